@@ -1,0 +1,89 @@
+// One error class that carries facts, and the table from error codes to exit codes. Imports nothing.
+
+/** Exit codes of the command line (design.md section 3). An unknown code is a failure. */
+export const EXIT = {
+  done: 0,
+  bug: 1,
+  usage: 2,
+  partial: 3,
+  service: 4,
+  keyRefused: 5,
+  locked: 6,
+  mirror: 7,
+  sigint: 130,
+  sigterm: 143,
+} as const
+
+/** Every code a `MirrorError` can carry, and the exit code it stands for. */
+export const EXIT_CODE_OF = {
+  bug: EXIT.bug,
+  'usage-invalid': EXIT.usage,
+  'config-invalid': EXIT.usage,
+  partial: EXIT.partial,
+  'rejected-full': EXIT.partial,
+  'mass-delete': EXIT.partial,
+  'not-in-mirror': EXIT.partial,
+  'mirror-missing': EXIT.partial,
+  'service-unreachable': EXIT.service,
+  'service-failing': EXIT.service,
+  'service-refused': EXIT.service,
+  'body-invalid': EXIT.service,
+  'body-too-large': EXIT.service,
+  'wait-too-long': EXIT.service,
+  'not-before': EXIT.service,
+  'duration-reached': EXIT.service,
+  'key-refused': EXIT.keyRefused,
+  'mirror-locked': EXIT.locked,
+  'mirror-damaged': EXIT.mirror,
+  'mirror-foreign': EXIT.mirror,
+  'mirror-newer': EXIT.mirror,
+  'mirror-unwritable': EXIT.mirror,
+  'mirror-unreadable': EXIT.mirror,
+  'other-service': EXIT.mirror,
+  'other-account': EXIT.mirror,
+  'disk-full': EXIT.mirror,
+  'snapshot-damaged': EXIT.mirror,
+  'snapshot-unwritable': EXIT.mirror,
+  'value-refused': EXIT.mirror,
+  interrupted: EXIT.sigint,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof EXIT_CODE_OF
+
+/** Facts for the log: chosen scalars only, never a secret, a whole request or a task. */
+export type Facts = Record<string, string | number | boolean | null | undefined>
+
+/**
+ * What went wrong, to what, and what to do next.
+ * `message` and `hint` are for the terminal; `code`, `facts` and `cause` for the log.
+ */
+export class MirrorError extends Error {
+  readonly code: ErrorCode
+  readonly facts: Facts
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, detail: { facts?: Facts; hint?: string; cause?: unknown } = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause })
+    this.name = 'MirrorError'
+    this.code = code
+    this.facts = detail.facts ?? {}
+    this.hint = detail.hint
+  }
+}
+
+/** True for a `MirrorError` of one of `codes` (any code where none is given). */
+export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is MirrorError {
+  return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
+}
+
+/** The exit code that an error stands for; anything that is no `MirrorError` is a bug (1). */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof MirrorError ? EXIT_CODE_OF[error.code] : EXIT.bug
+}
+
+/** Several at once: signal > 7 > 5 > 4 > 3; then 1, 2 and 6 as they come, and 0 last. */
+export function worstExitCode(...codes: number[]): number {
+  const rank = [EXIT.sigterm, EXIT.sigint, EXIT.mirror, EXIT.keyRefused, EXIT.service, EXIT.partial] as number[]
+  for (const code of rank) if (codes.includes(code)) return code
+  return codes.find((code) => code !== EXIT.done) ?? EXIT.done
+}

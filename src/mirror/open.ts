@@ -1,0 +1,244 @@
+// Opens the SQLite file: pragmas, identity (application_id), forward-only migrations. Knows SQL, never HTTP.
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { MirrorError } from '../errors.ts'
+
+export type Db = Database.Database
+
+/** "TMIR": tells a mirror from any other SQLite file. */
+export const APPLICATION_ID = 0x544d4952
+
+const MIGRATIONS = new URL('./migrations/', import.meta.url)
+
+interface Migration {
+  version: number
+  sql: string
+}
+
+/** Numbered `NNNN_name.sql` files in order; `user_version` is the number of the last one applied. */
+export function migrations(): Migration[] {
+  return readdirSync(MIGRATIONS)
+    .filter((name) => /^\d{4}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, MIGRATIONS), 'utf8') }))
+}
+
+export interface WriterOptions {
+  busyTimeoutMs: number
+  /** Mode of a newly created file and so of its -wal and -shm. */
+  fileMode: number
+}
+
+/**
+ * Opens the mirror for writing, creates it where it is missing and migrates it.
+ * Call only while holding the mirror's lock. Throws `MirrorError` `mirror-foreign`, `mirror-newer`, `mirror-damaged`,
+ * `mirror-unwritable` or `disk-full`; a file that is no mirror is left untouched.
+ */
+export function openWriter(path: string, options: WriterOptions): Db {
+  return explaining(path, () => {
+    const before = inspect(path)
+    if (before === 'missing' || before === 'empty') create(path, options)
+    const db = new Database(path, { timeout: options.busyTimeoutMs })
+    try {
+      migrate(db, path)
+      // Set explicitly: in WAL mode better-sqlite3 starts at FULL and drops to NORMAL only after the first write.
+      db.pragma('synchronous = NORMAL')
+      db.pragma('wal_autocheckpoint = 4000')
+      db.pragma('cache_size = -65536')
+      db.pragma('temp_store = MEMORY')
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+/**
+ * Makes the whole empty mirror under a hidden name and renames it: at `path` there is a mirror or nothing, also after a
+ * kill, and its header carries the application id before anybody can open it.
+ */
+function create(path: string, options: WriterOptions): void {
+  const folder = dirname(path)
+  const prefix = `.${basename(path)}.new-`
+  for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
+  const draft = join(folder, `${prefix}${process.pid}`)
+  closeSync(openSync(draft, 'ax', options.fileMode))
+  chmodSync(draft, options.fileMode)
+  const db = new Database(draft)
+  try {
+    // 16 KiB pages: see docs/performance.md.
+    db.pragma('page_size = 16384')
+    if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
+      throw new MirrorError('mirror-unwritable', `${path}: this file system cannot hold a WAL-mode database`, {
+        hint: 'Put the mirror on a local disk; network file systems do not work.',
+      })
+    }
+    migrate(db, path)
+  } finally {
+    db.close()
+  }
+  renameSync(draft, path)
+  syncFolder(folder)
+}
+
+/**
+ * Opens an existing mirror read-only on a connection of its own; never blocks the writer and never waits for it.
+ * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-damaged` or `mirror-unreadable`.
+ */
+export function openReader(path: string): Db {
+  return explaining(path, () => {
+    if (!existsSync(path) || inspect(path) !== 'mirror') {
+      throw new MirrorError('mirror-missing', `There is no mirror at ${path}`, {
+        facts: { path },
+        hint: 'Run `task-mirror sync` first, or name the file with --db.',
+      })
+    }
+    const db = new Database(path, { readonly: true, timeout: 5_000 })
+    try {
+      checkVersion(db, path)
+      db.pragma('query_only = ON')
+      db.pragma('cache_size = -16384')
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+function migrate(db: Db, path: string): void {
+  const all = migrations()
+  const current = checkVersion(db, path)
+  for (const { version, sql } of all) {
+    if (version <= current) continue
+    db.transaction(() => {
+      db.exec(sql)
+      db.pragma(`user_version = ${version}`)
+      db.pragma(`application_id = ${APPLICATION_ID}`)
+    }).immediate()
+  }
+}
+
+function checkVersion(db: Db, path: string): number {
+  const version = db.pragma('user_version', { simple: true }) as number
+  const newest = migrations().at(-1)?.version ?? 0
+  if (version > newest) {
+    throw new MirrorError(
+      'mirror-newer',
+      `${path} was written by a newer task-mirror (schema ${version}, this one knows ${newest})`,
+      {
+        facts: { path, version, newest },
+        hint: 'Use the newer program, or another file with --db.',
+      },
+    )
+  }
+  return version
+}
+
+/** Looks at the first 100 bytes without SQLite, so that a file which is no mirror is not even locked. */
+function inspect(path: string): 'missing' | 'empty' | 'mirror' {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) {
+    const folder = dirname(path)
+    if (!existsSync(folder)) {
+      throw new MirrorError('mirror-unwritable', `The folder ${folder} does not exist`, {
+        facts: { path },
+        hint: 'Create it, or name another file with --db.',
+      })
+    }
+    return 'missing'
+  }
+  if (!stat.isFile()) {
+    throw new MirrorError('mirror-foreign', `${path} is not a file`, {
+      facts: { path },
+      hint: 'Name a file with --db.',
+    })
+  }
+  if (stat.size === 0) return 'empty'
+  const head = Buffer.alloc(100)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, head, 0, 100, 0)
+  } finally {
+    closeSync(file)
+  }
+  const isSqlite = head.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  // Byte 68 of a SQLite header is the application id (https://www.sqlite.org/fileformat.html#application_id).
+  if (isSqlite && head.readUInt32BE(68) === APPLICATION_ID) return 'mirror'
+  throw new MirrorError(
+    'mirror-foreign',
+    `${path} is ${isSqlite ? 'a SQLite database of another program' : 'not a SQLite database'}; it was left untouched`,
+    { facts: { path }, hint: 'Name another file with --db.' },
+  )
+}
+
+/** Makes a rename in `folder` durable. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`. */
+export function explaining<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw explain(path, error)
+  }
+}
+
+/** What an error of SQLite or of the file system means for the mirror at `path`. Others come back as they are. */
+export function explain(path: string, error: unknown): unknown {
+  if (error instanceof MirrorError || !(error instanceof Error) || !('code' in error)) return error
+  const code = String(error.code)
+  const detail = { facts: { path, sqlite: code }, cause: error }
+  if (code.startsWith('SQLITE_FULL') || code === 'ENOSPC' || code === 'EDQUOT') {
+    return new MirrorError('disk-full', `The disk of ${path} is full; what was committed before is kept`, {
+      ...detail,
+      hint: 'Free some space and run the same command again.',
+    })
+  }
+  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
+    return new MirrorError('mirror-damaged', `The mirror ${path} is damaged: ${error.message}`, {
+      ...detail,
+      hint: 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.',
+    })
+  }
+  if (code.startsWith('SQLITE_READONLY') || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    return new MirrorError('mirror-unwritable', `${path} cannot be written: ${error.message}`, {
+      ...detail,
+      hint: 'Check the owner and mode of the file and its folder, and that the mount is writable.',
+    })
+  }
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+    return new MirrorError('mirror-locked', `${path} is locked by another program: ${error.message}`, {
+      ...detail,
+      hint: 'Wait until it has finished, or raise mirror.busyTimeoutMs.',
+    })
+  }
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code === 'EIO') {
+    return new MirrorError('mirror-unreadable', `${path} cannot be read or written: ${error.message} (${code})`, {
+      ...detail,
+      hint: 'Check the disk and the rights on the file and its folder, then run the same command again.',
+    })
+  }
+  return error
+}

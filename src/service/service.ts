@@ -1,0 +1,81 @@
+// The two read operations of the service as the rest of the program sees them: no HTTP here, and nothing assumed that
+// the interface document marks "not shown". The HTTP client is one implementation, the simulation of the tests another.
+
+/** A window of the list: `skip` items are passed over, at most `take` are asked for. */
+export interface Window {
+  skip: number
+  take: number
+}
+
+/** What decoding a body must tell, so that HTTP status and envelope can be judged together (the worse counts). */
+export interface Decoded {
+  /** The envelope's `statusCode`; null where it is missing or no integer. */
+  statusCode: number | null
+  /** The envelope's `message`, cut to 200 characters; null where it is no string. */
+  message: string | null
+  /** Whether `body.items` is an array (list), or `body.item` an object (get). */
+  hasPayload: boolean
+}
+
+/** Turns the decoded bytes of a 2xx body into a value. Throws `MirrorError` `body-invalid` for what is no JSON object. */
+export type Decode<T extends Decoded> = (raw: Uint8Array<ArrayBuffer>) => Promise<T>
+
+export interface Ok<T> {
+  kind: 'ok'
+  value: T
+  /** When the request that brought this answer was sent, epoch ms of this machine. */
+  startedAt: number
+  /** The service's `Date` header, epoch ms; null where there is none. */
+  serviceDate: number | null
+  /** Bytes of the body after decompression. */
+  bytes: number
+}
+
+/** The service says no to this very request: a 4xx other than 401, 408, 425, 429 (and 403 on the list). Not retried. */
+export interface Refused {
+  kind: 'refused'
+  httpStatus: number
+  /** The envelope's `statusCode`; null where there is none. */
+  statusCode: number | null
+  message: string
+}
+
+export type FailureReason = 'status' | 'timeout' | 'reset' | 'truncated' | 'not-json' | 'too-large'
+
+/** The request kept failing after its retries: 5xx, time-outs, broken, foreign or too large bodies. A smaller one may pass. */
+export interface Failed {
+  kind: 'failed'
+  reason: FailureReason
+  httpStatus: number | null
+  message: string
+}
+
+export type Answer<T> = Ok<T> | Refused | Failed
+
+/** Counted since the client was made. */
+export interface Traffic {
+  requests: number
+  retries: number
+  /** Bytes of bodies after decompression. */
+  bytes: number
+  /** Time spent waiting because the service asked for it or a retry backed off, ms. */
+  waitedMs: number
+  inFlight: number
+}
+
+export interface RequestOptions {
+  /** Retries after the first attempt; the configured number where absent. */
+  maxRetries?: number
+}
+
+/**
+ * Both operations throw `MirrorError`: `service-unreachable` (no connection at all), `key-refused` (401; 403 on the
+ * list), `wait-too-long` (Retry-After beyond the limit; facts.notBefore), `service-refused` (a redirect), `interrupted`.
+ */
+export interface Service {
+  list<T extends Decoded>(window: Window, decode: Decode<T>, options?: RequestOptions): Promise<Answer<T>>
+  /** A 200 without an item is `ok` with `hasPayload: false`: whether that means "not found" is learned, not assumed. */
+  get<T extends Decoded>(id: string, decode: Decode<T>, options?: RequestOptions): Promise<Answer<T>>
+  traffic(): Traffic
+  close(): Promise<void>
+}
