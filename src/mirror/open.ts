@@ -10,6 +10,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -170,12 +171,7 @@ function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   }
   if (stat.size === 0) return 'empty'
   const head = Buffer.alloc(100)
-  const file = openSync(path, 'r')
-  try {
-    readSync(file, head, 0, 100, 0)
-  } finally {
-    closeSync(file)
-  }
+  readSync(lastingHandle(path, stat), head, 0, 100, 0)
   const isSqlite = head.toString('latin1', 0, 16) === 'SQLite format 3\0'
   // Byte 68 of a SQLite header is the application id (https://www.sqlite.org/fileformat.html#application_id).
   if (isSqlite && head.readUInt32BE(68) === APPLICATION_ID) return 'mirror'
@@ -184,6 +180,21 @@ function inspect(path: string): 'missing' | 'empty' | 'mirror' {
     `${path} is ${isSqlite ? 'a SQLite database of another program' : 'not a SQLite database'}; it was left untouched`,
     { facts: { path }, hint: 'Name another file with --db.' },
   )
+}
+
+const handles = new Map<string, number>()
+
+/**
+ * A read handle that is never closed. Closing any handle of a file drops the POSIX locks that SQLite holds on it in this
+ * process (https://www.sqlite.org/howtocorrupt.html section 2.2), so a look at the header must not close one.
+ */
+function lastingHandle(path: string, stat: Stats): number {
+  const key = `${stat.dev}:${stat.ino}`
+  const known = handles.get(key)
+  if (known !== undefined) return known
+  const handle = openSync(path, 'r')
+  handles.set(key, handle)
+  return handle
 }
 
 /** Makes a rename in `folder` durable. */

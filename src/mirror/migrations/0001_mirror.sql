@@ -69,12 +69,14 @@ CREATE TABLE walks (
   range_since INTEGER,            -- lower bound of createdAt (inclusive); NULL where there is none
   range_until INTEGER,            -- upper bound of createdAt (exclusive); NULL where there is none
   next_skip INTEGER NOT NULL DEFAULT 0, -- index behind the last committed window
+  windows INTEGER NOT NULL DEFAULT 0,
   met INTEGER NOT NULL DEFAULT 0, -- distinct tasks met
   drift INTEGER NOT NULL DEFAULT 0,
   ordering TEXT,                  -- the order its own pairs show: created_desc, created_asc, id_asc, id_desc or none
   verdict TEXT,                   -- complete or partial; NULL while open
   reason TEXT,                    -- why it is partial, a stable code
   state TEXT,                     -- JSON the walk resumes from
+  first_window TEXT,              -- JSON: the ids of its first window, for the closing lap
   max_seq_at_start INTEGER NOT NULL, -- highest seq when it began: only rows up to it can be deletion candidates
   started_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,

@@ -1,0 +1,50 @@
+// What has been learned of the service and of this mirror: small JSON values by name.
+import type { Db } from './open.ts'
+
+/** Every fact by name; times are epoch ms. Absent: not observed yet. */
+export interface Facts {
+  base_url?: string
+  /** Makes the fingerprint of the key useless outside this mirror. */
+  key_salt?: string
+  key_fingerprint?: string
+  /** Order of the list as the last complete walk showed it. */
+  order?: import('../task.ts').Order
+  /** Largest inversion of createdAt seen in created order, ms. */
+  inversion_ms?: number
+  /** The frontier: everything created before it that the service lists has been met. */
+  frontier?: number
+  /** Number of items in the list when its end was last proven. */
+  total?: number
+  /** The last item of the list when its end was last proven. */
+  last_id?: string
+  /** Largest number of items an answer held where more were asked for and more were there. */
+  page_cap?: number
+  /** Pages are filtered after paging: an empty answer may lie in the middle of the list. */
+  filtered_pages?: boolean
+  /** Whether listed items carry everything the detail carries. */
+  list_whole?: boolean
+  /** The service asked to be left alone until then. */
+  not_before?: number
+  /** `sync.finalStatuses` of the last run: the view task_overview reads it. */
+  final_statuses?: string[]
+  /** Answers to the questions of `probe`. */
+  probe?: unknown
+}
+
+export function readFacts(db: Db): Facts {
+  const rows = db.prepare('SELECT key, value FROM service_facts').all() as { key: string; value: string }[]
+  return Object.fromEntries(rows.map(({ key, value }) => [key, JSON.parse(value)])) as Facts
+}
+
+/** Stores what is given; a value of `undefined` forgets the fact. Call inside a transaction or alone. */
+export function writeFacts(db: Db, facts: Facts, now: number): void {
+  const put = db.prepare(
+    `INSERT INTO service_facts (key, value, observed_at) VALUES (?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, observed_at = excluded.observed_at`,
+  )
+  const forget = db.prepare('DELETE FROM service_facts WHERE key = ?')
+  for (const [key, value] of Object.entries(facts)) {
+    if (value === undefined) forget.run(key)
+    else put.run(key, JSON.stringify(value), now)
+  }
+}

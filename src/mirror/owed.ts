@@ -1,0 +1,47 @@
+// `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion.
+import type { Db } from './open.ts'
+
+export type OwedReason = 'open' | 'detail' | 'candidate'
+
+export interface Owed {
+  taskId: string
+  seq: number
+  reason: OwedReason
+  checkedAt: number | null
+  nextCheckAt: number
+  attempts: number
+  createdAt: number | null
+  changedAt: number
+}
+
+export function owedTable(db: Db) {
+  const put = db.prepare(
+    `INSERT INTO open_checks (task_id, reason, next_check_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const settle = db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?')
+  const postpone = db.prepare(
+    `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
+     WHERE task_id = ? AND reason = ?`,
+  )
+  const due = db.prepare(
+    `SELECT o.task_id AS taskId, t.seq AS seq, o.reason AS reason, o.checked_at AS checkedAt,
+       o.next_check_at AS nextCheckAt, o.attempts AS attempts, t.created_at AS createdAt, t.changed_at AS changedAt
+     FROM open_checks o JOIN tasks t ON t.id = o.task_id
+     WHERE o.reason = ? AND o.next_check_at <= ? AND t.deleted_at IS NULL
+     ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC LIMIT ?`,
+  )
+  const count = db.prepare(
+    'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
+  ).pluck()
+  return {
+    owe: (taskId: string, reason: OwedReason, dueAt: number): void => void put.run(taskId, reason, dueAt),
+    settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
+    postpone: (taskId: string, reason: OwedReason, now: number, nextCheckAt: number, error: string | null): void =>
+      void postpone.run(now, nextCheckAt, error, taskId, reason),
+    /** What is due, oldest check first. */
+    due: (reason: OwedReason, now: number, limit: number): Owed[] => due.all(reason, now, limit) as Owed[],
+    count: (reason: OwedReason): number => count.get(reason) as number,
+  }
+}
+
+export type OwedTable = ReturnType<typeof owedTable>

@@ -1,0 +1,102 @@
+// The rows of `tasks`: look up, insert, replace, bury. Whether a row is to be changed is decided elsewhere (sync/intake).
+import type { TaskRow } from '../task.ts'
+import type { Db } from './open.ts'
+import { TASK_COLUMNS } from './shape.ts'
+
+/** What the mirror knows of a task before an answer is taken in. */
+export interface KnownTask {
+  seq: number
+  contentHash: Buffer
+  /** Null until the list has shown the task. */
+  listHash: Buffer | null
+  deletedAt: number | null
+  /** Start of the read that brought the present content, epoch ms. */
+  readAt: number
+}
+
+export interface TaskTable {
+  find(id: string): KnownTask | undefined
+  /** The stored columns; integers beyond 2^53 come as bigint. */
+  read(seq: number): TaskRow
+  idOf(seq: number): string | undefined
+  insert(row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): number
+  /** Replaces the content; takes a tombstone back. */
+  replace(seq: number, row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): void
+  /** The list shows the task in another form than before, its content in the mirror is the same. */
+  setListHash(seq: number, listHash: Buffer): void
+  bury(seq: number, now: number): void
+  restore(seq: number, now: number): void
+  highestSeq(): number
+  liveCount(): number
+  /** Forgets counters that a rolled back transaction moved. */
+  reload(): void
+}
+
+const columns = TASK_COLUMNS.join(', ')
+
+export function taskTable(db: Db): TaskTable {
+  const find = db.prepare('SELECT seq, content_hash, list_hash, deleted_at, read_at FROM tasks WHERE id = ?').raw()
+  const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
+  const idOf = db.prepare('SELECT id FROM tasks WHERE seq = ?').pluck()
+  const insert = db.prepare(
+    `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
+     VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?)`,
+  )
+  const replace = db.prepare(
+    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')},
+     content_hash = ?, list_hash = ?, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL WHERE seq = ?`,
+  )
+  const setListHash = db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?')
+  const bury = db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?')
+  const restore = db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?')
+  const highestSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck()
+  const highestChange = db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck()
+  const liveCount = db.prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)').pluck()
+
+  let seq = 0
+  let changeSeq = 0
+  const reload = (): void => {
+    seq = highestSeq.get() as number
+    changeSeq = highestChange.get() as number
+  }
+  reload()
+  const values = (row: TaskRow) => TASK_COLUMNS.map((name) => row[name])
+
+  return {
+    find(id) {
+      const found = find.get(id) as [number, Buffer, Buffer | null, number | null, number] | undefined
+      if (found === undefined) return undefined
+      return { seq: found[0], contentHash: found[1], listHash: found[2], deletedAt: found[3], readAt: found[4] }
+    },
+    read(wanted) {
+      const row = read.get(wanted) as Record<string, string | bigint | null>
+      for (const [name, value] of Object.entries(row)) {
+        if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) Object.assign(row, { [name]: Number(value) })
+      }
+      return row as unknown as TaskRow
+    },
+    idOf: (wanted) => idOf.get(wanted) as string | undefined,
+    insert(row, contentHash, listHash, readAt, now) {
+      seq += 1
+      changeSeq += 1
+      insert.run(seq, ...values(row), contentHash, listHash, readAt, now, now, changeSeq)
+      return seq
+    },
+    replace(wanted, row, contentHash, listHash, readAt, now) {
+      changeSeq += 1
+      replace.run(...values(row), contentHash, listHash, readAt, now, changeSeq, wanted)
+    },
+    setListHash: (wanted, listHash) => void setListHash.run(listHash, wanted),
+    bury(wanted, now) {
+      changeSeq += 1
+      bury.run(now, now, changeSeq, wanted)
+    },
+    restore(wanted, now) {
+      changeSeq += 1
+      restore.run(now, changeSeq, wanted)
+    },
+    highestSeq: () => seq,
+    liveCount: () => liveCount.get() as number,
+    reload,
+  }
+}
