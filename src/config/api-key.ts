@@ -1,0 +1,63 @@
+// Where the API key comes from: TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag or the configuration.
+// The key appears in no message.
+import { readFileSync } from 'node:fs'
+import { MirrorError } from '../errors.ts'
+
+export interface ApiKey {
+  /** null where none is set. */
+  key: string | null
+  /** The environment variable it came from. */
+  origin: string | null
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Throws `config-invalid` where both variables are set, the file cannot be read or the key cannot be sent. */
+export function readApiKey(env: Environment): ApiKey {
+  const direct = env.TASK_MIRROR_API_KEY
+  const file = env.TASK_MIRROR_API_KEY_FILE
+  if (given(direct) && given(file)) {
+    throw invalid('TASK_MIRROR_API_KEY and TASK_MIRROR_API_KEY_FILE are both set', 'Unset one of them.')
+  }
+  if (given(file)) {
+    return {
+      key: checked(readKeyFile(file), `The file named by TASK_MIRROR_API_KEY_FILE (${file})`),
+      origin: 'TASK_MIRROR_API_KEY_FILE',
+    }
+  }
+  if (direct === undefined) return { key: null, origin: null }
+  return { key: checked(direct, 'TASK_MIRROR_API_KEY'), origin: 'TASK_MIRROR_API_KEY' }
+}
+
+function given(value: string | undefined): value is string {
+  return value !== undefined && value !== ''
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    throw invalid(
+      `The file named by TASK_MIRROR_API_KEY_FILE cannot be read: ${path} (${code})`,
+      'Check the path and who may read it.',
+      error,
+    )
+  }
+}
+
+function checked(text: string, source: string): string {
+  const key = text.replace(/\r?\n$/, '')
+  const hint = 'Put the key alone into it, on one line.'
+  if (key === '') throw invalid(`${source} is empty`, hint)
+  const odd = key.search(/[^\x20-\x7e]/)
+  if (odd !== -1) {
+    throw invalid(`${source} holds a line break, a control character or one beyond ASCII at position ${odd + 1}`, hint)
+  }
+  if (key.trim() !== key) throw invalid(`${source} begins or ends with a space`, hint)
+  return key
+}
+
+function invalid(message: string, hint: string, cause?: unknown): MirrorError {
+  return new MirrorError('config-invalid', message, { hint, cause })
+}

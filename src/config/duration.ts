@@ -1,0 +1,53 @@
+// Reads what people write for durations and moments: `50m`, `7d`, `2026-11-01`. Pure; now is an argument.
+import { MirrorError } from '../errors.ts'
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+
+/** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`; a bare number is milliseconds. Throws `usage-invalid`. */
+export function parseDuration(text: string, name: string): number {
+  const trimmed = text.trim()
+  const parts = /^\d+$/.test(trimmed) ? [`${trimmed}ms`] : (trimmed.match(/\d+(?:\.\d+)?(?:ms|[smhdw])/g) ?? [])
+  if (parts.length === 0 || (parts.join('') !== trimmed && !/^\d+$/.test(trimmed))) {
+    throw new MirrorError('usage-invalid', `${name}: "${text}" is not a duration`, {
+      hint: 'Write a number with ms, s, m, h, d or w, such as 90s, 50m or 7d.',
+    })
+  }
+  const total = parts.reduce((sum, part) => {
+    const unit = part.replace(/[\d.]/g, '') as keyof typeof UNIT_MS
+    return sum + Number.parseFloat(part) * UNIT_MS[unit]
+  }, 0)
+  return Math.round(total)
+}
+
+/**
+ * Epoch milliseconds of an ISO date or time (UTC where it names no zone), of epoch milliseconds, or of a duration
+ * before `now` (`7d`). Throws `usage-invalid`.
+ */
+export function parseMoment(text: string, name: string, now: number): number {
+  const trimmed = text.trim()
+  if (/^-?\d+$/.test(trimmed)) return epochMs(trimmed, name)
+  if (/^\d{4}-\d{2}/.test(trimmed)) {
+    // Without a zone JavaScript would read a time as local but a date as UTC.
+    const zoned = /T|\d \d/.test(trimmed) && !/(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed) ? `${trimmed}Z` : trimmed
+    const moment = Date.parse(zoned)
+    if (!Number.isNaN(moment)) return moment
+  } else if (/^\d/.test(trimmed)) {
+    return now - parseDuration(trimmed, name)
+  }
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is not a moment`, {
+    hint: 'Write 2026-11-01, 2026-11-01T12:00Z, epoch milliseconds, or how long ago, such as 7d.',
+  })
+}
+
+function epochMs(digits: string, name: string): number {
+  const value = Number(digits)
+  if (value >= 1e9 && value < 1e10) {
+    throw new MirrorError('usage-invalid', `${name}: ${digits} looks like seconds`, {
+      hint: `Epoch times are milliseconds: write ${digits}000.`,
+    })
+  }
+  if (!Number.isSafeInteger(value)) {
+    throw new MirrorError('usage-invalid', `${name}: ${digits} is out of range`, { hint: 'Write epoch milliseconds.' })
+  }
+  return value
+}

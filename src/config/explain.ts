@@ -1,0 +1,112 @@
+// Turns what zod finds wrong with a configuration into sentences: key, what was expected, type of what was there.
+// Never repeats a value: it may be a secret in the wrong place.
+import { z } from 'zod'
+import { KEYS, schemaOf, valueAt } from './keys.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** One sentence per problem of a whole configuration, such as "sync.window: expected a whole number ..., got text". */
+export function explainIssues(issues: readonly Issue[], input: unknown): string[] {
+  return issues.flatMap((issue) => {
+    const key = issue.path.map(String).join('.')
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((name) => explainUnknown(key === '' ? name : `${key}.${name}`))
+    }
+    if (key === '') return [`expected an object, got ${typeName(input)}`]
+    return [`${key}: ${explainValue(key, issue, valueAt(input, key))}`]
+  })
+}
+
+/** What is wrong with the single value of `key`, such as "expected a whole number from 1 to 64, got text". */
+export function explainValue(key: string, issue: Issue, value: unknown): string {
+  const own = /^expected /.test(issue.message) ? issue.message : `expected ${expectation(key)}`
+  return `${own}, got ${typeName(value)}`
+}
+
+function explainUnknown(key: string): string {
+  const name = key.split('.').at(-1) ?? key
+  if (/^(api[-_]?)?(key|token|secret)$/i.test(name)) {
+    return `${key}: the API key is never part of the configuration; set TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE`
+  }
+  const near = nearest(key, KEYS)
+  return near === null ? `${key}: there is no such key` : `${key}: there is no such key; did you mean ${near}?`
+}
+
+/** What `key` takes, in words, read from its JSON Schema. */
+export function expectation(key: string): string {
+  const name = KEYS.find((other) => other === key || key.startsWith(`${other}.`))
+  if (name === undefined) return 'an object'
+  return describe(z.toJSONSchema(schemaOf(name), { io: 'input' }) as JsonSchema)
+}
+
+interface JsonSchema {
+  type?: string
+  enum?: unknown[]
+  const?: unknown
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  anyOf?: JsonSchema[]
+}
+
+function describe(schema: JsonSchema): string {
+  if (schema.anyOf !== undefined) return schema.anyOf.map(describe).join(' or ')
+  if (schema.enum !== undefined) return listed(schema.enum.map((value) => JSON.stringify(value)))
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.type === 'integer') return `a whole number${range(schema)}`
+  if (schema.type === 'number') return `a number${range(schema)}`
+  if (schema.type === 'array') return 'a list of texts'
+  if (schema.type === 'boolean') return 'true or false'
+  if (schema.type === 'null') return 'null'
+  return 'text'
+}
+
+function range({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
+  const least = exclusiveMinimum !== undefined ? ` above ${exclusiveMinimum}` : undefined
+  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return least ?? ` of at least ${minimum}`
+  return least === undefined ? ` from ${minimum} to ${maximum}` : `${least}, at most ${maximum}`
+}
+
+function listed(names: string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
+
+function typeName(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return value === '' ? 'an empty text' : 'text'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a whole number' : 'a number with a fraction'
+  if (typeof value === 'boolean') return 'true or false'
+  return 'an object'
+}
+
+/** The one of `names` that `name` is most likely a misspelling of; null where none is close. */
+export function nearest(name: string, names: readonly string[]): string | null {
+  const last = (text: string) => text.split('.').at(-1) ?? text
+  let best: { name: string; distance: number } | null = null
+  for (const candidate of names) {
+    // A right name in the wrong section is as close as a misspelt one.
+    const whole = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    const part = 1 + editDistance(last(name).toLowerCase(), last(candidate).toLowerCase())
+    const distance = Math.min(whole, part)
+    if (distance <= Math.max(2, last(name).length / 3) && (best === null || distance < best.distance)) {
+      best = { name: candidate, distance }
+    }
+  }
+  return best?.name ?? null
+}
+
+/** Levenshtein distance, two rows of the table at a time. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const change = a[row - 1] === b[column - 1] ? 0 : 1
+      current.push(Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + change))
+    }
+    previous = current
+  }
+  return previous[b.length]!
+}

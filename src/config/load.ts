@@ -1,0 +1,123 @@
+// Puts the configuration together: flags > environment > file > defaults, and remembers where each value came from.
+import { existsSync, readFileSync } from 'node:fs'
+import { MirrorError } from '../errors.ts'
+import { explainIssues, explainValue } from './explain.ts'
+import { environmentName, KEYS, schemaOf, setAt, valueAt } from './keys.ts'
+import { proxyFromEnvironment } from './proxy.ts'
+import { type Config, configSchema } from './schema.ts'
+
+export type Environment = Record<string, string | undefined>
+
+/** A value of a flag, or of the flag's environment twin, for the key it stands for. */
+export interface Override {
+  key: string
+  value: unknown
+  /** What the user wrote, for messages: `--db` or `TASK_MIRROR_DB`. */
+  name: string
+}
+
+export interface ConfigSources {
+  /** The file named by --config or TASK_MIRROR_CONFIG; null: ./task-mirror.json where there is one. */
+  file: string | null
+  env: Environment
+  overrides: readonly Override[]
+}
+
+export interface LoadedConfig {
+  config: Config
+  /** By dotted key: `default`, the name of the file, of an environment variable or of a flag. */
+  origins: Record<string, string>
+  /** The file that was read; null where there was none. */
+  file: string | null
+}
+
+export const DEFAULT_FILE = 'task-mirror.json'
+
+/** Throws `config-invalid` that names every wrong value with its source, its type and what was expected. */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const file = sources.file ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null)
+  const merged = file === null ? {} : readConfigFile(file)
+  const origins: Record<string, string> = {}
+  for (const key of KEYS) origins[key] = valueAt(merged, key) === undefined ? 'default' : (file ?? 'default')
+
+  const problems: string[] = []
+  for (const { key, value, name } of [...fromEnvironment(sources.env), ...sources.overrides]) {
+    const parsed = schemaOf(key).safeParse(value)
+    if (parsed.success) {
+      setAt(merged, key, parsed.data)
+      origins[key] = name
+    } else {
+      problems.push(`${name}: ${explainValue(key, parsed.error.issues[0]!, value)}`)
+    }
+  }
+  if (problems.length > 0) throw invalid(problems)
+
+  const { $schema: _, ...config } = configSchema.parse(merged)
+  if (config.service.proxy === 'environment') {
+    const found = proxyFromEnvironment(config.service.baseUrl, sources.env)
+    if (!schemaOf('service.proxy').safeParse(found.url).success) {
+      throw invalid([`${found.name}: expected an http URL, got text`])
+    }
+    config.service.proxy = found.url
+    origins['service.proxy'] = found.name ?? 'environment'
+  }
+  return { config, origins, file }
+}
+
+function readConfigFile(path: string): Record<string, unknown> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    throw new MirrorError('config-invalid', `The configuration file ${path} cannot be read (${code})`, {
+      hint: 'Check the path given by --config or TASK_MIRROR_CONFIG.',
+      cause: error,
+    })
+  }
+  const value = parseJson(text, path)
+  const parsed = configSchema.safeParse(value)
+  if (!parsed.success) throw invalid(explainIssues(parsed.error.issues, value).map((line) => `${path}: ${line}`))
+  return structuredClone(value) as Record<string, unknown>
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The message of JSON.parse quotes the text, which may hold a secret: only the place is repeated.
+    const place = /line \d+ column \d+/.exec((error as Error).message)?.[0]
+    throw new MirrorError('config-invalid', `${path} is not valid JSON${place === undefined ? '' : ` (${place})`}`, {
+      hint: 'Look for a missing comma, bracket or quote; JSON has no comments and no trailing commas.',
+    })
+  }
+}
+
+/** The keys that the environment sets by their own variables. An empty variable counts as not set. */
+function fromEnvironment(env: Environment): Override[] {
+  return KEYS.flatMap((key) => {
+    const name = environmentName(key)
+    const text = env[name]
+    return text === undefined || text === '' ? [] : [{ key, value: fromText(key, text), name }]
+  })
+}
+
+/** Environment variables are text: the first reading of it that the key takes; the text itself where none fits. */
+function fromText(key: string, text: string): unknown {
+  const readings: unknown[] = []
+  if (text === 'null') readings.push(null)
+  if (text === 'true' || text === 'false') readings.push(text === 'true')
+  if (/^-?\d+(\.\d+)?$/.test(text)) readings.push(Number(text))
+  readings.push(
+    text,
+    text.split(',').map((part) => part.trim()),
+  )
+  const schema = schemaOf(key)
+  return readings.find((value) => schema.safeParse(value).success) ?? text
+}
+
+function invalid(problems: string[]): MirrorError {
+  return new MirrorError('config-invalid', problems.join('\n'), {
+    hint: '`task-mirror config show` prints every key with its value and origin.',
+  })
+}

@@ -1,0 +1,220 @@
+// What a configuration may hold: one zod schema, from which the type and the published JSON Schema come.
+// Knows nothing of files, environment or flags; see load.ts.
+import { z } from 'zod'
+import { DEFAULTS } from './defaults.ts'
+
+/** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration may pass that (about 24 days). */
+const LONGEST_MS = 2_147_483_647
+
+const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
+const count = (least: number, most: number) => z.int().min(least).max(most)
+const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
+const text = () => z.string().min(1)
+const expecting = (what: string) => ({ error: `expected ${what}` })
+
+const httpUrl = (what: string) =>
+  text().refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
+
+/** A token of RFC 9110 section 5.6.2: what a header may be called. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+const auth = z.strictObject({
+  placement: z
+    .enum(['header', 'query', 'none'])
+    .default(DEFAULTS.service.auth.placement)
+    .describe('Where the API key is sent: in a header, in the query of the URL, or not at all.'),
+  name: z
+    .string()
+    .regex(HEADER_NAME, expecting('the name of a header or query parameter'))
+    .default(DEFAULTS.service.auth.name)
+    .describe('Name of the header or query parameter.'),
+  prefix: z
+    .string()
+    .regex(/^[\x20-\x7e]*$/, expecting('printable ASCII text'))
+    .default(DEFAULTS.service.auth.prefix)
+    .describe('Text before the key; "" where the key stands alone.'),
+  on: z
+    .enum(['all', 'detail'])
+    .default(DEFAULTS.service.auth.on)
+    .describe('Which requests carry the key: all, or only those for one task.'),
+})
+
+const service = z.strictObject({
+  baseUrl: httpUrl('an http or https URL')
+    .refine((value) => !URL.canParse(value) || !hasUserInfo(value), expecting('a URL without user and password'))
+    .refine((value) => !/[?#]/.test(value), expecting('a URL without query and fragment'))
+    .nullable()
+    .default(DEFAULTS.service.baseUrl)
+    .describe('Base address of the service, such as https://tasks.example.com/v1.'),
+  auth: auth.prefault({}).describe('How the API key is sent; the key itself comes from the environment.'),
+  connectTimeoutMs: durationMs(1)
+    .default(DEFAULTS.service.connectTimeoutMs)
+    .describe('How long a connection may take to open.'),
+  requestTimeoutMs: durationMs(1)
+    .default(DEFAULTS.service.requestTimeoutMs)
+    .describe('Total deadline of one request, its body included.'),
+  maxResponseBytes: bytes(1024)
+    .default(DEFAULTS.service.maxResponseBytes)
+    .describe('Largest body taken in, counted after decompression.'),
+  concurrency: count(1, 64).default(DEFAULTS.service.concurrency).describe('Most requests in flight at once.'),
+  requestsPerSecond: z
+    .number()
+    .gt(0)
+    .max(10_000)
+    .nullable()
+    .default(DEFAULTS.service.requestsPerSecond)
+    .describe('Most requests per second; null for no limit but the one the service asks for.'),
+  maxRetries: count(0, 100)
+    .default(DEFAULTS.service.maxRetries)
+    .describe('How often a failed request is repeated before it counts as failed.'),
+  maxRetryAfterMs: durationMs(0)
+    .default(DEFAULTS.service.maxRetryAfterMs)
+    .describe('Longest Retry-After that a run waits for; a longer one ends it with exit 4.'),
+  allowInsecure: z
+    .boolean()
+    .default(DEFAULTS.service.allowInsecure)
+    .describe('Allows sending the key over plain http to a host other than this machine.'),
+  proxy: z
+    .union(
+      [z.literal('environment'), httpUrl('"environment" or an http URL')],
+      expecting('"environment" or an http URL'),
+    )
+    .nullable()
+    .default(DEFAULTS.service.proxy)
+    .describe('A proxy: its URL, or "environment" for HTTPS_PROXY (http_proxy) and NO_PROXY; null for none.'),
+})
+
+const sync = z.strictObject({
+  window: count(1, 1000)
+    .default(DEFAULTS.sync.window)
+    .describe('Items asked for in one request; the service allows 1000.'),
+  overlap: count(1, 500)
+    .default(DEFAULTS.sync.overlap)
+    .describe('Items that neighbouring windows share, which proves that nothing lies between them.'),
+  settleMs: durationMs(0)
+    .default(DEFAULTS.sync.settleMs)
+    .describe('How late a task may appear in the list, and how far createdAt may be out of order.'),
+  fullEveryMs: durationMs(0)
+    .default(DEFAULTS.sync.fullEveryMs)
+    .describe('Age of the last complete full walk at which the next one is due.'),
+  details: z
+    .enum(['auto', 'always', 'never'])
+    .default(DEFAULTS.sync.details)
+    .describe('When single tasks are asked for: where needed, always or never.'),
+  finalStatuses: z
+    .array(text())
+    .default([...DEFAULTS.sync.finalStatuses])
+    .describe('Values of systemStatus after which a task no longer changes.'),
+  maxDurationMs: durationMs(1)
+    .nullable()
+    .default(DEFAULTS.sync.maxDurationMs)
+    .describe('Longest a run may take; it ends with exit 4 and its progress kept. null for no limit.'),
+  massDeleteFraction: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(DEFAULTS.sync.massDeleteFraction)
+    .describe('Share of the mirror beyond which deletions need --allow-mass-delete.'),
+  massDeleteMinimum: count(0, Number.MAX_SAFE_INTEGER)
+    .default(DEFAULTS.sync.massDeleteMinimum)
+    .describe('Number of deletions that is always allowed, whatever their share.'),
+})
+
+const mirror = z.strictObject({
+  path: text()
+    .default(DEFAULTS.mirror.path)
+    .describe('The SQLite file; a relative path starts at the working directory.'),
+  busyTimeoutMs: durationMs(0)
+    .default(DEFAULTS.mirror.busyTimeoutMs)
+    .describe('How long to wait for a lock that another program holds on the file.'),
+  fileMode: z
+    .string()
+    .regex(/^0?6[046][046]$/, expecting('an octal file mode such as "0600" or "0640"'))
+    .default(DEFAULTS.mirror.fileMode)
+    .describe('Octal mode of a newly created mirror.'),
+})
+
+const rejected = z.strictObject({
+  maxBytes: bytes(0)
+    .default(DEFAULTS.rejected.maxBytes)
+    .describe('Most raw text that is set aside; the run stops with exit 3 before the window that would exceed it.'),
+})
+
+const exporting = z.strictObject({
+  dir: text()
+    .default(DEFAULTS.export.dir)
+    .describe('Where snapshots are published; relative to the working directory.'),
+  format: z.enum(['parquet', 'ndjson']).default(DEFAULTS.export.format).describe('Format of a snapshot.'),
+  compression: z
+    .enum(['zstd', 'snappy', 'gzip', 'none'])
+    .default(DEFAULTS.export.compression)
+    .describe('Compression of a snapshot; snappy is for Parquet only.'),
+  keep: count(1, 1_000_000)
+    .nullable()
+    .default(DEFAULTS.export.keep)
+    .describe('How many snapshots to keep; null keeps all.'),
+  redactHeaders: z
+    .array(text())
+    .default([...DEFAULTS.export.redactHeaders])
+    .describe('Headers of recorded requests and responses whose values are replaced in snapshots.'),
+})
+
+const schedule = z.strictObject({
+  sync: text().nullable().default(DEFAULTS.schedule.sync).describe('Cron expression for sync; null for never.'),
+  export: text().nullable().default(DEFAULTS.schedule.export).describe('Cron expression for export; null for never.'),
+  timezone: text()
+    .refine(isTimezone, expecting('a time zone such as "UTC" or "Europe/Berlin"'))
+    .default(DEFAULTS.schedule.timezone)
+    .describe('Time zone of the cron expressions.'),
+  listen: z
+    .string()
+    .regex(/^.+:\d{1,5}$/, expecting('an address such as "127.0.0.1:8080"'))
+    .nullable()
+    .default(DEFAULTS.schedule.listen)
+    .describe('Address of /healthz, /metrics and the status page; null for none.'),
+})
+
+const notify = z.strictObject({
+  healthcheckUrl: httpUrl('an http or https URL')
+    .nullable()
+    .default(DEFAULTS.notify.healthcheckUrl)
+    .describe('Asked after every successful run (and with /fail after a failed one); null for none.'),
+  metricsFile: text()
+    .nullable()
+    .default(DEFAULTS.notify.metricsFile)
+    .describe('File that gets the figures of the last run in the Prometheus text format; null for none.'),
+})
+
+export const configSchema = z.strictObject({
+  $schema: z.string().optional().describe('For editors; not read.'),
+  service: service.prefault({}),
+  sync: sync.prefault({}),
+  mirror: mirror.prefault({}),
+  rejected: rejected.prefault({}),
+  export: exporting.prefault({}),
+  schedule: schedule.prefault({}),
+  notify: notify.prefault({}),
+})
+
+/** The whole configuration, every key set. Durations are milliseconds, sizes are bytes. */
+export type Config = Omit<z.output<typeof configSchema>, '$schema'>
+
+/** The JSON Schema of the configuration file, as published in config/task-mirror.schema.json. */
+export function jsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-2020-12' })
+  return { ...schema, title: 'task-mirror.json', description: 'Configuration of task-mirror; every key is optional.' }
+}
+
+function hasUserInfo(url: string): boolean {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
