@@ -1,0 +1,78 @@
+// The account's life while it is read: so many changes before every request, and so many per second of the clock.
+// Counted, not timed: what is due is done when the next request comes.
+import type { Account } from './account.ts'
+import type { SimulatorOptions } from './options.ts'
+
+export type ChangeOptions = Pick<
+  SimulatorOptions,
+  | 'insertsPerRequest'
+  | 'deletesPerRequest'
+  | 'finishesPerRequest'
+  | 'updatesPerRequest'
+  | 'movesPerRequest'
+  | 'where'
+  | 'insertsPerSecond'
+  | 'finishesPerSecond'
+  | 'deletesPerSecond'
+>
+
+/** After a long silence no request shall wait for more than this. */
+const MAX_DUE_AT_ONCE = 50_000
+
+export class Changes {
+  readonly #account: Account
+  readonly #options: ChangeOptions
+  readonly #owed = new Map<keyof ChangeOptions, number>()
+  #at: number
+
+  constructor(account: Account, options: ChangeOptions) {
+    this.#account = account
+    this.#options = options
+    this.#at = account.now()
+  }
+
+  /** Does what is due; call before every request. */
+  apply(): void {
+    this.#grow()
+    const account = this.#account
+    const { where } = this.#options
+    const inserts = this.#due('insertsPerRequest', 1)
+    if (inserts > 0) account.insert(inserts, { where })
+    const deletes = this.#due('deletesPerRequest', 1)
+    if (deletes > 0) account.remove(deletes, { where })
+    const finishes = this.#due('finishesPerRequest', 1)
+    if (finishes > 0) account.finish(finishes)
+    const updates = this.#due('updatesPerRequest', 1)
+    if (updates > 0) account.update(updates)
+    const moves = this.#due('movesPerRequest', 1)
+    if (moves > 0) account.move(moves)
+  }
+
+  #grow(): void {
+    const account = this.#account
+    const now = account.now()
+    const seconds = Math.max(0, now - this.#at) / 1000
+    const inserts = this.#due('insertsPerSecond', seconds)
+    const { lateFraction, futureFraction } = account.options
+    for (let i = 1; i <= inserts; i++) {
+      // Created when they were due, not when somebody looked; late and future ones are dated by the account.
+      const where = lateFraction + futureFraction > 0 ? 'now' : Math.floor(this.#at + ((now - this.#at) * i) / inserts)
+      account.insert(1, { where })
+    }
+    const finishes = this.#due('finishesPerSecond', seconds)
+    if (finishes > 0) account.finish(finishes)
+    const deletes = this.#due('deletesPerSecond', seconds)
+    if (deletes > 0) account.remove(deletes)
+    this.#at = Math.max(this.#at, now)
+  }
+
+  /** Whole changes that are due; the fraction is kept for the next time. */
+  #due(key: Exclude<keyof ChangeOptions, 'where'>, factor: number): number {
+    const owed = (this.#owed.get(key) ?? 0) + this.#options[key] * factor
+    // A tenth ten times is one, whatever doubles make of it.
+    const whole = Math.floor(owed + 1e-9)
+    const due = Math.min(MAX_DUE_AT_ONCE, whole)
+    this.#owed.set(key, owed - whole)
+    return due
+  }
+}

@@ -1,0 +1,205 @@
+// Every option of the simulator as one flat table: names, defaults, limits and one line each. The table drives the
+// types, the checks and the flags of `simulate`. Knows nothing of the account or of HTTP.
+import { z } from 'zod'
+import { MirrorError } from '../errors.ts'
+
+const decimal = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/, 'a number')
+    .transform(Number),
+])
+const whole = (minimum = 0) => decimal.pipe(z.number().int().min(minimum).max(Number.MAX_SAFE_INTEGER))
+const fraction = decimal.pipe(z.number().min(0).max(1))
+const rate = decimal.pipe(z.number().min(0))
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+const list = z.union([
+  z.array(z.string()),
+  z.string().transform((text) => text.split(',').filter((part) => part !== '')),
+])
+/** Epoch milliseconds, or anything `Date.parse` reads. */
+const moment = z.union([
+  decimal,
+  z
+    .string()
+    .transform((text) => Date.parse(text))
+    .pipe(z.number('a moment: ISO text or epoch milliseconds')),
+])
+
+export const ORDERS = [
+  'created_desc',
+  'created_asc',
+  'id_asc',
+  'id_desc',
+  'insertion',
+  'updated_desc',
+  'shuffled',
+] as const
+export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
+export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
+export const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const
+
+const faultKind = z.enum(FAULT_KINDS)
+
+const table = {
+  // The account
+  seed: whole().default(1).describe('the same seed, clock and requests give the same account'),
+  tasks: whole().default(5000).describe('tasks at the start'),
+  taskBytes: whole(1)
+    .default(1000)
+    .describe('mean size of a task in bytes, from about 650 upwards; sizes are long-tailed'),
+  openFraction: fraction.default(0.02).describe('share of tasks that are not finished at the start, mostly new ones'),
+  newest: moment.optional().describe('latest createdAt at the start, ISO or epoch ms (default: now); fixes the texts'),
+  spanDays: rate.default(90).describe('days between the oldest and the newest task at the start'),
+  tieGroup: whole(1).default(1).describe('how many neighbouring tasks share one createdAt at the start'),
+  lateFraction: fraction.default(0).describe('share of tasks that appear later than their createdAt says'),
+  lateMs: whole(1).default(30_000).describe('how late at most, ms'),
+  futureFraction: fraction.default(0).describe('share of tasks dated in the future'),
+  futureMs: whole(1).default(86_400_000).describe('how far ahead at most, ms'),
+  oddities: fraction
+    .default(0)
+    .describe('share of tasks with unknown fields, 17-digit integers, 1.0, nulls, lone surrogates'),
+  openInserts: fraction.default(1).describe('share of newly inserted tasks that are open'),
+  // The list
+  order: z.enum(ORDERS).default('created_desc').describe('order of the list'),
+  shuffleTies: flag.default(false).describe('tasks with equal createdAt come in another order at every read'),
+  listCarries: z.enum(CARRIES).default('whole').describe('what listed tasks carry; details always carry all'),
+  capItems: whole().default(0).describe('windows hold at most so many items, silently; 0: no cap'),
+  capBytes: whole()
+    .default(0)
+    .describe('windows hold at most so many bytes of tasks, and at least one task; 0: no cap'),
+  shortBy: whole().default(0).describe('windows are so many items short of what was asked, and hold at least one'),
+  pageOfOne: flag.default(false).describe('windows hold one item, whatever was asked'),
+  hiddenFraction: fraction
+    .default(0)
+    .describe('share of tasks that are dropped after skip and take, and refused by id'),
+  takeLimit: whole(1).default(1000).describe('a larger take is answered with 400'),
+  defaultTake: whole(1).default(100).describe('take of a request that gives none'),
+  skipLimit: whole().default(0).describe('a window that ends beyond this index is answered with 400; 0: no limit'),
+  ignoreSkip: flag.default(false).describe('every window starts at 0'),
+  wrap: flag.default(false).describe('skip beyond the end starts again at the front'),
+  repeatLast: flag.default(false).describe('skip beyond the end gives the last window again'),
+  pastEnd: z.enum(['empty', '400', '404']).default('empty').describe('answer to a skip beyond the end'),
+  poison: list.default([]).describe('indexes or ids, comma-separated: windows that hold one are answered with 500'),
+  // The server
+  host: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
+  port: whole().pipe(z.number().max(65_535)).default(0).describe('port to listen on; 0: any free one'),
+  path: z
+    .string()
+    .regex(/^(\/[^/?#]+)*$/, "a path such as '/api/v1', without a slash at its end")
+    .default('')
+    .describe('path before /tasks'),
+  key: z.string().default('').describe('made-up API key the simulator wants; empty: none'),
+  keyPlacement: z.enum(['header', 'query', 'none']).default('header').describe('where the key is looked for'),
+  keyName: z.string().min(1).default('authorization').describe('name of the header or query parameter'),
+  keyPrefix: z.string().default('Bearer ').describe('text before the key'),
+  keyOn: z.enum(['all', 'detail']).default('all').describe('which operations want the key'),
+  keyRefusal: z.enum(['401', '403']).default('401').describe('answer to a missing or wrong key'),
+  notFound: z.enum(NOT_FOUND).default('404').describe('answer to an unknown id'),
+  latencyMs: whole().default(0).describe('wait before every answer, ms'),
+  compression: z.enum(['none', 'gzip', 'br', 'zstd']).default('gzip').describe('used where the client accepts it'),
+  dateHeader: flag.default(true).describe('send a Date header, by the simulated clock'),
+  clockSkewMs: whole(Number.MIN_SAFE_INTEGER).default(0).describe('how far the simulated clock is ahead, ms'),
+  faultRate: fraction.default(0).describe('share of requests answered with a fault'),
+  faultKinds: list
+    .pipe(z.array(faultKind).min(1))
+    .default(['500', '503', '429', 'reset', 'truncate', 'html'])
+    .describe(`kinds of faults, comma-separated: ${FAULT_KINDS.join(', ')}`),
+  // Changes while it runs; a number such as 0.1 means every tenth time
+  insertsPerRequest: rate.default(0).describe('tasks inserted before every request'),
+  deletesPerRequest: rate.default(0).describe('tasks deleted before every request'),
+  finishesPerRequest: rate.default(0).describe('open tasks finished before every request'),
+  updatesPerRequest: rate.default(0).describe('tasks whose content changes before every request'),
+  movesPerRequest: rate.default(0).describe('tasks moved to the front before every request (order updated_desc)'),
+  where: z.enum(['front', 'middle', 'behind']).default('front').describe('where in the list those appear and go'),
+  insertsPerSecond: rate.default(0).describe('tasks created per second, with the time as createdAt'),
+  finishesPerSecond: rate.default(0).describe('open tasks finished per second'),
+  deletesPerSecond: rate.default(0).describe('tasks deleted per second'),
+}
+
+const schema = z.strictObject(table)
+
+export type SimulatorOptions = z.output<typeof schema>
+export type ListOrderName = (typeof ORDERS)[number]
+export type Carries = (typeof CARRIES)[number]
+export type NotFoundStyle = (typeof NOT_FOUND)[number]
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+/** The options of an untouched simulator. */
+export const DEFAULTS: Readonly<SimulatorOptions> = Object.freeze(schema.parse({}))
+
+/**
+ * Checks options given as values or as the texts of command-line flags, and fills in the defaults; an `undefined` counts
+ * as not given. Throws `MirrorError` `usage-invalid` that names every wrong option.
+ */
+export function simulatorOptions(input: Readonly<Record<string, unknown>> = {}): SimulatorOptions {
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map((issue) => {
+    if (issue.code === 'unrecognized_keys') return `unknown option ${issue.keys.map(flagOf).join(', ')}`
+    const key = String(issue.path[0])
+    return `${flagOf(key)} ${JSON.stringify(given[key])}: ${wanted(key)}`
+  })
+  throw new MirrorError('usage-invalid', `The simulator cannot start: ${[...new Set(problems)].join('; ')}`, {
+    hint: 'Run `task-mirror simulate --help` for the options and their defaults.',
+  })
+}
+
+/** One command-line flag of `simulate`. */
+export interface SimulatorFlag {
+  key: keyof SimulatorOptions
+  /** Such as `--cap-items`; its value, where it takes one, such as `<number>`. */
+  flag: string
+  value: string | null
+  about: string
+  /** As text for the help; null where nothing is set. */
+  default: string | null
+}
+
+/** The flags of `simulate` in the order of the table; `simulatorOptions` takes their values under `key`. */
+export function simulatorFlags(): SimulatorFlag[] {
+  return (Object.keys(table) as (keyof SimulatorOptions)[]).map((key) => {
+    const preset = DEFAULTS[key]
+    return {
+      key,
+      flag: flagOf(key),
+      value: valueTextOf(key),
+      about: table[key].description ?? '',
+      default:
+        preset === undefined || preset === '' || (Array.isArray(preset) && preset.length === 0) ? null : `${preset}`,
+    }
+  })
+}
+
+function flagOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** A switch has no value, unless it is on from the start and can only be turned off. */
+function valueTextOf(key: keyof SimulatorOptions): string | null {
+  const preset = DEFAULTS[key]
+  if (preset === false) return null
+  if (preset === true) return '<true|false>'
+  const choices = choicesOf(key)
+  if (choices !== null) return `<${choices.join('|')}>`
+  if (typeof preset === 'number') return key.endsWith('Ms') ? '<ms>' : '<number>'
+  return Array.isArray(preset) ? '<list>' : '<text>'
+}
+
+function choicesOf(key: keyof SimulatorOptions): string[] | null {
+  const inner = (table[key] as { def: { innerType?: unknown } }).def.innerType
+  return inner instanceof z.ZodEnum ? inner.options.map(String) : null
+}
+
+function wanted(key: string): string {
+  if (!(key in table)) return 'is no option'
+  const option = key as keyof SimulatorOptions
+  const choices = choicesOf(option)
+  if (choices !== null) return `must be one of ${choices.join(', ')}`
+  const preset = DEFAULTS[option]
+  if (typeof preset === 'number')
+    return `must be a number in its range (${table[option].description}; default ${preset})`
+  return `must be: ${table[option].description}`
+}

@@ -1,0 +1,231 @@
+// The simulated service on a real socket: node:http around an account. Faults, latency, compression and the request log
+// live here; what is answered is decided in respond.ts.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, isIPv6 } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import { MirrorError } from '../errors.ts'
+import { Account, type Clock } from './account.ts'
+import { Changes } from './changes.ts'
+import { type Fault, type FaultScript, faultFor, type SimulatedRequest } from './faults.ts'
+import { type SimulatorOptions, simulatorOptions } from './options.ts'
+import { answerTo, askedOf, failure, type SimulatedAnswer } from './respond.ts'
+
+/** Called before a request is answered, and awaited: the place to change the account in the middle of a walk. */
+export type RequestHook = (request: SimulatedRequest, account: Account) => void | Promise<void>
+
+/** What only a program can give; everything else is a `SimulatorOptions`. */
+export interface SimulatorHooks {
+  /** The simulated clock; the machine's where absent. */
+  now?: Clock
+  faults?: FaultScript
+  onBeforeRequest?: RequestHook
+  /** An account made before; its own options and clock hold, those given here do not reach it. */
+  account?: Account
+}
+
+export interface LoggedRequest extends SimulatedRequest {
+  /** When it came, by the simulated clock. */
+  at: number
+  /** HTTP status of the answer; null where none was sent. */
+  status: number | null
+  /** How many tasks were sent. */
+  items: number
+  fault: Fault | null
+}
+
+export interface Simulator extends AsyncDisposable {
+  /** Base address, with the configured path; no slash at its end. */
+  readonly url: string
+  readonly port: number
+  readonly account: Account
+  readonly options: SimulatorOptions
+  /** Requests that have come so far. */
+  readonly requests: number
+  /** The last requests, at least 10,000 of them, in the sequence they came. */
+  readonly log: readonly LoggedRequest[]
+  /** Adds a hook; the answer removes it. */
+  onBeforeRequest(hook: RequestHook): () => void
+  /** Replaces the script of faults; undefined ends it. */
+  setFaults(script: FaultScript | undefined): void
+  /** Ends all connections and stops listening. */
+  close(): Promise<void>
+}
+
+const LOG_LIMIT = 20_000
+const MAX_REQUEST_BYTES = 65_536
+const compressors = {
+  gzip: (body: Buffer) => promisify(gzip)(body, { level: 1 }),
+  br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  zstd: (body: Buffer) => promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+}
+
+/**
+ * Starts a simulator; options not given have their defaults. Throws `MirrorError` `usage-invalid` for options that are
+ * no good or an address that cannot be listened on.
+ */
+export async function startSimulator(input: Partial<SimulatorOptions> & SimulatorHooks = {}): Promise<Simulator> {
+  const { now = Date.now, faults, onBeforeRequest, account: given, ...rest } = input
+  const options = simulatorOptions(rest)
+  const account = given ?? new Account(options, () => now() + options.clockSkewMs)
+  const running = new RunningSimulator(options, account, faults)
+  if (onBeforeRequest) running.onBeforeRequest(onBeforeRequest)
+  await running.listen()
+  return running
+}
+
+class RunningSimulator implements Simulator {
+  readonly account: Account
+  readonly options: SimulatorOptions
+  readonly log: LoggedRequest[] = []
+  requests = 0
+  port = 0
+  readonly #server: Server
+  readonly #changes: Changes
+  readonly #hooks = new Set<RequestHook>()
+  readonly #closing = new AbortController()
+  #faults: FaultScript | undefined
+
+  constructor(options: SimulatorOptions, account: Account, faults: FaultScript | undefined) {
+    this.options = options
+    this.account = account
+    this.#faults = faults
+    this.#changes = new Changes(account, options)
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+    // Longer than clients keep idle connections, so that none is closed just as it is used again.
+    this.#server.keepAliveTimeout = 120_000
+  }
+
+  get url(): string {
+    const { host, path } = this.options
+    return `http://${isIPv6(host) ? `[${host}]` : host}:${this.port}${path}`
+  }
+
+  listen(): Promise<void> {
+    const { host, port } = this.options
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (cause) => {
+        const hint = 'Choose another --port, or 0 for any free one.'
+        reject(
+          new MirrorError('usage-invalid', `Cannot listen on ${host}:${port}: ${cause.message}`, {
+            hint,
+            cause,
+          }),
+        )
+      })
+      this.#server.listen(port, host, () => {
+        this.port = (this.#server.address() as AddressInfo).port
+        resolve()
+      })
+    })
+  }
+
+  onBeforeRequest(hook: RequestHook): () => void {
+    this.#hooks.add(hook)
+    return () => this.#hooks.delete(hook)
+  }
+
+  setFaults(script: FaultScript | undefined): void {
+    this.#faults = script
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    if (!this.#server.listening) return
+    await new Promise((resolve) => {
+      this.#server.close(resolve)
+      this.#server.closeAllConnections()
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const n = this.requests++
+    const method = incoming.method ?? ''
+    const target = incoming.url ?? ''
+    const body = await textOf(incoming)
+    const asked = askedOf(this.options, method, target, body ?? '')
+    if (body === null) asked.problem = 'The request body is too large'
+    const request: SimulatedRequest = { n, method, target, ...asked }
+    const fault = faultFor(this.options, this.#faults, request)
+    const entry: LoggedRequest = { ...request, at: this.account.now(), status: null, items: 0, fault }
+    this.#remember(entry)
+    for (const hook of this.#hooks) await hook(request, this.account)
+    this.#changes.apply()
+    if (fault?.hang) return
+    const answer = faulty(fault, () => answerTo(this.options, this.account, asked, target, incoming.headers))
+    // The content is that of the moment the request came; the wait stands for the way back.
+    const waitMs = this.options.latencyMs + (fault?.delayMs ?? 0)
+    if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#closing.signal })
+    if (fault?.reset) {
+      incoming.socket.resetAndDestroy()
+      return
+    }
+    entry.status = answer.status
+    entry.items = answer.items
+    await this.#send(incoming, response, answer, fault)
+  }
+
+  async #send(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    answer: SimulatedAnswer,
+    fault: Fault | null,
+  ): Promise<void> {
+    const { compression, dateHeader } = this.options
+    response.sendDate = false
+    if (dateHeader) response.setHeader('date', new Date(this.account.now()).toUTCString())
+    if (fault?.retryAfter !== undefined) response.setHeader('retry-after', String(fault.retryAfter))
+    if (fault?.location !== undefined) response.setHeader('location', fault.location)
+    response.setHeader('content-type', fault?.html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8')
+    let bytes: Buffer = Buffer.from(answer.body)
+    if (compression !== 'none' && bytes.length > 0 && accepts(incoming, compression)) {
+      bytes = await compressors[compression](bytes)
+      response.setHeader('content-encoding', compression)
+    }
+    response.setHeader('content-length', bytes.length)
+    response.statusCode = answer.status
+    if (fault?.truncate) {
+      response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
+    } else {
+      response.end(bytes)
+    }
+  }
+
+  #remember(entry: LoggedRequest): void {
+    if (this.log.length >= LOG_LIMIT) this.log.splice(0, LOG_LIMIT / 2)
+    this.log.push(entry)
+  }
+}
+
+/** The answer after what the fault does to its status and body. */
+function faulty(fault: Fault | null, answer: () => SimulatedAnswer): SimulatedAnswer {
+  if (fault === null) return answer()
+  const { status, html, emptyBody, envelopeStatus } = fault
+  if (html) return { status: status ?? 200, body: '<html><body><h1>Bad Gateway</h1></body></html>\n', items: 0 }
+  if (emptyBody) return { status: status ?? 200, body: '', items: 0 }
+  if (envelopeStatus !== undefined) return failure(status ?? 200, 'The operation failed', envelopeStatus)
+  return status === undefined ? answer() : failure(status, 'The operation failed')
+}
+
+/** Null where the body is larger than any request of the interface. */
+async function textOf(incoming: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= MAX_REQUEST_BYTES) chunks.push(chunk)
+  }
+  return bytes <= MAX_REQUEST_BYTES ? Buffer.concat(chunks).toString() : null
+}
+
+function accepts(incoming: IncomingMessage, encoding: string): boolean {
+  const header = String(incoming.headers['accept-encoding'] ?? '')
+  return header.split(',').some((part) => part.trim().split(';')[0] === encoding && !/;\s*q=0(\.0*)?\s*$/.test(part))
+}

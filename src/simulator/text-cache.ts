@@ -1,0 +1,31 @@
+// Keeps made texts for the next read, within a bound: what falls out is made again.
+
+const MAX_BYTES = 150_000_000
+
+export class TextCache {
+  readonly #texts = new Map<number, { text: string; bytes: number }>()
+  #bytes = 0
+
+  get(slot: number, make: () => string): string {
+    const kept = this.#texts.get(slot)
+    if (kept !== undefined) return kept.text
+    const text = make()
+    // Counting the bytes also turns a text put together from pieces into a plain one, which takes a third of the memory.
+    const bytes = Buffer.byteLength(text)
+    // Readers walk from end to end, so no entry is worth more than another: start afresh.
+    if (this.#bytes + bytes > MAX_BYTES) {
+      this.#texts.clear()
+      this.#bytes = 0
+    }
+    this.#bytes += bytes
+    this.#texts.set(slot, { text, bytes })
+    return text
+  }
+
+  forget(slot: number): void {
+    const kept = this.#texts.get(slot)
+    if (kept === undefined) return
+    this.#bytes -= kept.bytes
+    this.#texts.delete(slot)
+  }
+}
