@@ -1,0 +1,96 @@
+#!/usr/bin/env node
+// The process: checks Node's version before anything else is loaded, connects streams and signals to `run`, and leaves
+// with its exit code. The only file that touches `process`; it imports nothing at the top, so that it can still speak
+// on a Node that the rest of the program would crash.
+
+const NEEDED = [22, 19]
+const GRACE_MS = 5000
+const SIGNALS = [
+  { name: 'SIGINT', exitCode: 130 },
+  { name: 'SIGTERM', exitCode: 143 },
+] as const
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
+  console.error(`task-mirror needs Node ${NEEDED.join('.')} or newer; this is Node ${process.versions.node}.`)
+  process.exitCode = 2
+} else {
+  main().then(leave, crash)
+}
+
+async function main(): Promise<number> {
+  process.on('uncaughtException', crash)
+  process.on('unhandledRejection', crash)
+  const { writeSync } = await import('node:fs')
+  const { MirrorError } = await import('./errors.ts')
+  const { run } = await import('./program.ts')
+
+  const stop = new AbortController()
+  let stopping = false
+  for (const { name, exitCode } of SIGNALS) {
+    process.on(name, () => {
+      if (stopping) leaveNow(exitCode)
+      stopping = true
+      stop.abort(new MirrorError('interrupted', `Stopped by ${name}`, { facts: { signal: name, exitCode } }))
+      setTimeout(leaveNow, GRACE_MS, exitCode).unref()
+    })
+  }
+  // A reader that has gone (`| head`) is an ordinary end: stop what is being written for it, and say nothing.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') {
+      stop.abort(new MirrorError('interrupted', 'stdout was closed', { facts: { signal: 'EPIPE', exitCode: 0 } }))
+    }
+  })
+
+  return run(
+    process.argv.slice(2),
+    {
+      stdout: process.stdout,
+      stderr: {
+        isTTY: process.stderr.isTTY === true,
+        columns: () => process.stderr.columns,
+        write: (text) => writeAll(writeSync, text),
+      },
+      env: process.env,
+      onProgressRequest: (listener) => {
+        if (process.platform !== 'win32') process.on('SIGUSR2', listener)
+      },
+    },
+    stop.signal,
+  )
+}
+
+/** Writes to stderr synchronously, so that the last lines of a run are never lost. */
+function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): void {
+  let rest = Buffer.from(text)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(2, rest))
+    } catch (error) {
+      // A full pipe is waited for; a stderr that is gone must not end the run.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+    }
+  }
+}
+
+/** Ends the process once what was written to stdout has left it. */
+function leave(exitCode: number): void {
+  process.exitCode = exitCode
+  process.stdout.write('', () => process.exit(exitCode))
+}
+
+function leaveNow(exitCode: number): never {
+  process.exit(exitCode)
+}
+
+/** The last resort: an error that `run` itself did not catch. One line, exit 1. */
+function crash(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  const debug = process.argv.includes('debug') || process.env.TASK_MIRROR_LOG_LEVEL === 'debug'
+  console.error(
+    debug && error instanceof Error
+      ? (error.stack ?? message)
+      : `task-mirror: unforeseen failure: ${message.split('\n')[0]} (--log-level debug shows where)`,
+  )
+  process.exit(1)
+}

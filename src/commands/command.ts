@@ -1,0 +1,57 @@
+// What a command is made of: its words for the help text, its flags, and what it does with them. Loads nothing heavy:
+// a command imports the parts it needs when it runs, so that --help and --version stay quick.
+import type { Writable } from 'node:stream'
+import type { ApiKey } from '../config/api-key.ts'
+import type { Environment, LoadedConfig } from '../config/load.ts'
+import type { Log } from '../log.ts'
+import type { Progress } from '../progress.ts'
+
+export interface Flag {
+  /** In commander's notation, such as `--max-duration DURATION`. Its environment twin follows from the long name. */
+  flags: string
+  description: string
+  /** The configuration key this flag sets. */
+  key?: string
+  /** Turns the text into a value; `name` is what the user wrote, for the message. Throws `usage-invalid`. */
+  parse?: (text: string, name: string, now: number) => unknown
+}
+
+export interface CommandSpec<Flags = Record<string, unknown>> {
+  name: string
+  /** In commander's notation, such as `<id>`. */
+  argument?: { name: string; description: string }
+  summary: string
+  examples: string[]
+  flags: Flag[]
+  /** A command that runs until it is told to stop: a signal is its ordinary end, exit 0. */
+  untilSignal?: true
+  run(context: CommandContext, flags: Flags, argument: string): Promise<number>
+}
+
+/** A command whatever its flags are. */
+export type AnyCommand = CommandSpec<never>
+
+/** A command with subcommands, such as `config show`. */
+export interface CommandGroup {
+  name: string
+  summary: string
+  commands: AnyCommand[]
+}
+
+export interface CommandContext {
+  env: Environment
+  stdout: Writable & { isTTY?: boolean }
+  json: boolean
+  quiet: boolean
+  log: Log
+  progress: Progress
+  signal: AbortSignal
+  now: () => number
+  random: () => number
+  /** The configuration with flags and environment applied. Throws `config-invalid`. */
+  config(): Promise<LoadedConfig>
+  /** Throws `config-invalid`. */
+  apiKey(): Promise<ApiKey>
+  /** Writes to stdout: an object as one line of JSON, text as it is with a newline behind. */
+  print(data: string | object): Promise<void>
+}

@@ -1,0 +1,27 @@
+// `config show`: every key with its value and where it came from.
+import type { CommandGroup, CommandSpec } from './command.ts'
+
+const show: CommandSpec = {
+  name: 'show',
+  summary: 'print every key with its value and origin, secrets masked',
+  examples: ['task-mirror config show', 'task-mirror config show --json'],
+  flags: [],
+  async run(context) {
+    const { shownKeys } = await import('../config/show.ts')
+    const keys = shownKeys(await context.config(), await context.apiKey())
+    if (context.json) {
+      await context.print({ schemaVersion: 1, keys })
+      return 0
+    }
+    const { table } = await import('./layout.ts')
+    const rows = keys.map(({ key, value, origin }) => [key, shownValue(value), origin])
+    await context.print(table(['key', 'value', 'origin'], rows, 200))
+    return 0
+  },
+}
+
+function shownValue(value: unknown): string {
+  return value === null ? '-' : typeof value === 'string' && value === value.trim() ? value : JSON.stringify(value)
+}
+
+export const config: CommandGroup = { name: 'config', summary: 'look at the configuration', commands: [show] }

@@ -1,0 +1,83 @@
+// Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
+import type { Writable } from 'node:stream'
+import type { CommandContext } from './commands/command.ts'
+import type { Environment } from './config/load.ts'
+import { MirrorError } from './errors.ts'
+import type { Given } from './flags.ts'
+import type { LogLevel } from './log-levels.ts'
+import { canRedraw, createStatusLine, wantsColour } from './terminal.ts'
+
+export interface CommandStreams {
+  stdout: Writable & { isTTY?: boolean; columns?: number }
+  stderr: {
+    isTTY: boolean
+    columns(): number | undefined
+    /** Writes before it returns. */
+    write(text: string): void
+  }
+  env: Environment
+  /** Registers what to do when the user asks for progress (SIGUSR2). */
+  onProgressRequest(listener: () => void): void
+}
+
+export async function createContext(
+  given: Given,
+  streams: CommandStreams,
+  signal: AbortSignal,
+): Promise<CommandContext> {
+  const { createLog } = await import('./log.ts')
+  const { createProgress } = await import('./progress.ts')
+  const { stdout, stderr, env } = streams
+  const quiet = given.values.quiet === true
+  const line = createStatusLine(stderr.write)
+  const log = await createLog({
+    level: (given.values.logLevel as LogLevel | undefined) ?? (quiet ? 'error' : 'info'),
+    write: line.write,
+    pretty: stderr.isTTY,
+    colour: wantsColour(stderr.isTTY, env),
+  })
+  const progress = createProgress({
+    line: canRedraw(stderr.isTTY, env) ? line : null,
+    columns: () => stderr.columns() ?? 80,
+    log,
+    shown: !quiet && given.values.noProgress !== true,
+    now: Date.now,
+  })
+  streams.onProgressRequest(() => progress.print())
+  return {
+    env,
+    stdout,
+    json: given.values.json === true,
+    quiet,
+    log,
+    progress,
+    signal,
+    now: Date.now,
+    random: Math.random,
+    async config() {
+      const { loadConfig } = await import('./config/load.ts')
+      const file = (given.values.config as string | undefined) ?? null
+      return loadConfig({ file, env, overrides: given.overrides })
+    },
+    async apiKey() {
+      const { readApiKey } = await import('./config/api-key.ts')
+      return readApiKey(env)
+    },
+    async print(data) {
+      line.clear()
+      const text = typeof data === 'string' ? data : JSON.stringify(data)
+      await writeOut(stdout, text.endsWith('\n') ? text : `${text}\n`)
+    },
+  }
+}
+
+/** Waits until stdout has taken `text`. A reader that has gone is no error of the command. */
+function writeOut(stdout: Writable, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => {
+      const code = (error as NodeJS.ErrnoException | null | undefined)?.code
+      if (error == null || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
+      else reject(new MirrorError('disk-full', `stdout cannot be written (${code})`, { cause: error }))
+    })
+  })
+}

@@ -1,0 +1,87 @@
+// Flags and their environment twins: `--base-url` is TASK_MIRROR_BASE_URL. What a command was given, from either.
+import type { Command } from 'commander'
+import type { Flag } from './commands/command.ts'
+import type { Environment, Override } from './config/load.ts'
+import { MirrorError } from './errors.ts'
+import { LOG_LEVELS } from './log-levels.ts'
+
+/** Flags that every command takes. */
+export const SHARED_FLAGS: readonly Flag[] = [
+  { flags: '--config <file>', description: 'configuration file (default: task-mirror.json where there is one)' },
+  { flags: '--db <file>', description: 'the mirror, a SQLite file', key: 'mirror.path' },
+  { flags: '--base-url <url>', description: 'base address of the service', key: 'service.baseUrl' },
+  { flags: '--json', description: 'print the result as one JSON object on one line' },
+  { flags: '-q, --quiet', description: 'no progress, only errors in the log, no summary of sync and backfill' },
+  {
+    flags: '--log-level <level>',
+    description: `${LOG_LEVELS.join(', ')} (default: info)`,
+    parse: (text, name) => oneOf(text, LOG_LEVELS, name),
+  },
+  { flags: '--no-progress', description: 'no progress line' },
+]
+
+export interface Given {
+  /** By name in camel case, only what was given: `{ maxAge: 900000, noProgress: true }`. */
+  values: Record<string, unknown>
+  /** The same for flags that stand for a configuration key. */
+  overrides: Override[]
+}
+
+/** What was given by flag or, where there is none, by its environment twin. Throws `usage-invalid`. */
+export function collectFlags(flags: readonly Flag[], command: Command, env: Environment, now: number): Given {
+  const given: Given = { values: {}, overrides: [] }
+  for (const flag of flags) {
+    const fromFlag = parsedValue(flag, command)
+    const text = fromFlag ?? readTwin(flag, env)
+    if (text === undefined || text === false) continue
+    const name = fromFlag === undefined ? twinName(flag) : longName(flag)
+    const value = typeof text === 'string' && flag.parse !== undefined ? flag.parse(text, name, now) : text
+    given.values[camelCase(longName(flag))] = value
+    if (flag.key !== undefined) given.overrides.push({ key: flag.key, value, name })
+  }
+  return given
+}
+
+/** What commander read for `flag`; undefined where it was not on the command line. */
+function parsedValue(flag: Flag, command: Command): string | string[] | true | undefined {
+  const attribute = camelCase(longName(flag).replace('--no-', '--'))
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    if (at.getOptionValueSource(attribute) === 'cli') {
+      const value = at.getOptionValue(attribute)
+      return value === false ? true : value
+    }
+  }
+  return undefined
+}
+
+/** What the environment twin of `flag` says; undefined where it is not set or empty. Throws `usage-invalid`. */
+function readTwin(flag: Flag, env: Environment): string | string[] | boolean | undefined {
+  const name = twinName(flag)
+  const text = env[name]
+  if (text === undefined || text === '') return undefined
+  if (flag.flags.includes('...')) return text.split(/[\s,]+/).filter((part) => part !== '')
+  if (flag.flags.includes('<')) return text
+  if (/^(1|true|yes|on)$/i.test(text)) return true
+  if (/^(0|false|no|off)$/i.test(text)) return false
+  throw new MirrorError('usage-invalid', `${name}: expected true or false, got text`)
+}
+
+/** Throws `usage-invalid` where `text` is not one of `allowed`. */
+export function oneOf<T extends string>(text: string, allowed: readonly T[], name: string): T {
+  if ((allowed as readonly string[]).includes(text)) return text as T
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is not one of ${allowed.join(', ')}`)
+}
+
+/** `-q, --quiet` is `--quiet`; `--since <moment>` is `--since`. */
+export function longName(flag: Flag): string {
+  return /--[a-z][a-z-]*/.exec(flag.flags)![0]
+}
+
+/** `--no-progress` is `TASK_MIRROR_NO_PROGRESS`. */
+export function twinName(flag: Flag): string {
+  return `TASK_MIRROR_${longName(flag).slice(2).replaceAll('-', '_').toUpperCase()}`
+}
+
+function camelCase(name: string): string {
+  return name.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

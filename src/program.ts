@@ -1,0 +1,138 @@
+// The command line apart from the process: arguments in, exit code out. Hands the commands to commander and maps every
+// error to its exit code and its words.
+import { Command, CommanderError, Option } from 'commander'
+import type { AnyCommand, CommandContext, CommandGroup } from './commands/command.ts'
+import { COMMANDS } from './commands/index.ts'
+import { type CommandStreams, createContext } from './context.ts'
+import { EXIT, exitCodeOf, isMirrorError, MirrorError } from './errors.ts'
+import { collectFlags, SHARED_FLAGS } from './flags.ts'
+import { wantsColour } from './terminal.ts'
+import { toolVersion } from './version.ts'
+
+type Invoke = (spec: AnyCommand, command: Command, argument: string) => Promise<void>
+
+/** Runs one command and returns its exit code. Never throws; `signal` aborts with a `MirrorError` `interrupted`. */
+export async function run(argv: string[], streams: CommandStreams, signal: AbortSignal): Promise<number> {
+  let context: CommandContext | null = null
+  let exitCode: number = EXIT.done
+  const program = buildProgram(streams, async (spec, command, argument) => {
+    const given = collectFlags([...SHARED_FLAGS, ...spec.flags], command, streams.env, Date.now())
+    context = await createContext(given, streams, signal)
+    exitCode = await spec.run(context, given.values as never, argument)
+    context.progress.finish()
+    if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return report(error, context, streams, signal)
+  }
+}
+
+/** The exit code of the signal that stopped the run; 0 where a closed stdout did. */
+function stopCode(signal: AbortSignal): number {
+  const { reason } = signal
+  return isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : EXIT.sigint
+}
+
+function buildProgram(streams: CommandStreams, invoke: Invoke): Command {
+  const program = new Command('task-mirror')
+  program
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => streams.stdout.write(text),
+      writeErr: (text) => streams.stderr.write(text),
+      getOutHelpWidth: () => streams.stdout.columns ?? 100,
+      getErrHelpWidth: () => streams.stderr.columns() ?? 100,
+      getOutHasColors: () => wantsColour(streams.stdout.isTTY === true, streams.env),
+      getErrHasColors: () => wantsColour(streams.stderr.isTTY, streams.env),
+    })
+    .configureHelp({ showGlobalOptions: true })
+    .description(
+      'Keeps a local SQLite file a faithful, fresh copy of a remote task account, and publishes snapshots of it.',
+    )
+    .version(toolVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .addHelpText(
+      'before',
+      examples(['task-mirror demo', 'task-mirror sync --base-url https://tasks.example.com', 'task-mirror status']),
+    )
+    .addHelpText(
+      'after',
+      `\nEvery flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.\nThe API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.`,
+    )
+  for (const flag of SHARED_FLAGS) program.addOption(new Option(flag.flags, flag.description))
+  for (const entry of COMMANDS) addEntry(program, entry, invoke)
+  return program
+}
+
+function addEntry(parent: Command, entry: AnyCommand | CommandGroup, invoke: Invoke): void {
+  const command = parent.command(entry.name).summary(entry.summary).description(sentence(entry.summary))
+  if ('commands' in entry) {
+    for (const inner of entry.commands) addEntry(command, inner, invoke)
+    return
+  }
+  command.addHelpText('before', examples(entry.examples))
+  if (entry.argument !== undefined) command.argument(entry.argument.name, entry.argument.description)
+  for (const flag of entry.flags) command.addOption(new Option(flag.flags, flag.description))
+  command.action((...args: unknown[]) => invoke(entry, command, typeof args[0] === 'string' ? args[0] : ''))
+}
+
+function examples(lines: readonly string[]): string {
+  return `Examples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
+}
+
+function sentence(summary: string): string {
+  return `${summary[0]!.toUpperCase()}${summary.slice(1)}.`
+}
+
+/** Tells the user what went wrong and returns the exit code. */
+function report(error: unknown, context: CommandContext | null, streams: CommandStreams, signal: AbortSignal): number {
+  context?.progress.finish()
+  // commander has printed its own message, or the help or version that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  if (isCode(error, 'EPIPE')) return EXIT.done
+  if (signal.aborted && isStop(error, signal)) {
+    const exitCode = stopCode(signal)
+    if (exitCode !== 0) context?.log.warn({}, `${(signal.reason as Error).message}; what was committed is kept`)
+    return exitCode
+  }
+  const known = error instanceof MirrorError
+  if (context !== null && !streams.stderr.isTTY) logError(context, error)
+  else streams.stderr.write(words(error))
+  if (!known && error instanceof Error) context?.log.debug({ stack: error.stack }, 'Where it happened')
+  return signal.aborted ? stopCode(signal) || exitCodeOf(error) : exitCodeOf(error)
+}
+
+function logError({ log }: CommandContext, error: unknown): void {
+  if (error instanceof MirrorError) {
+    const cause = error.cause instanceof Error ? error.cause.message : undefined
+    log.error({ code: error.code, ...error.facts, hint: error.hint, cause }, error.message)
+  } else {
+    log.error({ code: 'bug', hint: 'Run it again with --log-level debug to see where.' }, unforeseen(error))
+  }
+}
+
+function words(error: unknown): string {
+  if (!(error instanceof MirrorError)) {
+    return `task-mirror: ${unforeseen(error)}\n  Run it again with --log-level debug to see where.\n`
+  }
+  const hint = error.hint === undefined ? '' : `  ${error.hint}\n`
+  return `task-mirror: ${error.message.replaceAll('\n', '\n             ')}\n${hint}`
+}
+
+/** One line: messages of other libraries may have several. */
+function unforeseen(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return `unforeseen failure: ${message.split('\n')[0]}`
+}
+
+function isStop(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || isMirrorError(error, 'interrupted') || isCode(error, 'ABORT_ERR')
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

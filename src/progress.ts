@@ -1,0 +1,121 @@
+// How far a run is: a calm line on a terminal, otherwise a log line now and then. Knows nothing of what is counted.
+import prettyMilliseconds from 'pretty-ms'
+import type { Log } from './log.ts'
+import type { StatusLine } from './terminal.ts'
+
+export interface ProgressFacts {
+  /** What is being done, such as "full walk". A new phase starts the rate anew. */
+  phase?: string
+  done?: number
+  /** null where it is not known. */
+  total?: number | null
+  requests?: number
+  inFlight?: number
+  /** Until when the service asked to wait, epoch ms; null when nothing is waited for. */
+  waitingUntil?: number | null
+}
+
+export interface Progress {
+  set(facts: ProgressFacts): void
+  /** Prints where things stand, at once and also where progress is off. */
+  print(): void
+  /** Removes the line; nothing is shown until the next `set`. */
+  finish(): void
+}
+
+export interface ProgressState extends ProgressFacts {
+  /** Items per second since the phase began; null until it can be told. */
+  rate: number | null
+}
+
+const REDRAW_EVERY_MS = 200
+const LOG_EVERY_MS = 10_000
+
+/** One line of at most `columns - 1` characters: "full walk 12,000 of 50,000 · 3,400/s · 11 s left · 14 requests". */
+export function formatProgress(state: ProgressState, now: number, columns: number): string {
+  const parts: string[] = []
+  const done = state.done === undefined ? '' : ` ${grouped(state.done)}`
+  const total = state.total == null ? '' : ` of ${grouped(state.total)}`
+  parts.push(`${state.phase ?? 'working'}${done}${done === '' ? '' : total}`)
+  if (state.waitingUntil != null && state.waitingUntil > now) {
+    parts.push(`waiting ${roughly(state.waitingUntil - now)} as the service asked`)
+  } else if (state.rate !== null && state.rate > 0) {
+    parts.push(`${grouped(Math.round(state.rate))}/s`)
+    const left = state.total == null ? 0 : state.total - (state.done ?? 0)
+    if (left > 0) parts.push(`${roughly((left / state.rate) * 1000)} left`)
+  }
+  if (state.requests !== undefined) parts.push(`${grouped(state.requests)} requests`)
+  if (state.inFlight !== undefined && state.inFlight > 0) parts.push(`${state.inFlight} in flight`)
+  // Whole parts are dropped first: a cut number would be a wrong one.
+  while (parts.length > 1 && parts.join(' · ').length > columns - 1) parts.pop()
+  return parts.join(' · ').slice(0, Math.max(0, columns - 1))
+}
+
+export interface ProgressOptions {
+  /** A terminal's status line; null: log lines. */
+  line: StatusLine | null
+  columns: () => number
+  log: Log
+  /** Whether anything is shown unasked. */
+  shown: boolean
+  now: () => number
+}
+
+export function createProgress({ line, columns, log, shown, now }: ProgressOptions): Progress {
+  let facts: ProgressFacts = {}
+  let began = { at: now(), done: 0 }
+  let last = now()
+  let timer: NodeJS.Timeout | null = null
+
+  const state = (): ProgressState => {
+    const elapsed = now() - began.at
+    const gained = (facts.done ?? 0) - began.done
+    return { ...facts, rate: elapsed < 500 || gained <= 0 ? null : (gained / elapsed) * 1000 }
+  }
+  const show = () => {
+    last = now()
+    if (line !== null) line.show(formatProgress(state(), last, columns()))
+    else logLine()
+  }
+  const logLine = () => {
+    const { phase, done, total, requests, inFlight, rate } = state()
+    const perSecond = rate === null ? null : Math.round(rate)
+    log.info({ done, total, requests, inFlight, perSecond }, `Progress: ${phase ?? 'working'}`)
+  }
+
+  return {
+    set(change) {
+      if (change.phase !== undefined && change.phase !== facts.phase) {
+        facts = { requests: facts.requests }
+        began = { at: now(), done: change.done ?? 0 }
+      }
+      facts = { ...facts, ...change }
+      if (!shown) return
+      const every = line === null ? LOG_EVERY_MS : REDRAW_EVERY_MS
+      if (timer === null) {
+        // Also while nothing is reported, so that a wait is seen to go on; never keeps the process alive.
+        timer = setInterval(show, line === null ? LOG_EVERY_MS : 1000).unref()
+        if (line === null) last = now()
+      }
+      if (now() - last >= every) show()
+    },
+    print() {
+      if (line === null) logLine()
+      else line.write(`${formatProgress(state(), now(), columns())}\n`)
+    },
+    finish() {
+      if (timer !== null) clearInterval(timer)
+      timer = null
+      facts = {}
+      line?.clear()
+    },
+  }
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function roughly(ms: number): string {
+  return prettyMilliseconds(Math.max(1000, Math.ceil(ms / 1000) * 1000), { unitCount: 2 })
+}

@@ -1,0 +1,45 @@
+// What the program knows of a terminal: whether it takes colours, and a status line that log lines do not tear.
+
+type Environment = Record<string, string | undefined>
+
+/** Whether to send colour codes: NO_COLOR and FORCE_COLOR (https://no-color.org, https://force-color.org), TERM=dumb. */
+export function wantsColour(isTTY: boolean, env: Environment): boolean {
+  if ((env.NO_COLOR ?? '') !== '') return false
+  const force = env.FORCE_COLOR
+  if (force !== undefined) return force !== '0' && force !== 'false'
+  return isTTY && env.TERM !== 'dumb'
+}
+
+/** Whether a line can be redrawn in place. */
+export function canRedraw(isTTY: boolean, env: Environment): boolean {
+  return isTTY && env.TERM !== 'dumb'
+}
+
+export interface StatusLine {
+  /** Replaces the status line by `text` (one line). */
+  show(text: string): void
+  /** Removes the status line. */
+  clear(): void
+  /** Writes whole lines above the status line. */
+  write(lines: string): void
+}
+
+const ERASE = '\r\u001b[2K'
+
+export function createStatusLine(write: (text: string) => void): StatusLine {
+  let shown = ''
+  return {
+    show(text) {
+      if (text === shown) return
+      shown = text
+      write(`${ERASE}${text}`)
+    },
+    clear() {
+      if (shown !== '') write(ERASE)
+      shown = ''
+    },
+    write(lines) {
+      write(shown === '' ? lines : `${ERASE}${lines}${shown}`)
+    },
+  }
+}
