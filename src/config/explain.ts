@@ -1,5 +1,5 @@
 // Turns what zod finds wrong with a configuration into sentences: key, what was expected, type of what was there.
-// Never repeats a value: it may be a secret in the wrong place.
+// Repeats no text: it may be a secret in the wrong place.
 import { z } from 'zod'
 import { KEYS, schemaOf, valueAt } from './keys.ts'
 
@@ -71,12 +71,13 @@ function listed(names: string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }
 
+/** The type of a value in words; only numbers are shown themselves. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'text'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'a whole number' : 'a number with a fraction'
+  if (typeof value === 'number') return String(value)
   if (typeof value === 'boolean') return 'true or false'
   return 'an object'
 }

@@ -128,8 +128,8 @@ const mirror = z.strictObject({
     .default(DEFAULTS.mirror.busyTimeoutMs)
     .describe('How long to wait for a lock that another program holds on the file.'),
   fileMode: z
-    .string()
-    .regex(/^0?6[046][046]$/, expecting('an octal file mode such as "0600" or "0640"'))
+    .string(expecting('an octal file mode as text, such as "0640"'))
+    .regex(/^0?6[046][046]$/, expecting('an octal file mode as text, such as "0640"'))
     .default(DEFAULTS.mirror.fileMode)
     .describe('Octal mode of a newly created mirror.'),
 })
