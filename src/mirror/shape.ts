@@ -1,0 +1,196 @@
+// Task <-> TaskRow, both ways without a loss: what a column can hold exactly goes into it, everything else into `extra`.
+// Pure: no SQL here, only the names of the columns; knows nothing of the service.
+import { hash } from 'node:crypto'
+import { isObject, isRaw, parseExact } from '../json.ts'
+import type { Integer, JsonObject, JsonValue, Task, TaskRow } from '../task.ts'
+
+/** The columns of a task in the order of the table `tasks`; keys of `TaskRow`. */
+export const TASK_COLUMNS = [
+  'id',
+  'user_id',
+  'system_status',
+  'accuracy',
+  'timeframe',
+  'created_at',
+  'completed_at',
+  'data_method',
+  'data_url',
+  'data_body',
+  'data_header',
+  'result_status_code',
+  'result_status_text',
+  'result_header',
+  'result_body',
+  'extra',
+] as const satisfies readonly (keyof TaskRow)[]
+
+type Column = (typeof TASK_COLUMNS)[number]
+/** What a column holds: a string, an integer of 64 bit, or the JSON text of any value. */
+type Kind = 'text' | 'integer' | 'json'
+type Fields = ReadonlyMap<string, readonly [Column, Kind]>
+
+// In the order of the interface document, which is the order of the text.
+const DATA: Fields = new Map([
+  ['method', ['data_method', 'text']],
+  ['url', ['data_url', 'text']],
+  ['body', ['data_body', 'text']],
+  ['header', ['data_header', 'json']],
+])
+const RESULT: Fields = new Map([
+  ['body', ['result_body', 'json']],
+  ['header', ['result_header', 'json']],
+  ['statusCode', ['result_status_code', 'integer']],
+  ['statusText', ['result_status_text', 'text']],
+])
+const TOP: ReadonlyMap<string, readonly [Column, Kind] | Fields> = new Map<string, readonly [Column, Kind] | Fields>([
+  ['id', ['id', 'text']],
+  ['userId', ['user_id', 'text']],
+  ['data', DATA],
+  ['timeframe', ['timeframe', 'integer']],
+  ['accuracy', ['accuracy', 'text']],
+  ['systemStatus', ['system_status', 'text']],
+  ['createdAt', ['created_at', 'integer']],
+  ['completedAt', ['completed_at', 'integer']],
+  ['result', RESULT],
+])
+
+/** Shapes a task into its columns; what they cannot hold exactly is laid over them by `extra`. */
+export function shapeTask(task: Task): TaskRow {
+  const row: TaskRow = {
+    id: task.id,
+    user_id: null,
+    system_status: null,
+    accuracy: null,
+    timeframe: null,
+    created_at: null,
+    completed_at: null,
+    data_method: null,
+    data_url: null,
+    data_body: null,
+    data_header: null,
+    result_status_code: null,
+    result_status_text: null,
+    result_header: null,
+    result_body: null,
+    extra: null,
+  }
+  const rest = fill(row, task, TOP)
+  if (rest !== null) row.extra = JSON.stringify(rest)
+  return row
+}
+
+/** Moves the members of `object` into their columns; gives back those that do not fit, null where all of them did. */
+function fill(row: TaskRow, object: JsonObject, fields: typeof TOP): JsonObject | null {
+  let rest: JsonObject | null = null
+  for (const name of Object.keys(object)) {
+    const value = object[name]!
+    const field = fields.get(name)
+    let left: JsonValue | undefined = value
+    if (field === undefined) {
+      // an unknown field
+    } else if (isFields(field)) {
+      if (isObject(value)) left = Object.keys(value).length === 0 ? value : (fill(row, value, field) ?? undefined)
+    } else {
+      const stored = columnValue(value, field[1])
+      if (stored !== null) {
+        ;(row as Record<Column, string | Integer | null>)[field[0]] = stored
+        left = undefined
+      }
+    }
+    if (left === undefined) continue
+    // Without a prototype `__proto__` is a key like any other.
+    rest ??= Object.create(null) as JsonObject
+    rest[name] = left
+  }
+  return rest
+}
+
+function isFields(field: readonly [Column, Kind] | Fields): field is Fields {
+  return field instanceof Map
+}
+
+/** What a column of this kind keeps of the value; null where it cannot hold it exactly. */
+function columnValue(value: JsonValue, kind: Kind): string | Integer | null {
+  if (kind === 'json') return JSON.stringify(value)
+  if (kind === 'text') return typeof value === 'string' && value.isWellFormed() ? value : null
+  if (Number.isSafeInteger(value)) return value === 0 ? 0 : (value as number)
+  // Digits, not the double's own value: 12345678901234567000 is the double 12345678901234567168.
+  const digits = typeof value === 'number' ? String(value) : isRaw(value) ? value.rawJSON : ''
+  if (!/^-?[1-9]\d{0,18}$/.test(digits)) return null
+  const integer = BigInt(digits)
+  return BigInt.asIntN(64, integer) === integer ? integer : null
+}
+
+/**
+ * The task as JSON text on one line: the columns in the order of the interface document, then what only `extra` holds.
+ * Equal to what came in, digit for digit.
+ */
+export function taskText(row: TaskRow): string {
+  const over = row.extra === null ? null : (parseExact(row.extra) as JsonObject)
+  return objectText(row, over, TOP)!
+}
+
+/** The object that the columns build with `over` laid over it; null where there is nothing in either. */
+function objectText(row: TaskRow, over: JsonObject | null, fields: typeof TOP): string | null {
+  let text = ''
+  for (const [name, field] of fields) {
+    const laid = over !== null && Object.hasOwn(over, name) ? over[name]! : null
+    const hasLaid = over !== null && Object.hasOwn(over, name)
+    let member: string | null
+    if (isFields(field)) {
+      member = hasLaid && !isObject(laid) ? JSON.stringify(laid) : objectText(row, laid as JsonObject | null, field)
+    } else {
+      member = hasLaid ? JSON.stringify(laid) : columnText(row[field[0]], field[1])
+    }
+    if (member !== null) text += `,"${name}":${member}`
+  }
+  if (over !== null) {
+    for (const name of Object.keys(over)) {
+      if (!fields.has(name)) text += `,${JSON.stringify(name)}:${JSON.stringify(over[name])}`
+    }
+  }
+  if (text === '') return over === null ? null : '{}'
+  return `{${text.slice(1)}}`
+}
+
+function columnText(value: string | Integer | null, kind: Kind): string | null {
+  if (value === null) return null
+  return kind === 'text' ? JSON.stringify(value) : String(value)
+}
+
+/**
+ * 16 bytes of SHA-256 over all columns and `extra`. No two rows are encoded alike: a string is preceded by its length,
+ * an integer is followed by `;`, and NULL is `~`, which neither begins with.
+ */
+export function contentHash(row: TaskRow): Buffer {
+  let code = ''
+  for (const column of TASK_COLUMNS) {
+    const value = row[column]
+    code += value === null ? '~' : typeof value === 'string' ? `${value.length}:${value}` : `${value};`
+  }
+  return hash('sha256', code, 'buffer').subarray(0, 16)
+}
+
+/**
+ * Whether two rows hold the same task: JSON text is compared by meaning, so another order of keys is no change, other
+ * digits are. For rows whose hashes differ.
+ */
+export function sameContent(a: TaskRow, b: TaskRow): boolean {
+  return TASK_COLUMNS.every((column) => {
+    const [left, right] = [a[column], b[column]]
+    if (left === right) return true
+    if (left === null || right === null) return false
+    if (typeof left !== 'string' || typeof right !== 'string') return String(left) === String(right)
+    return JSON_COLUMNS.has(column) && sorted(parseExact(left)) === sorted(parseExact(right))
+  })
+}
+
+const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>(['data_header', 'result_header', 'result_body', 'extra'])
+
+/** JSON text with the keys of every object in one order. */
+function sorted(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(sorted).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${sorted(value[name]!)}`).join()}}`
+}

@@ -1,0 +1,135 @@
+// Finds values in the bytes of JSON text that is known to be valid, without recursion: where they begin and end, how deep
+// they are nested, whether they hold a number that needs its own digits. Never decodes a string.
+import { isOddNumber } from '../json.ts'
+
+/** A value in the bytes: `start` inclusive, `end` exclusive. */
+export interface Span {
+  start: number
+  end: number
+  /** Levels of lists and objects in it; 0 for a scalar, 1 for `{}`. */
+  depth: number
+  /** Whether it holds a number that a double or its shortest spelling cannot carry. */
+  odd: boolean
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** The value that begins at or, behind white space, after `from`. */
+export function spanAt(bytes: Buffer, from: number): Span {
+  const start = skipSpace(bytes, from)
+  const length = bytes.length
+  let at = start
+  let depth = 0
+  let deepest = 0
+  let odd = false
+  while (at < length) {
+    const byte = bytes[at]!
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at)
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      at++
+      if (++depth > deepest) deepest = depth
+      continue
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      at++
+      depth--
+    } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
+      const end = endOfNumber(bytes, at)
+      if (!odd && !isPlain(bytes, at, end)) odd = isOddNumber(bytes.toString('latin1', at, end))
+      at = end
+    } else if (byte >= 0x61 && byte <= 0x7a) {
+      at += byte === 0x66 ? 5 : 4 // false, or true and null
+    } else {
+      at++ // white space, comma, colon
+      continue
+    }
+    if (depth === 0) break
+  }
+  return { start, end: at, depth: deepest, odd }
+}
+
+/** The values of the list that begins at `from`, in their order. */
+export function elementsAt(bytes: Buffer, from: number): Span[] {
+  const elements: Span[] = []
+  let at = skipSpace(bytes, skipSpace(bytes, from) + 1)
+  while (at < bytes.length && bytes[at] !== CLOSE_LIST) {
+    const element = spanAt(bytes, at)
+    elements.push(element)
+    at = skipSpace(bytes, element.end)
+    if (bytes[at] === COMMA) at++
+  }
+  return elements
+}
+
+/** Where the value of `name` begins in the object at `from`; of duplicate names the last, as in `JSON.parse`; else -1. */
+export function memberAt(bytes: Buffer, from: number, name: string): number {
+  let found = -1
+  let at = skipSpace(bytes, skipSpace(bytes, from) + 1)
+  while (at < bytes.length && bytes[at] !== CLOSE_OBJECT) {
+    const end = endOfString(bytes, at)
+    // Letters beyond ASCII come out wrong in latin1, but never as an ASCII name.
+    const same = JSON.parse(bytes.toString('latin1', at, end)) === name
+    at = skipSpace(bytes, skipSpace(bytes, end) + 1)
+    if (same) found = at
+    at = skipSpace(bytes, spanAt(bytes, at).end)
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+  }
+  return found
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from
+  while (at < bytes.length && bytes[at]! <= 0x20) at++
+  return at
+}
+
+function endOfString(bytes: Buffer, start: number): number {
+  let at = start + 1
+  while (at < bytes.length) {
+    const byte = bytes[at]!
+    if (byte === QUOTE) return at + 1
+    at += byte === BACKSLASH ? 2 : 1
+  }
+  return at
+}
+
+function endOfNumber(bytes: Buffer, start: number): number {
+  let at = start + 1
+  while (at < bytes.length) {
+    const byte = bytes[at]!
+    // digits, '.', '+', '-', 'e', 'E'
+    if ((byte < ZERO || byte > NINE) && byte !== POINT && byte !== 0x2b && byte !== MINUS && (byte | 0x20) !== 0x65)
+      break
+    at++
+  }
+  return at
+}
+
+/**
+ * True only for numbers that surely are not odd, told without making a string: up to 15 digits survive a double, and
+ * without an exponent, a leading `-0`, zeros at the end of the decimals or zeros right behind `0.` they are its shortest
+ * spelling too.
+ */
+function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] === MINUS ? start + 1 : start
+  if (end - first > 16) return false
+  let point = -1
+  for (let at = first; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte >= ZERO && byte <= NINE) continue
+    if (byte !== POINT) return false
+    point = at
+  }
+  if (point === -1) return end - first <= 15 && (first === start || bytes[first] !== ZERO)
+  return bytes[end - 1] !== ZERO && (bytes[first] !== ZERO || bytes[point + 1] !== ZERO)
+}
