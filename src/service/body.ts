@@ -1,0 +1,130 @@
+// Reads a body into one buffer and undoes its content codings, counting decoded bytes on the way: never more than the
+// limit is held, whatever was compressed into how little. Knows streams, nothing of tasks.
+import { Duplex, pipeline, type Readable, Writable } from 'node:stream'
+import { pipeline as pipelined } from 'node:stream/promises'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
+
+export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
+
+const MOST_CODINGS = 5
+const FIRST_BUFFER_BYTES = 64 * 1024
+const CHUNK = { chunkSize: 64 * 1024 }
+// RFC 9659: a decoder of "zstd" in HTTP need not go beyond a window of 8 MB; 2^23.
+const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
+
+/** Why a body could not be had, apart from its connection breaking. */
+export class BodyProblem extends Error {
+  readonly happening: 'too-large' | 'not-json' | 'truncated'
+
+  constructor(happening: 'too-large' | 'not-json' | 'truncated', message: string) {
+    super(message)
+    this.name = 'BodyProblem'
+    this.happening = happening
+  }
+}
+
+/** The codings of a Content-Encoding header in the order they were applied; throws `BodyProblem` for what we cannot undo. */
+export function codingsOf(header: string | string[] | undefined): string[] {
+  const named = [header ?? []].flat().join(',').toLowerCase().split(',')
+  const codings = named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')
+  if (codings.length > MOST_CODINGS) throw new BodyProblem('not-json', `${codings.length} content codings`)
+  const unknown = codings.find((name) => !Object.hasOwn(DECODERS, name))
+  if (unknown !== undefined) throw new BodyProblem('not-json', `unknown content coding ${unknown.slice(0, 40)}`)
+  return codings
+}
+
+/**
+ * All bytes of `body` without its codings, in an `ArrayBuffer` of exactly their length (it can be transferred).
+ * Rejects with `BodyProblem`, with the error of the connection, or with the reason of `signal`; `body` is gone then.
+ */
+export async function readBody(
+  body: Readable,
+  codings: string[],
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const growing = new GrowingBuffer(limit)
+  const decoders = codings.toReversed().map((coding) => DECODERS[coding]!())
+  const collector = new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      done(growing.add(chunk))
+    },
+  })
+  try {
+    await pipelined([body, ...decoders, collector], { signal })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw codings.length === 0 ? error : codingProblem(error)
+  }
+  return growing.finish()
+}
+
+const DECODERS: Record<string, () => Duplex> = {
+  gzip: () => createGunzip(CHUNK),
+  'x-gzip': () => createGunzip(CHUNK),
+  deflate: () => Duplex.from(inflateEither),
+  br: () => createBrotliDecompress(CHUNK),
+  zstd: () => createZstdDecompress(ZSTD),
+}
+
+/** "deflate" is zlib (RFC 1950) by the standard and bare DEFLATE (RFC 1951) by habit: the first byte tells. */
+async function* inflateEither(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  let first = await chunks.next()
+  while (!first.done && first.value.byteLength === 0) first = await chunks.next()
+  if (first.done) return
+  const head = first.value
+  const decoder = (head[0]! & 0x0f) === 8 ? createInflate(CHUNK) : createInflateRaw(CHUNK)
+  const rejoined = async function* () {
+    yield head
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  // Errors of either side reach the loop through the decoder.
+  yield* pipeline(rejoined, decoder, () => {})
+}
+
+/** Codes of node:zlib: Z_ of deflate, ERR__ERROR_ and ERR_BROTLI_ of Brotli, ZSTD_error_ of Zstandard. */
+const ZLIB_CODE = /^(?:Z_|ERR__ERROR|ERR_BROTLI|ERR_ZLIB|ERR_ZSTD|ZSTD_error)/
+
+function codingProblem(error: unknown): unknown {
+  if (error instanceof BodyProblem) return error
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'Z_BUF_ERROR') return new BodyProblem('truncated', 'the compressed body ends early')
+  const foreign = ZLIB_CODE.test(code ?? '')
+  return foreign ? new BodyProblem('not-json', `the compressed body cannot be read: ${message}`) : error
+}
+
+/** Copies chunks into one buffer that doubles, so that a body sent byte by byte costs no more than its bytes. */
+class GrowingBuffer {
+  readonly #limit: number
+  #bytes = new Uint8Array(0)
+  #length = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** The problem, where there is one. */
+  add(chunk: Uint8Array): BodyProblem | null {
+    const length = this.#length + chunk.byteLength
+    if (length > this.#limit) return new BodyProblem('too-large', `the body is larger than ${this.#limit} bytes`)
+    if (length > this.#bytes.byteLength) {
+      const size = Math.min(this.#limit, Math.max(length, FIRST_BUFFER_BYTES, this.#bytes.byteLength * 2))
+      this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(size))
+    }
+    this.#bytes.set(chunk, this.#length)
+    this.#length = length
+    return null
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#bytes.buffer.transfer(this.#length))
+  }
+}

@@ -1,0 +1,220 @@
+// The service over HTTP: asks, judges the answer, and asks again where that helps. Every decision is a row of
+// judgement.ts, every wait is on the clock of pacing.ts. Knows nothing of tasks and of the mirror.
+import pRetry from 'p-retry'
+import { type Facts, isMirrorError, MirrorError } from '../errors.ts'
+import { isAskable, readAddress } from './address.ts'
+import { openConnections } from './connections.ts'
+import { readEnvelope } from './envelope.ts'
+import { exchange, orAborted, type Reply } from './exchange.ts'
+import { backOffMs, type Happening, happeningOf, type Operation, WHAT_IS_DONE } from './judgement.ts'
+import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
+import { createPacing, type WaitReason } from './pacing.ts'
+import type { Answer, Decode, Decoded, Ok, RequestOptions, Service } from './service.ts'
+import { conclude, Unanswered } from './unanswered.ts'
+
+export interface ClientOptions {
+  /** http or https; may have a path and a trailing slash. */
+  baseUrl: string
+  auth: Auth
+  apiKey: string | null
+  connectTimeoutMs: number
+  /** One deadline per request, from dispatch to the last byte. */
+  requestTimeoutMs: number
+  /** Of a body after decompression. */
+  maxResponseBytes: number
+  /** Most requests under way at once; fewer while the service is strained. */
+  concurrency: number
+  requestsPerSecond: number | null
+  /** Retries after the first attempt of a request. */
+  maxRetries: number
+  /** A longer Retry-After throws `wait-too-long`. */
+  maxRetryAfterMs: number
+  /** URL of an HTTP proxy; none where null or absent. */
+  proxy?: string | null
+  userAgent: string
+  /** Its abort rejects everything under way with `interrupted`. */
+  signal: AbortSignal
+  /** Epoch ms. */
+  now(): number
+  /** 0 to 1. */
+  random(): number
+  /** Resolves after `ms`, or rejects as soon as `signal` aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** A wait begins: until when, epoch ms, and why. */
+  onWait?(untilMs: number, why: WaitReason): void
+  /** What happened, in chosen scalars that hold no key and no body. */
+  log?(event: 'retry' | 'no-answer', facts: Facts): void
+}
+
+/** Throws `config-invalid` for an address, key or proxy that cannot be used; nothing is sent before the first request. */
+export function createClient(options: ClientOptions): Service {
+  const { apiKey, auth, now } = options
+  const address = readAddress(options.baseUrl)
+  checkAuth(auth)
+  if (apiKey !== null) checkKey(apiKey)
+
+  // One signal for the end of the run and for `close`, with the reason that everybody is to get.
+  const end = new AbortController()
+  const stop = (why: string) => end.abort(new MirrorError('interrupted', why))
+  const onAbort = () => stop('Stopped before the service had answered')
+  if (options.signal.aborted) onAbort()
+  else options.signal.addEventListener('abort', onAbort, { once: true })
+
+  const { signal } = end
+  const pacing = createPacing({ ...options, signal })
+  const connections = openConnections({ ...options, origin: address.origin })
+  const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0 }
+
+  /** Asks until the table says it is over. */
+  async function ask<T extends Decoded>(
+    { operation, path, body }: Request,
+    decode: Decode<T>,
+    { maxRetries = options.maxRetries }: RequestOptions = {},
+  ): Promise<Answer<T>> {
+    let retryAt: number | undefined
+    let attempts = 0
+    try {
+      return await pRetry(
+        (attempt) => {
+          attempts = attempt
+          return askOnce({ operation, path, body }, decode, retryAt)
+        },
+        {
+          retries: maxRetries,
+          // The wait is ours, on the shared clock: p-retry adds none.
+          minTimeout: 0,
+          maxTimeout: 0,
+          shouldRetry: ({ error, retriesConsumed }) => {
+            if (!(error instanceof Unanswered) || !WHAT_IS_DONE[error.happening].retried) return false
+            const delayMs = backOffMs(retriesConsumed, options.random())
+            retryAt = now() + delayMs
+            traffic.retries += 1
+            options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })
+            return true
+          },
+        },
+      )
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error
+      options.log?.('no-answer', { ...error.facts, operation, attempts })
+      const scrub = (text: string) => withoutKey(text, apiKey)
+      return conclude(error, { operation, origin: address.origin, path, attempts, hasKey: apiKey !== null, scrub })
+    }
+  }
+
+  /** Sends once, when its turn has come. Throws `Unanswered` for everything but a usable answer. */
+  async function askOnce<T extends Decoded>(request: Request, decode: Decode<T>, retryAt?: number): Promise<Ok<T>> {
+    const leave = await pacing.enter(retryAt)
+    const startedAt = now()
+    const dispatcher = connections.current()
+    const { wasConnecting } = connections
+    const { header, query } = credentialsFor(request.operation, auth, apiKey)
+    traffic.requests += 1
+    traffic.inFlight += 1
+    try {
+      const question = {
+        origin: address.origin,
+        path: request.path + query,
+        body: request.body,
+        credential: header,
+        userAgent: options.userAgent,
+      }
+      const reply = await exchange(question, { ...options, dispatcher, wasConnecting, signal })
+      // The network is free while a success is decoded; anything else is learned from first.
+      if (isSuccess(reply)) leave()
+      const answer = await judged(request.operation, reply, decode, startedAt)
+      pacing.heard('well', startedAt)
+      return answer
+    } catch (error) {
+      if (error instanceof Unanswered) learn(error, startedAt, () => connections.suspect(dispatcher))
+      throw error
+    } finally {
+      traffic.inFlight -= 1
+      leave()
+    }
+  }
+
+  async function judged<T extends Decoded>(
+    operation: Operation,
+    reply: Reply,
+    decode: Decode<T>,
+    startedAt: number,
+  ): Promise<Ok<T>> {
+    const { httpStatus, serviceDate, locationHost, retryAfterMs } = reply
+    // Taken now: decoding may hand the buffer to another thread.
+    const bytes = reply.body?.byteLength ?? 0
+    traffic.bytes += bytes
+    const success = isSuccess(reply)
+    const read = success ? await decoded(reply, decode) : { body: 'none' as const, value: null }
+    const { statusCode, message } = read.value ?? readEnvelope(success ? null : reply.body)
+    const happening = happeningOf(operation, { httpStatus, statusCode, body: read.body })
+    if (happening === 'answered' && read.value !== null) {
+      return { kind: 'ok', value: read.value, startedAt, serviceDate, bytes }
+    }
+    throw new Unanswered(happening, message || SAID_NOTHING[happening] || `HTTP ${httpStatus}`, {
+      httpStatus,
+      statusCode,
+      locationHost,
+      retryAfterMs,
+    })
+  }
+
+  async function decoded<T extends Decoded>({ body }: Reply, decode: Decode<T>) {
+    if (body === null || body.byteLength === 0) return { body: 'none' as const, value: null }
+    try {
+      const value = await orAborted(() => decode(body), signal)
+      return { body: value.hasPayload ? ('with-payload' as const) : ('without-payload' as const), value }
+    } catch (error) {
+      if (isMirrorError(error, 'body-invalid')) return { body: 'not-json' as const, value: null }
+      throw error
+    }
+  }
+
+  /** What one bad answer teaches about all requests. Throws `wait-too-long`. */
+  function learn({ happening, detail }: Unanswered, startedAt: number, suspect: () => void): void {
+    const judgement = WHAT_IS_DONE[happening]
+    if (judgement.strained) pacing.heard('strained', startedAt)
+    else if (judgement.ends === 'refused') pacing.heard('well', startedAt)
+    if (judgement.suspect) suspect()
+    if (judgement.ends === 'status' && typeof detail.retryAfterMs === 'number') pacing.hold(detail.retryAfterMs)
+  }
+
+  return {
+    list: ({ skip, take }, decode, given) =>
+      ask({ operation: 'list', path: address.listPath, body: JSON.stringify({ take, skip }) }, decode, given),
+
+    get: async (id, decode, given) => {
+      if (!isAskable(id)) {
+        return { kind: 'refused', httpStatus: 0, statusCode: null, message: 'A path cannot carry this id' }
+      }
+      return ask({ operation: 'get', path: address.taskPath(id), body: null }, decode, given)
+    },
+
+    traffic: () => ({ ...traffic, waitedMs: pacing.waitedMs() }),
+
+    close: async () => {
+      options.signal.removeEventListener('abort', onAbort)
+      stop('The connection to the service is closed')
+      await connections.destroy()
+    },
+  }
+}
+
+interface Request {
+  operation: Operation
+  /** Without the query that may carry the key. */
+  path: string
+  /** JSON text; null where there is none. */
+  body: string | null
+}
+
+/** Where neither the service nor the network has said anything. */
+const SAID_NOTHING: Partial<Record<Happening, string>> = {
+  empty: 'an answer without a body',
+  'not-json': 'a body that is no JSON object',
+  'no-payload': 'a success without items',
+}
+
+function isSuccess({ httpStatus }: Reply): boolean {
+  return httpStatus >= 200 && httpStatus < 300
+}

@@ -1,0 +1,101 @@
+// Connections to the one configured origin, through a proxy where one is set. Tells a connection that never came about
+// from one that broke, and leaves none behind. The only file that builds undici dispatchers.
+import type { Socket } from 'node:net'
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { MirrorError } from '../errors.ts'
+
+export interface ConnectionOptions {
+  origin: string
+  concurrency: number
+  connectTimeoutMs: number
+  proxy?: string | null
+}
+
+export interface Connections {
+  /** What the next request is sent on; hand it back to `suspect` when it turned out unreliable. */
+  current(): Dispatcher
+  /** Later requests take fresh connections; requests under way on these may still finish. */
+  suspect(dispatcher: Dispatcher): void
+  /** Whether `error` kept a connection from coming about. */
+  wasConnecting(error: unknown): boolean
+  /** Ends every connection at once, requests under way included. */
+  destroy(): Promise<void>
+}
+
+/** Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing. */
+const TLS = { rejectUnauthorized: true }
+
+/** Our own deadline covers the whole request; undici's time-outs are between chunks only. */
+const POOL = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 }
+
+export function openConnections(options: ConnectionOptions): Connections {
+  const connectErrors = new WeakSet<object>()
+  const connecting = new Set<Socket>()
+  const open = new Set<Dispatcher>()
+
+  /** Remembers the errors of a connector, and its sockets until they are connected: undici forgets those. */
+  function watched(connector: buildConnector.connector): buildConnector.connector {
+    return (target, callback) => {
+      const socket = connector(target, (...result) => {
+        if (socket !== undefined) connecting.delete(socket)
+        if (result[0] !== null) connectErrors.add(result[0])
+        callback(...result)
+      }) as Socket | undefined
+      // The connector of a proxy tunnel returns a promise; its own sockets come by the proxy's pool.
+      if (typeof socket?.destroy === 'function') connecting.add(socket)
+    }
+  }
+
+  const connect = { ...TLS, timeout: options.connectTimeoutMs, allowH2: false }
+  const pool = (origin: string | URL, connector: buildConnector.connector) =>
+    new Pool(origin, { ...POOL, connections: options.concurrency, connect: watched(connector) })
+
+  function build(): Dispatcher {
+    if (!options.proxy) return pool(options.origin, buildConnector(connect))
+    const viaProxy = (origin: string | URL, given: object) =>
+      pool(origin, (given as { connect: buildConnector.connector }).connect)
+    try {
+      return new ProxyAgent({
+        uri: options.proxy,
+        connectTimeout: options.connectTimeoutMs,
+        proxyTls: connect,
+        requestTls: connect,
+        factory: viaProxy,
+        clientFactory: viaProxy,
+      })
+    } catch (cause) {
+      throw new MirrorError('config-invalid', 'service.proxy is no proxy URL', {
+        hint: 'Set service.proxy to an address such as http://proxy.example.com:3128.',
+        facts: { reason: cause instanceof Error ? cause.name : null },
+      })
+    }
+  }
+
+  function add(): Dispatcher {
+    const dispatcher = build()
+    open.add(dispatcher)
+    return dispatcher
+  }
+
+  let current = add()
+
+  return {
+    current: () => current,
+
+    suspect(dispatcher) {
+      if (dispatcher !== current) return
+      current = add()
+      const forget = () => open.delete(dispatcher)
+      dispatcher.close().then(forget, forget)
+    },
+
+    wasConnecting: (error) => typeof error === 'object' && error !== null && connectErrors.has(error),
+
+    async destroy() {
+      await Promise.all([...open].map((dispatcher) => dispatcher.destroy()))
+      open.clear()
+      // With an error, because undici clears its connect timer only on one.
+      for (const socket of connecting) socket.destroy(new Error('closed'))
+    },
+  }
+}

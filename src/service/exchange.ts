@@ -1,0 +1,157 @@
+// One request and its answer on the wire, within one deadline. Judges nothing: says what came, or how it broke.
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { MirrorError } from '../errors.ts'
+import { ACCEPTED_CODINGS, BodyProblem, codingsOf, readBody } from './body.ts'
+import { parseHttpDate } from './http-date.ts'
+import { happeningOfBreak } from './judgement.ts'
+import { retryAfterMs } from './retry-after.ts'
+import { Unanswered } from './unanswered.ts'
+
+/** Errors are told in less than this; a longer body is judged by its HTTP status alone. */
+const MAX_ERROR_BODY_BYTES = 64 * 1024
+
+export interface Question {
+  origin: string
+  /** Sent as it is, never normalised; may end in a query with the key, so it goes into no message. */
+  path: string
+  /** JSON text of a POST; null for a GET. */
+  body: string | null
+  /** The header that carries the key. */
+  credential: [name: string, value: string] | null
+  userAgent: string
+}
+
+export interface Reply {
+  httpStatus: number
+  /** The decoded body. Of an answer other than 2xx null where it could not be had, and of a 3xx always. */
+  body: Uint8Array<ArrayBuffer> | null
+  serviceDate: number | null
+  /** The wait the service asks for, ms; null where it asks for none. */
+  retryAfterMs: number | null
+  /** Host of a Location header, for the facts of an error. */
+  locationHost: string | null
+}
+
+export interface ExchangeOptions {
+  dispatcher: Dispatcher
+  /** Whether an error kept the connection from coming about. */
+  wasConnecting(error: unknown): boolean
+  requestTimeoutMs: number
+  maxResponseBytes: number
+  signal: AbortSignal
+  now(): number
+}
+
+/** Sends `question` once. Rejects with `Unanswered`, or with the reason of the signal. */
+export async function exchange(question: Question, options: ExchangeOptions): Promise<Reply> {
+  const late = new Unanswered('timed-out', `no complete answer within ${options.requestTimeoutMs} ms`)
+  return within(options.requestTimeoutMs, late, options.signal, (signal) => send(question, options, signal))
+}
+
+async function send(question: Question, options: ExchangeOptions, signal: AbortSignal): Promise<Reply> {
+  const headers = ['accept', 'application/json', 'accept-encoding', ACCEPTED_CODINGS, 'user-agent', question.userAgent]
+  if (question.body !== null) headers.push('content-type', 'application/json')
+  if (question.credential !== null) headers.push(...question.credential)
+
+  const { origin, path, body: text } = question
+  const method = text === null ? 'GET' : 'POST'
+  const answer = await options.dispatcher
+    .request({ origin, method, path, headers, body: text, signal })
+    .catch((error) => {
+      throw broken(error, options.wasConnecting(error) ? 'connect' : 'head')
+    })
+  // Until somebody reads it, its errors belong to nobody.
+  answer.body.on('error', () => {})
+
+  const httpStatus = answer.statusCode
+  const serviceDate = typeof answer.headers.date === 'string' ? parseHttpDate(answer.headers.date) : null
+  const reply = {
+    httpStatus,
+    serviceDate,
+    retryAfterMs: retryAfterMs(answer.headers['retry-after'], serviceDate ?? options.now()),
+    locationHost: hostOf(answer.headers.location, origin),
+  }
+  const read = (limit: number) => readAnswer(answer.body, answer.headers['content-encoding'], limit, signal)
+
+  if (httpStatus >= 300 && httpStatus < 400) {
+    answer.body.destroy()
+    return { ...reply, body: null }
+  }
+  if (httpStatus >= 200 && httpStatus < 300) {
+    try {
+      return { ...reply, body: await read(options.maxResponseBytes) }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : broken(error, 'body', httpStatus)
+    }
+  }
+  // The status of an error counts whether or not its body can be had.
+  const body = await read(MAX_ERROR_BODY_BYTES).catch(() => null)
+  options.signal.throwIfAborted()
+  return { ...reply, body }
+}
+
+async function readAnswer(
+  body: Readable,
+  coding: string | string[] | undefined,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await readBody(body, codingsOf(coding), limit, signal)
+  } finally {
+    body.destroy()
+  }
+}
+
+/**
+ * Runs `work` with a signal that aborts with `late` after `ms`, and with the reason of `signal` when that aborts.
+ * `work` ends itself at the deadline, because what it has learned by then may still count; the end of the run rejects
+ * at once.
+ */
+async function within<T>(
+  ms: number,
+  late: Error,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(late), ms)
+  const onAbort = () => controller.abort(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await orAborted(() => work(controller.signal), signal)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** What `work` comes to, or at once the reason of `signal`: work that goes on is not waited for, nor heard of again. */
+export async function orAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work(), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function broken(error: unknown, phase: 'connect' | 'head' | 'body', httpStatus?: number): unknown {
+  if (error instanceof Unanswered || error instanceof MirrorError) return error
+  const status = httpStatus === undefined ? {} : { httpStatus }
+  if (error instanceof BodyProblem) return new Unanswered(error.happening, error.message, status)
+  const { code = 'unknown', message = '' } = error as NodeJS.ErrnoException
+  const text = message === '' ? code : message
+  // Only errors of connecting are kept as a cause: others can hold bytes of the answer.
+  const cause = phase === 'connect' ? { cause: error } : {}
+  return new Unanswered(happeningOfBreak(phase, code), text, { ...status, ...cause, errorCode: code })
+}
+
+function hostOf(location: string | string[] | undefined, origin: string): string | null {
+  const first = Array.isArray(location) ? location[0] : location
+  return first === undefined ? null : (URL.parse(first, origin)?.host ?? null)
+}

@@ -1,0 +1,123 @@
+// From what can happen to a request to what is done about it: one table, and the pure functions that find the row.
+import type { ErrorCode } from '../errors.ts'
+import type { FailureReason } from './service.ts'
+
+export type Operation = 'list' | 'get'
+
+export type Happening =
+  | 'answered'
+  | 'empty'
+  | 'not-json'
+  | 'no-payload'
+  | 'too-large'
+  | 'refused'
+  | 'key-refused'
+  | 'redirected'
+  | 'overloaded'
+  | 'failing'
+  | 'timed-out'
+  | 'reset'
+  | 'truncated'
+  | 'unreachable'
+  | 'untrusted'
+
+export interface Judgement {
+  /** What the caller gets once no retry is left or due: an answer of that kind, or an error of that code. */
+  ends: 'ok' | 'refused' | FailureReason | ErrorCode
+  retried: boolean
+  /** A sign that the service has more than it can bear: concurrency is halved. */
+  strained: boolean
+  /** The connection, and others opened at the same time, cannot be trusted: the retry takes a fresh one. */
+  suspect: boolean
+}
+
+const calm = { strained: false, suspect: false }
+
+export const WHAT_IS_DONE: Readonly<Record<Happening, Judgement>> = {
+  // A 2xx with what was asked for; a detail without an item too, because its meaning is learned elsewhere.
+  answered: { ends: 'ok', retried: false, ...calm },
+  // 204, or a 2xx without a byte.
+  empty: { ends: 'not-json', retried: true, ...calm },
+  // HTML, cut or invalid JSON, another top-level value, a content coding that nobody asked for.
+  'not-json': { ends: 'not-json', retried: true, ...calm },
+  // A list whose success carries no items.
+  'no-payload': { ends: 'not-json', retried: true, ...calm },
+  // The same window would be as large again: the caller asks for a smaller one.
+  'too-large': { ends: 'too-large', retried: false, ...calm },
+  // Any other 4xx.
+  refused: { ends: 'refused', retried: false, ...calm },
+  // 401; 403 on the list.
+  'key-refused': { ends: 'key-refused', retried: false, ...calm },
+  // Any 3xx: never followed.
+  redirected: { ends: 'service-refused', retried: false, ...calm },
+  // 408, 429, 503, 504.
+  overloaded: { ends: 'status', retried: true, strained: true, suspect: false },
+  // 425, any other 5xx, and numbers that are no HTTP status.
+  failing: { ends: 'status', retried: true, ...calm },
+  // The deadline passed before the last byte.
+  'timed-out': { ends: 'timeout', retried: true, strained: true, suspect: true },
+  // The connection ended or spoke no HTTP before the answer began.
+  reset: { ends: 'reset', retried: true, strained: false, suspect: true },
+  // It ended inside the answer.
+  truncated: { ends: 'truncated', retried: true, strained: false, suspect: true },
+  // Refused connection, unknown host, connect time-out, broken TLS handshake.
+  unreachable: { ends: 'service-unreachable', retried: true, ...calm },
+  // A certificate that does not prove the host.
+  untrusted: { ends: 'service-unreachable', retried: false, ...calm },
+}
+
+/**
+ * The status that counts: the worse, that is larger, of HTTP status and envelope `statusCode`.
+ * An envelope code that is missing or no HTTP status (100 to 599) does not count.
+ */
+export function worseStatus(httpStatus: number, statusCode: number | null): number {
+  const counts = statusCode !== null && Number.isInteger(statusCode) && statusCode >= 100 && statusCode <= 599
+  return counts ? Math.max(httpStatus, statusCode) : httpStatus
+}
+
+/** The happening that a status below 200 or from 300 on stands for; `answered` for a 2xx. */
+export function happeningOfStatus(operation: Operation, status: number): Happening {
+  if (status >= 200 && status < 300) return 'answered'
+  if (status >= 300 && status < 400) return 'redirected'
+  if (status === 401 || (status === 403 && operation === 'list')) return 'key-refused'
+  if (status === 408 || status === 429 || status === 503 || status === 504) return 'overloaded'
+  if (status !== 425 && status >= 400 && status < 500) return 'refused'
+  return 'failing'
+}
+
+/** What an answer amounts to, apart from its bytes. */
+export interface Heard {
+  httpStatus: number
+  /** Of the envelope; null where there is none. */
+  statusCode: number | null
+  /** What a 2xx brought; of any other answer only `statusCode` matters. */
+  body: 'none' | 'not-json' | 'without-payload' | 'with-payload'
+}
+
+export function happeningOf(operation: Operation, heard: Heard): Happening {
+  const byStatus = happeningOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
+  if (byStatus !== 'answered') return byStatus
+  if (heard.body === 'none') return 'empty'
+  if (heard.body === 'not-json') return 'not-json'
+  return heard.body === 'without-payload' && operation === 'list' ? 'no-payload' : 'answered'
+}
+
+/** Codes with which Node refuses a certificate (node:tls, "X509 certificate error codes"), and undici one of a proxy. */
+const CERTIFICATE =
+  /^(?:CERT_|CRL_|UNABLE_TO_|ERROR_IN_CERT_|ERROR_IN_CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_|UND_ERR_PRX_TLS)/
+
+/** Where a request was when it broke: before a connection, before the head of the answer, or inside its body. */
+export type Phase = 'connect' | 'head' | 'body'
+
+export function happeningOfBreak(phase: Phase, code: string): Happening {
+  if (phase === 'connect') return CERTIFICATE.test(code) ? 'untrusted' : 'unreachable'
+  return phase === 'head' ? 'reset' : 'truncated'
+}
+
+const LONGEST_BACK_OFF_MS = 30_000
+const FIRST_BACK_OFF_MS = 500
+
+/** Full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"): ms before retry `n`, counted from 0. */
+export function backOffMs(n: number, random: number): number {
+  return Math.round(random * Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** n))
+}

@@ -1,0 +1,116 @@
+// A request that brought nothing to go on with, and what its caller is told once it is not tried again. Pure.
+import { type Facts, MirrorError } from '../errors.ts'
+import { type Happening, type Operation, WHAT_IS_DONE } from './judgement.ts'
+import type { Failed, FailureReason, Refused } from './service.ts'
+
+interface Detail {
+  httpStatus?: number
+  /** Of the envelope. */
+  statusCode?: number | null
+  /** Of the error that broke the request, such as ECONNRESET. */
+  errorCode?: string
+  locationHost?: string | null
+  retryAfterMs?: number | null
+  /** Only of errors that cannot hold bytes of an answer. */
+  cause?: unknown
+}
+
+/** Thrown by one attempt; never leaves this folder. Its message may quote the service. */
+export class Unanswered extends Error {
+  readonly happening: Happening
+  readonly detail: Detail
+
+  constructor(happening: Happening, message: string, detail: Detail = {}) {
+    super(message)
+    this.name = 'Unanswered'
+    this.happening = happening
+    this.detail = detail
+  }
+
+  /** For the log: chosen scalars, no text of the service. */
+  get facts(): Facts {
+    const { httpStatus, statusCode, errorCode, locationHost } = this.detail
+    return { happening: this.happening, httpStatus, statusCode, errorCode, locationHost }
+  }
+}
+
+export interface Asked {
+  operation: Operation
+  origin: string
+  /** Without the query, which may hold the key. */
+  path: string
+  attempts: number
+  hasKey: boolean
+  /** Takes the key out of what the service said. */
+  scrub(text: string): string
+}
+
+/** What the table says of the last attempt: an answer, or a thrown `MirrorError`. */
+export function conclude(last: Unanswered, asked: Asked): Refused | Failed {
+  const { ends } = WHAT_IS_DONE[last.happening]
+  const { httpStatus = null, statusCode = null } = last.detail
+  const message = asked.scrub(last.message)
+  switch (ends) {
+    case 'refused':
+      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message }
+    case 'key-refused':
+      throw keyRefused(last, asked)
+    case 'service-refused':
+      throw redirected(last, asked)
+    case 'service-unreachable':
+      throw unreachable(last, asked, message)
+    default:
+      return {
+        kind: 'failed',
+        reason: ends as FailureReason,
+        httpStatus,
+        message: `${message}${times(asked.attempts)}`,
+      }
+  }
+}
+
+function keyRefused(last: Unanswered, asked: Asked): MirrorError {
+  const what = asked.hasKey ? 'The service refuses the key' : 'The service asks for a key'
+  return new MirrorError('key-refused', `${what} (${statusOf(last)} for ${target(asked)})`, {
+    facts: factsOf(last, asked),
+    hint: asked.hasKey
+      ? 'Check TASK_MIRROR_API_KEY, and in service.auth where and under which name the key is sent.'
+      : 'Set TASK_MIRROR_API_KEY, and in service.auth where and under which name the key is sent.',
+  })
+}
+
+function redirected(last: Unanswered, asked: Asked): MirrorError {
+  return new MirrorError('service-refused', `The service redirects (${statusOf(last)} for ${target(asked)})`, {
+    facts: factsOf(last, asked),
+    hint: 'Redirects are not followed: set service.baseUrl to the final address.',
+  })
+}
+
+function unreachable(last: Unanswered, asked: Asked, message: string): MirrorError {
+  const untrusted = last.happening === 'untrusted'
+  const what = untrusted ? 'does not prove its identity' : `cannot be reached${times(asked.attempts)}`
+  return new MirrorError('service-unreachable', `${asked.origin} ${what}: ${message}`, {
+    facts: factsOf(last, asked),
+    hint: untrusted
+      ? 'Check the host of service.baseUrl; a private certificate authority is trusted with NODE_EXTRA_CA_CERTS.'
+      : 'Check service.baseUrl, the network and service.proxy, then run the same command again.',
+    cause: last.detail.cause,
+  })
+}
+
+function factsOf(last: Unanswered, asked: Asked): Facts {
+  return { ...last.facts, operation: asked.operation, attempts: asked.attempts }
+}
+
+function target({ operation, origin, path }: Asked): string {
+  return `${operation === 'list' ? 'POST' : 'GET'} ${origin}${path}`
+}
+
+function statusOf({ detail: { httpStatus, statusCode } }: Unanswered): string {
+  const envelope = statusCode === null || statusCode === undefined || statusCode === httpStatus
+  return envelope ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}, statusCode ${statusCode}`
+}
+
+function times(attempts: number): string {
+  return attempts === 1 ? '' : ` after ${attempts} attempts`
+}
