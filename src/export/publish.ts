@@ -1,0 +1,153 @@
+// Makes a file appear whole or not at all: written under a hidden name beside its destination, synced, renamed.
+// Knows bytes and names, never rows or formats.
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { MirrorError } from '../errors.ts'
+import { syncFolder } from '../mirror/open.ts'
+import type { Sink } from './sink.ts'
+
+export interface Draft extends Sink {
+  /** Makes the file durable and puts it in the place of `path`. Afterwards it is published, whatever happens next. */
+  publish(): Promise<void>
+  /** Removes what was written; nothing is left behind. Harmless after `publish`. */
+  discard(): Promise<void>
+  /** Of the bytes written, hex. Call once, after the last write. */
+  sha256(): string
+}
+
+export interface DraftOptions {
+  /** Mode of the file. */
+  mode: number
+  pid: number
+  /** Tells apart the drafts of one process. */
+  random: string
+  /** Epoch ms. */
+  now: number
+}
+
+const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp$/
+const DAY_MS = 86_400_000
+
+/**
+ * Begins a draft for `path` and clears away those of dead exports in the same folder.
+ * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe),
+ * `snapshot-unwritable` or `disk-full`.
+ */
+export async function openDraft(path: string, options: DraftOptions): Promise<Draft> {
+  const folder = dirname(path)
+  // A file name may have 255 bytes, the hidden one as well.
+  const name = [...basename(path)].slice(0, 48).join('')
+  const draft = join(folder, `.${name}.task-mirror-${options.pid}-${options.random}.tmp`)
+  let file: FileHandle
+  try {
+    const present = await stat(path).catch(() => null)
+    if (present !== null && !present.isFile()) {
+      throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
+        facts: { path },
+        hint: 'Name a file with --out, or - for stdout.',
+      })
+    }
+    await clearLeftOvers(folder, options.now)
+    file = await open(draft, 'wx', options.mode)
+  } catch (error) {
+    throw explainSnapshot(path, error)
+  }
+  const hash = createHash('sha256')
+  let bytes = 0
+  let isOpen = true
+
+  /** Closes the file whatever happens; the first error counts. */
+  async function close(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    await file.close()
+  }
+
+  return {
+    get bytes() {
+      return bytes
+    },
+    async write(piece) {
+      try {
+        const written = writeAll(file, piece)
+        // Hashed while the kernel takes the bytes on another thread.
+        hash.update(piece)
+        await written
+        bytes += piece.length
+      } catch (error) {
+        throw explainSnapshot(path, error)
+      }
+    },
+    async publish() {
+      try {
+        // Exactly this mode, whatever the umask takes away.
+        await file.chmod(options.mode)
+        await file.sync()
+        await close()
+        await rename(draft, path)
+        syncFolder(folder)
+      } catch (error) {
+        throw explainSnapshot(path, error)
+      }
+    },
+    async discard() {
+      await close().catch(() => {})
+      await rm(draft, { force: true }).catch(() => {})
+    },
+    sha256: () => hash.digest('hex'),
+  }
+}
+
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await file.write(piece, at, piece.length - at)).bytesWritten
+}
+
+/**
+ * Removes drafts whose process is gone or that are older than a day. A process of another container that shares the
+ * folder cannot be seen from here: two containers should not publish into one folder at the same time.
+ */
+async function clearLeftOvers(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = DRAFT_NAME.exec(name)?.[1]
+    if (pid === undefined) continue
+    const path = join(folder, name)
+    const found = await stat(path).catch(() => null)
+    if (found === null || !found.isFile()) continue
+    // Another user's draft may refuse to go: that is no reason to fail.
+    if (!isAlive(Number(pid)) || now - found.mtimeMs > DAY_MS) await rm(path, { force: true }).catch(() => {})
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** What an error of the file system means for the snapshot at `path`. Others come back as they are. */
+export function explainSnapshot(path: string, error: unknown): unknown {
+  if (error instanceof MirrorError || !(error instanceof Error) || !('syscall' in error)) return error
+  const code = String((error as NodeJS.ErrnoException).code)
+  const detail = { facts: { path, code }, cause: error }
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
+    return new MirrorError('disk-full', `The disk of ${path} is full; nothing was published`, {
+      ...detail,
+      hint: 'Free some space and run the same command again.',
+    })
+  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new MirrorError('snapshot-unwritable', `${path} cannot be written: the folder ${dirname(path)} is missing`, {
+      ...detail,
+      hint: 'Create the folder, or name another file with --out.',
+    })
+  }
+  return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${error.message}`, {
+    ...detail,
+    hint: 'Check the owner and mode of the folder and that the mount is writable, or name another file with --out.',
+  })
+}

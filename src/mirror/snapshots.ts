@@ -1,0 +1,69 @@
+// The rows of `snapshots`: what was published. Written after publishing, on a short connection of its own, so that an
+// export never holds the mirror's lock and works on a read-only mirror too.
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { isMirrorError } from '../errors.ts'
+import { explain } from './open.ts'
+
+export interface SnapshotRow {
+  id: string
+  /** Highest `change_seq` in it. */
+  cut: number
+  /** Where it was published. */
+  path: string
+  format: 'ndjson' | 'parquet'
+  files: number
+  rows: number
+  bytes: number
+  /** The filters of the publication; equal ones are equal text. */
+  filters: Record<string, unknown>
+  /** For a feed: only rows with a greater `change_seq`; null for a full snapshot. */
+  sinceSeq: number | null
+  /** Epoch ms. */
+  publishedAt: number
+}
+
+const PAUSE_MS = 50
+
+/**
+ * Adds the row. Waits up to `busyTimeoutMs` for a writer, in short steps that leave the event loop free.
+ * Throws `mirror-unwritable`, `mirror-locked`, `disk-full`, `mirror-damaged` or `mirror-unreadable`.
+ */
+export async function recordSnapshot(path: string, row: SnapshotRow, busyTimeoutMs: number): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += 2 * PAUSE_MS) {
+    try {
+      insert(path, row)
+      return
+    } catch (error) {
+      const explained = explain(path, error)
+      if (!isMirrorError(explained, 'mirror-locked') || waitedMs >= busyTimeoutMs) throw explained
+      await sleep(PAUSE_MS)
+    }
+  }
+}
+
+function insert(path: string, row: SnapshotRow): void {
+  const db = new Database(path, { fileMustExist: true, timeout: PAUSE_MS })
+  try {
+    const statement = db.prepare(
+      `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    db.transaction(() =>
+      statement.run(
+        row.id,
+        BigInt(row.cut),
+        row.path,
+        row.format,
+        BigInt(row.files),
+        BigInt(row.rows),
+        BigInt(row.bytes),
+        JSON.stringify(row.filters),
+        row.sinceSeq === null ? null : BigInt(row.sinceSeq),
+        BigInt(row.publishedAt),
+      ),
+    ).immediate()
+  } finally {
+    db.close()
+  }
+}
