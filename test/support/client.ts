@@ -1,0 +1,80 @@
+// A client with settings for tests, a clock that skips its waits, and a decoder that knows no tasks.
+import { MirrorError } from '../../src/errors.ts'
+import { type ClientOptions, createClient } from '../../src/service/client.ts'
+import type { Decoded, Service } from '../../src/service/service.ts'
+
+export interface Page extends Decoded {
+  json: Record<string, unknown>
+}
+
+/** Decodes as the contract says: JSON objects only, fatal UTF-8; `hasPayload` by the shape of the operation. */
+export async function decodePage(raw: Uint8Array<ArrayBuffer>): Promise<Page> {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw))
+  } catch (cause) {
+    throw new MirrorError('body-invalid', 'no JSON', { cause })
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new MirrorError('body-invalid', 'no JSON object')
+  }
+  const { statusCode, message, body } = json as Record<string, unknown>
+  const { items, item } = (body ?? {}) as Record<string, unknown>
+  return {
+    json: json as Record<string, unknown>,
+    statusCode: Number.isInteger(statusCode) ? (statusCode as number) : null,
+    message: typeof message === 'string' ? message : null,
+    hasPayload: Array.isArray(items) || (typeof item === 'object' && item !== null),
+  }
+}
+
+/** A list answer of the service. */
+export const page = (items: unknown[] = [], statusCode: unknown = 200) => ({
+  statusCode,
+  message: 'OK',
+  body: { items },
+})
+
+/** A detail answer of the service. */
+export const detail = (item: unknown, statusCode: unknown = 200) => ({ statusCode, message: 'OK', body: { item } })
+
+/** Goes with the real clock, and jumps ahead by every sleep instead of sleeping. */
+export function skippingClock() {
+  let ahead = 0
+  const slept: number[] = []
+  return {
+    slept,
+    now: () => Date.now() + ahead,
+    sleep: async (ms: number, signal: AbortSignal) => {
+      signal.throwIfAborted()
+      slept.push(ms)
+      ahead += ms
+    },
+  }
+}
+
+export const KEY = 'k3y-s3cret/+='
+
+/** A client for one test; closed when it leaves the test's scope. */
+export function makeClient(baseUrl: string, given: Partial<ClientOptions> = {}): Service & AsyncDisposable {
+  const { now, sleep } = skippingClock()
+  const client = createClient({
+    baseUrl,
+    auth: { placement: 'header', name: 'authorization', prefix: 'Bearer ', on: 'all' },
+    apiKey: KEY,
+    connectTimeoutMs: 1_000,
+    requestTimeoutMs: 5_000,
+    maxResponseBytes: 1_000_000,
+    concurrency: 4,
+    requestsPerSecond: null,
+    maxRetries: 2,
+    maxRetryAfterMs: 60_000,
+    userAgent: 'task-mirror/test',
+    signal: new AbortController().signal,
+    random: () => 0.5,
+    now,
+    sleep,
+    ...given,
+  })
+  return { ...client, [Symbol.asyncDispose]: () => client.close() }
+}
