@@ -1,0 +1,157 @@
+// The tasks of an account by slot, a few numbers each, and their texts: made when first read. Slots are never reused.
+import { type ContentOptions, FINAL_STATUSES, OPEN_STATUSES, taskText } from './content.ts'
+import { DEFAULTS, type SimulatorOptions } from './options.ts'
+import { unitAt } from './random.ts'
+import { TextCache } from './text-cache.ts'
+
+export type TableOptions = ContentOptions &
+  Pick<
+    SimulatorOptions,
+    | 'tasks'
+    | 'openFraction'
+    | 'spanDays'
+    | 'tieGroup'
+    | 'lateFraction'
+    | 'lateMs'
+    | 'futureFraction'
+    | 'futureMs'
+    | 'listCarries'
+  >
+
+/** Whether a task is found by the list and its id, by its id only, or not at all. */
+export type Presence = 'listed' | 'delisted' | 'removed'
+
+const DAY_MS = 86_400_000
+const SALT = { jitter: 1, open: 2, status: 3, late: 4, future: 5, howFar: 6, duration: 7 } as const
+
+export class TaskTable {
+  readonly #options: TableOptions
+  // Columns: a million tasks are a few arrays of numbers.
+  readonly #createdAt: number[] = []
+  readonly #completedAt: number[] = []
+  readonly #status: number[] = []
+  readonly #revision: number[] = []
+  readonly #touched: number[] = []
+  readonly #absent = new Map<number, Presence>()
+  readonly #replaced = new Map<number, { list: string; detail: string }>()
+  readonly #texts = new TextCache()
+  readonly #listTexts = new TextCache()
+  #touches = 0
+
+  constructor(options: TableOptions) {
+    this.#options = options
+  }
+
+  get length(): number {
+    return this.#createdAt.length
+  }
+
+  /** Epoch milliseconds. */
+  createdAt(slot: number): number {
+    return this.#createdAt[slot]!
+  }
+
+  isOpen(slot: number): boolean {
+    return this.#completedAt[slot] === 0
+  }
+
+  /** Grows with every writing to any task: the order of `updated`. */
+  touched(slot: number): number {
+    return this.#touched[slot]!
+  }
+
+  presence(slot: number): Presence {
+    return this.#absent.get(slot) ?? 'listed'
+  }
+
+  setPresence(slot: number, presence: Presence): void {
+    if (presence === 'listed') this.#absent.delete(slot)
+    else this.#absent.set(slot, presence)
+  }
+
+  /** The tasks there are at the start, oldest first; `now` is what those dated in the future are ahead of. */
+  fill(newest: number, now: number): void {
+    const { seed, tasks, spanDays, tieGroup, openFraction } = this.#options
+    for (let slot = 0; slot < tasks; slot++) {
+      const first = slot - (slot % tieGroup)
+      const age = 1 - (first + unitAt(seed, first, SALT.jitter)) / tasks
+      const createdAt = this.dated(slot, newest - age * spanDays * DAY_MS, now)
+      // Newer tasks are open more often, as far as that leaves the share over all at openFraction.
+      const chance = openFraction > 1 / 3 ? openFraction : openFraction * 3 * (slot / tasks) ** 2
+      const duration = 100 + Math.floor(60_000 * unitAt(seed, slot, SALT.duration) ** 3)
+      this.append(createdAt, unitAt(seed, slot, SALT.open) < chance ? null : createdAt + duration)
+    }
+  }
+
+  /** `moment`, but for the shares of tasks that are dated late or in the future. */
+  dated(slot: number, moment: number, now: number): number {
+    const { seed, lateFraction, lateMs, futureFraction, futureMs } = this.#options
+    const howFar = unitAt(seed, slot, SALT.howFar)
+    if (unitAt(seed, slot, SALT.late) < lateFraction) return Math.floor(moment - 1 - howFar * lateMs)
+    if (unitAt(seed, slot, SALT.future) < futureFraction) return Math.floor(now + 1 + howFar * futureMs)
+    return Math.floor(moment)
+  }
+
+  /** Gives the slot of the new task; it is open where `completedAt` is null. */
+  append(createdAt: number, completedAt: number | null): number {
+    const slot = this.#createdAt.length
+    const statuses = completedAt === null ? OPEN_STATUSES : FINAL_STATUSES
+    this.#createdAt.push(createdAt)
+    this.#completedAt.push(completedAt ?? 0)
+    this.#status.push(Math.floor(unitAt(this.#options.seed, slot, SALT.status) * statuses.length))
+    this.#revision.push(0)
+    this.#touched.push(++this.#touches)
+    return slot
+  }
+
+  /** `luck` in [0, 1) decides on the status. */
+  finish(slot: number, completedAt: number, luck: number): void {
+    this.#completedAt[slot] = completedAt
+    this.#status[slot] = Math.floor(luck * FINAL_STATUSES.length)
+    this.#forget(slot)
+  }
+
+  /** Another content; for an open task `luck` in [0, 1) decides on the status. */
+  revise(slot: number, luck: number): void {
+    this.#revision[slot]!++
+    if (this.isOpen(slot)) this.#status[slot] = Math.floor(luck * OPEN_STATUSES.length)
+    this.#forget(slot)
+  }
+
+  touch(slot: number): void {
+    this.#touched[slot] = ++this.#touches
+  }
+
+  replace(slot: number, list: string, detail: string): void {
+    this.#replaced.set(slot, { list, detail })
+  }
+
+  text(slot: number): string {
+    return this.#replaced.get(slot)?.detail ?? this.#texts.get(slot, () => this.#make(slot))
+  }
+
+  /** The text as the list has it: with less where it does not carry all. */
+  listText(slot: number): string {
+    const replaced = this.#replaced.get(slot)?.list
+    if (replaced !== undefined) return replaced
+    const { listCarries } = this.#options
+    return listCarries === 'whole' ? this.text(slot) : this.#listTexts.get(slot, () => this.#make(slot, listCarries))
+  }
+
+  #make(slot: number, carries = DEFAULTS.listCarries): string {
+    const isOpen = this.isOpen(slot)
+    const state = {
+      slot,
+      createdAt: this.#createdAt[slot]!,
+      completedAt: isOpen ? null : this.#completedAt[slot]!,
+      systemStatus: (isOpen ? OPEN_STATUSES : FINAL_STATUSES)[this.#status[slot]!]!,
+      revision: this.#revision[slot]!,
+    }
+    return taskText(this.#options, state, carries)
+  }
+
+  #forget(slot: number): void {
+    this.#texts.forget(slot)
+    this.#listTexts.forget(slot)
+  }
+}
