@@ -1,12 +1,9 @@
-// JSON digit for digit: numbers that a double cannot carry, or would spell otherwise, stay as their own text.
-// Knows nothing of tasks, the service or the mirror; imports only the words for JSON values.
+// JSON digit for digit and key for key: numbers that a double cannot carry, or would spell otherwise, stay as their own
+// text. Knows nothing of tasks, the service or the mirror; imports only the words for JSON values.
 import type { JsonObject, JsonValue, RawNumber } from './task.ts'
-
-type Reviver = (key: string, value: JsonValue, context: { source: string }) => JsonValue
 
 /** The parts of JSON that the compiler's library does not describe yet (ES proposal "JSON.parse source text access"). */
 const json = JSON as unknown as {
-  parse(text: string, reviver: Reviver): JsonValue
   rawJSON(source: string): RawNumber
   isRawJSON(value: unknown): value is RawNumber
 }
@@ -20,20 +17,107 @@ export function isOddNumber(source: string): boolean {
 }
 
 // Every odd number starts with `-0`, has a point or an exponent, or 16 digits in a row. In valid JSON a number stands at
-// the start or behind white space, a colon, a comma or a bracket; the same inside a string only costs the second parse.
-const MAYBE_ODD = /(?:^|[\s:,[])(?:-0|-?\d+[.eE]|-?\d{16})/
+// the start or behind white space, a colon, a comma or a bracket; the same inside a string only costs the slower way.
+// A key with an escape has a backslash.
+const MAYBE_INEXACT = /(?:^|[\s:,[])(?:-0|-?\d+[.eE]|-?\d{16})|\\/
 
 /**
  * Parses JSON text without losing a digit: odd numbers come back as `RawNumber`, which `JSON.stringify` writes as they
- * were. `__proto__` is an ordinary key; of duplicate keys the last wins. The text may be nested a few thousand levels
- * deep at most. Throws SyntaxError for what is no JSON, RangeError where it is nested too deep.
+ * were. `__proto__` is an ordinary key; of duplicate keys the last wins. Throws SyntaxError for what is no JSON.
  */
 export function parseExact(text: string): JsonValue {
-  return MAYBE_ODD.test(text) ? json.parse(text, keepDigits) : (JSON.parse(text) as JsonValue)
+  const value = JSON.parse(text) as JsonValue
+  return MAYBE_INEXACT.test(text) ? parseValid(text) : value
 }
 
-function keepDigits(_key: string, value: JsonValue, context: { source: string }): JsonValue {
-  return typeof value === 'number' && String(value) !== context.source ? json.rawJSON(context.source) : value
+/**
+ * `parseExact` for text that `JSON.parse` has accepted; for anything else the result means nothing.
+ *
+ * Does without `JSON.parse` because of V8 13 (Node 24): for a key written with an escape it may give another key of the
+ * same length that it has met before (`{"q":1,"\\":1}`, then `{"q":1,"\n":1}` reads as the former), and the source text
+ * a reviver is given is then missing. Does not recurse, so any nesting passes.
+ */
+export function parseValid(text: string): JsonValue {
+  const holders: (JsonValue[] | JsonObject)[] = []
+  let list: JsonValue[] | null = null
+  let object: JsonObject | null = null
+  let name: string | null = null
+  let at = 0
+  for (;;) {
+    const code = text.charCodeAt(at)
+    let value: JsonValue
+    if (code === 0x22) {
+      const start = at++
+      let escaped = false
+      for (let unit = text.charCodeAt(at); unit !== 0x22; unit = text.charCodeAt(at)) {
+        if (unit === 0x5c) {
+          escaped = true
+          at++
+        }
+        at++
+      }
+      at++
+      // Alone, as a value and not as a key, an escaped string is read correctly.
+      const string = escaped ? (JSON.parse(text.slice(start, at)) as string) : text.slice(start + 1, at - 1)
+      if (object !== null && name === null) {
+        name = string
+        continue
+      }
+      value = string
+    } else if (code === 0x7b || code === 0x5b) {
+      at++
+      value = code === 0x5b ? [] : {}
+    } else if (code === 0x7d || code === 0x5d) {
+      at++
+      const closed = holders.pop()!
+      const holder = holders.at(-1)
+      if (holder === undefined) return closed
+      list = Array.isArray(holder) ? holder : null
+      object = list === null ? (holder as JsonObject) : null
+      continue
+    } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
+      const start = at
+      while (isNumberUnit(text.charCodeAt(at))) at++
+      value = numberOf(text.slice(start, at))
+    } else if (code === 0x74 || code === 0x66 || code === 0x6e) {
+      value = code === 0x6e ? null : code === 0x74
+      at += code === 0x66 ? 5 : 4
+    } else {
+      at++ // white space, comma, colon
+      continue
+    }
+    if (list !== null) list.push(value)
+    else if (object !== null) {
+      setOwn(object, name!, value)
+      name = null
+    }
+    if (code === 0x7b || code === 0x5b) {
+      holders.push(value as JsonValue[] | JsonObject)
+      list = code === 0x5b ? (value as JsonValue[]) : null
+      object = code === 0x7b ? (value as JsonObject) : null
+    } else if (holders.length === 0) {
+      return value
+    }
+  }
+}
+
+/** Digits, point, sign and exponent; NaN, the end of the text, is none. */
+function isNumberUnit(unit: number): boolean {
+  return (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || unit === 0x2d || unit === 0x2b || (unit | 0x20) === 0x65
+}
+
+function numberOf(source: string): JsonValue {
+  const value = Number(source)
+  return String(value) === source ? value : json.rawJSON(source)
+}
+
+/** Sets a member as `JSON.parse` does: `__proto__` becomes a key of its own. */
+function setOwn(object: JsonObject, name: string, value: JsonValue): void {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
+  } else {
+    object[name] = value
+  }
 }
 
 /** True for a number kept by its digits; an object that merely has a key `rawJSON` is none. */

@@ -10,10 +10,13 @@ export interface Span {
   depth: number
   /** Whether it holds a number that a double or its shortest spelling cannot carry. */
   odd: boolean
+  /** Whether it holds a key that is written with an escape: plain `JSON.parse` may misread it, see `parseValid`. */
+  escapedKey: boolean
 }
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const MINUS = 0x2d
 const POINT = 0x2e
 const ZERO = 0x30
@@ -32,10 +35,12 @@ export function spanAt(bytes: Buffer, from: number): Span {
   let depth = 0
   let deepest = 0
   let odd = false
+  let escapedKey = false
   while (at < length) {
     const byte = bytes[at]!
     if (byte === QUOTE) {
       at = endOfString(bytes, at)
+      if (escapes && !escapedKey) escapedKey = bytes[skipSpace(bytes, at)] === COLON
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       at++
       if (++depth > deepest) deepest = depth
@@ -55,7 +60,7 @@ export function spanAt(bytes: Buffer, from: number): Span {
     }
     if (depth === 0) break
   }
-  return { start, end: at, depth: deepest, odd }
+  return { start, end: at, depth: deepest, odd, escapedKey }
 }
 
 /** The values of the list that begins at `from`, in their order. */
@@ -93,12 +98,20 @@ function skipSpace(bytes: Buffer, from: number): number {
   return at
 }
 
+// Whether the string that `endOfString` passed last has an escape; beside the result it would cost an object per string.
+let escapes = false
+
 function endOfString(bytes: Buffer, start: number): number {
   let at = start + 1
+  escapes = false
   while (at < bytes.length) {
     const byte = bytes[at]!
     if (byte === QUOTE) return at + 1
-    at += byte === BACKSLASH ? 2 : 1
+    if (byte === BACKSLASH) {
+      escapes = true
+      at++
+    }
+    at++
   }
   return at
 }

@@ -1,7 +1,7 @@
 // From the bytes of an answer to tasks, digit for digit; what cannot be one is handed back with its own raw text, and its
 // neighbours are untouched. Pure: knows neither HTTP nor SQL, and never puts content into an error.
 import { MirrorError } from '../errors.ts'
-import { isObject, parseExact } from '../json.ts'
+import { isObject, isRaw, parseValid } from '../json.ts'
 import type { JsonObject, JsonValue, Task } from '../task.ts'
 import { elementsAt, memberAt, type Span, spanAt } from './json-scan.ts'
 import type { Decoded } from './service.ts'
@@ -46,28 +46,27 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads `{statusCode, message, body: {items}}`. Throws `MirrorError` `body-invalid` for what is no JSON object. */
 export function readPage(raw: Uint8Array): Page {
-  const { envelope, body, bytes } = open(raw)
+  const { envelope, body, bytes, whole, isExact } = open(raw)
   const values = body?.items
   if (!Array.isArray(values)) return { ...envelope, hasPayload: false, items: [] }
   // Nearly every page passes as a whole; the spans of its items are looked for only where one of them needs its own.
-  const page = spanAt(bytes, 0)
-  const ordinary = !page.odd && page.depth <= MAX_DEPTH
+  const ordinary = isExact && whole.depth <= MAX_DEPTH
   let spans: Span[] | undefined
   const items = values.map((value, index): PageItem => {
     if (ordinary && isTask(value)) return { kind: 'task', task: value }
     spans ??= elementsAt(bytes, memberAt(bytes, memberAt(bytes, 0, 'body'), 'items'))
-    return readItem(value, bytes, spans[index]!)
+    return readItem(value, bytes, spans[index]!, isExact)
   })
   return { ...envelope, hasPayload: true, items }
 }
 
 /** Reads `{statusCode, message, body: {item}}`. Throws `MirrorError` `body-invalid` for what is no JSON object. */
 export function readDetail(raw: Uint8Array): Detail {
-  const { envelope, body, bytes } = open(raw)
+  const { envelope, body, bytes, isExact } = open(raw)
   const value = body?.item
   if (value === undefined || value === null) return { ...envelope, hasPayload: false, item: null }
   const span = spanAt(bytes, memberAt(bytes, memberAt(bytes, 0, 'body'), 'item'))
-  return { ...envelope, hasPayload: isObject(value), item: readItem(value, bytes, span) }
+  return { ...envelope, hasPayload: isObject(value), item: readItem(value, bytes, span, isExact) }
 }
 
 /**
@@ -76,7 +75,8 @@ export function readDetail(raw: Uint8Array): Detail {
  */
 export function readItemText(text: string): PageItem {
   const bytes = Buffer.from(text)
-  return readItem(parse(text, bytes.length), bytes, spanAt(bytes, 0))
+  parse(text, bytes.length)
+  return readItem(parseValid(text), bytes, spanAt(bytes, 0), true)
 }
 
 interface Opened {
@@ -85,6 +85,9 @@ interface Opened {
   body: JsonObject | null
   /** The text without a BOM. */
   bytes: Buffer
+  whole: Span
+  /** Whether `body` is as sent, digit for digit; otherwise the items with odd numbers need to be read again. */
+  isExact: boolean
 }
 
 function open(raw: Uint8Array): Opened {
@@ -94,17 +97,22 @@ function open(raw: Uint8Array): Opened {
   } catch {
     throw invalid(raw.length, 'not-utf8', 'is not valid UTF-8')
   }
-  const root = parse(text, raw.length)
-  if (!isObject(root)) throw invalid(raw.length, 'not-an-object', 'is JSON, but no object')
-  const { statusCode, message, body } = root
+  const plain = parse(text, raw.length)
+  if (!isObject(plain)) throw invalid(raw.length, 'not-an-object', 'is JSON, but no object')
   const bom = raw[0] === 0xef ? 3 : 0
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset + bom, raw.length - bom)
+  const whole = spanAt(bytes, 0)
+  // With an escaped key anywhere the whole answer is read again: the key may stand around the items as well.
+  const { statusCode, message, body } = whole.escapedKey ? (parseValid(text) as JsonObject) : plain
   return {
     envelope: {
-      statusCode: Number.isSafeInteger(statusCode) ? (statusCode as number) : null,
+      statusCode: safeInteger(statusCode),
       message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : null,
     },
     body: isObject(body) ? body : null,
-    bytes: Buffer.from(raw.buffer, raw.byteOffset + bom, raw.length - bom),
+    bytes,
+    whole,
+    isExact: whole.escapedKey || !whole.odd,
   }
 }
 
@@ -124,20 +132,26 @@ function invalid(bytes: number, reason: string, what: string): MirrorError {
   })
 }
 
-/** `value` is what plain `JSON.parse` made of the bytes at `span`. */
-function readItem(value: JsonValue, bytes: Buffer, span: Span): PageItem {
+/** `value` is what the bytes at `span` were parsed to, exactly or by plain `JSON.parse`. */
+function readItem(value: JsonValue, bytes: Buffer, span: Span, isExact: boolean): PageItem {
   const object = isObject(value) ? value : null
   const reason = object === null ? 'not-an-object' : span.depth > MAX_DEPTH ? 'too-deep' : idFault(object.id)
+  if (reason === null && (isExact || !span.odd)) return { kind: 'task', task: value as Task }
   const text = utf8.decode(bytes.subarray(span.start, span.end))
-  if (reason === null) return { kind: 'task', task: (span.odd ? parseExact(text) : value) as Task }
+  if (reason === null) return { kind: 'task', task: parseValid(text) as Task }
   return {
     kind: 'unfit',
     reason,
     message: MESSAGE[reason],
     raw: text,
     taskId: object !== null && idFault(object.id) === null ? (object.id as string) : null,
-    createdAt: Number.isSafeInteger(object?.createdAt) ? (object?.createdAt as number) : null,
+    createdAt: safeInteger(object?.createdAt),
   }
+}
+
+function safeInteger(value: JsonValue | undefined): number | null {
+  const number = isRaw(value) ? Number(value.rawJSON) : value
+  return Number.isSafeInteger(number) ? (number as number) : null
 }
 
 const MESSAGE: Record<UnfitReason, string> = {
