@@ -1,0 +1,270 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { setImmediate as turn } from 'node:timers/promises'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import { expect, onTestFinished, test } from 'vitest'
+import { type ExportOptions, exportSnapshot, snapshotIdOf } from '../../src/export/export.ts'
+import { REDACTED_HEADERS } from '../../src/export/redact.ts'
+import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+
+const SOURCE = new URL('../../src/export/export.ts', import.meta.url).href
+
+function exporting(mirror: FilledMirror, name: string, more: Partial<ExportOptions> = {}) {
+  const out = name === '-' ? name : join(mirror.folder, name)
+  return exportSnapshot({ dbPath: mirror.path, out, redact: REDACTED_HEADERS, toolVersion: '0.0.0', ...more })
+}
+
+const hidden = (mirror: FilledMirror) => readdirSync(mirror.folder).filter((name) => name.startsWith('.'))
+
+test.each([
+  ['a.ndjson', (file: Buffer) => file],
+  ['a.ndjson.gz', gunzipSync],
+  ['a.ndjson.zst', zstdDecompressSync],
+])('%s holds one task per line, in order', async (name, unpack) => {
+  const mirror = makeMirror(...ordinaryRows(2_500))
+  const result = await exporting(mirror, name)
+  const lines = unpack(readFileSync(result.path)).toString().split('\n')
+  expect(lines.pop()).toBe('')
+  expect(lines.length).toBe(2_500)
+  expect(JSON.parse(lines[7]!)).toEqual({
+    id: 'task-00000007',
+    userId: 'user-1',
+    data: { method: 'GET', url: 'https://example.com/7', body: '', header: { accept: '*/*' } },
+    timeframe: 60_000,
+    accuracy: 'MINUTE',
+    systemStatus: 'DONE',
+    createdAt: 1_700_000_007_000,
+    completedAt: 1_700_000_007_500,
+    result: {
+      body: { n: 7, text: 'x'.repeat(200) },
+      header: { 'content-type': 'application/json' },
+      statusCode: 200,
+      statusText: 'OK',
+    },
+  })
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual(ordinaryRows(2_500).map((row) => row.id))
+})
+
+test('tells what it published, and the mirror has a row about it', async () => {
+  const mirror = makeMirror(...ordinaryRows(3), { id: 'gone', created_at: 1, deleted_at: 5 })
+  const result = await exporting(mirror, 'a.ndjson', { filters: { until: 2e12, statuses: ['DONE'] }, now: () => 1e12 })
+  const file = readFileSync(result.path)
+  expect(result).toEqual({
+    schemaVersion: 1,
+    snapshotId: expect.stringMatching(/^20010909T014640000Z-4-[0-9a-f]{6}$/),
+    path: join(mirror.folder, 'a.ndjson'),
+    format: 'ndjson',
+    compression: 'none',
+    rows: 3,
+    bytes: file.length,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    cut: 4,
+    verdict: null,
+    verdictAt: null,
+    redacted: { names: [...REDACTED_HEADERS], values: {} },
+    recorded: true,
+    notRecorded: null,
+    readerGone: false,
+    durationMs: 0,
+  })
+  const row = mirror.db.prepare('SELECT * FROM snapshots').get() as Record<string, unknown>
+  expect(row).toMatchObject({
+    id: result.snapshotId,
+    cut: 4,
+    path: result.path,
+    format: 'ndjson',
+    files: 1,
+    rows: 3,
+    bytes: file.length,
+    since_seq: null,
+    published_at: 1e12,
+  })
+  expect(JSON.parse(row.filters as string)).toMatchObject({ since: null, until: 2e12, statuses: ['DONE'] })
+})
+
+test('credentials stay in the mirror unless asked for, and are counted', async () => {
+  const rows = ordinaryRows(2)
+  rows[0]!.data_header = '{"Authorization":"Bearer CANARY","accept":"*/*"}'
+  rows[1]!.result_header = '{"set-cookie":["a=CANARY"]}'
+  rows[1]!.extra = '{"data":{"via":{"headers":{"x-api-key":"CANARY"}}},"timeframe":1.0}'
+  const mirror = makeMirror(...rows)
+  const closed = await exporting(mirror, 'closed.ndjson')
+  expect(readFileSync(closed.path, 'utf8')).not.toContain('CANARY')
+  expect(readFileSync(closed.path, 'utf8')).toContain('"timeframe":1.0')
+  expect(closed.redacted.values).toEqual({ authorization: 1, 'set-cookie': 1, 'x-api-key': 1 })
+  const open = await exporting(mirror, 'open.ndjson', { redact: null })
+  expect(readFileSync(open.path, 'utf8').match(/CANARY/g)).toHaveLength(3)
+  expect(open.redacted).toEqual({ names: [], values: {} })
+})
+
+test('withMeta adds what the mirror knows of each task', async () => {
+  const mirror = makeMirror({ id: 'a', created_at: 1, deleted_at: 8 })
+  const { path } = await exporting(mirror, 'a.ndjson', { withMeta: true, filters: { includeDeleted: true } })
+  expect(JSON.parse(readFileSync(path, 'utf8'))._mirror).toEqual({
+    changeSeq: 1,
+    firstSeenAt: 1,
+    changedAt: 2,
+    deletedAt: 8,
+  })
+})
+
+test.each(['a.ndjson', 'a.ndjson.gz', 'a.ndjson.zst'])('an empty mirror gives an empty %s', async (name) => {
+  const mirror = makeMirror()
+  const result = await exporting(mirror, name)
+  expect(result).toMatchObject({ rows: 0, cut: 0, recorded: true })
+  const file = readFileSync(result.path)
+  const content = name.endsWith('gz') ? gunzipSync(file) : name.endsWith('zst') ? zstdDecompressSync(file) : file
+  expect(content.length).toBe(0)
+})
+
+test('reports progress with the number of rows to come', async () => {
+  const mirror = makeMirror(...ordinaryRows(2_500), { id: 'gone', deleted_at: 1 })
+  const seen: [number, number | null][] = []
+  await exporting(mirror, 'a.ndjson', { onProgress: (rows, total) => seen.push([rows, total]) })
+  expect(seen.length).toBeGreaterThan(1)
+  expect(seen.at(-1)).toEqual([2_500, 2_500])
+})
+
+test.each(['a.ndjson', 'a.ndjson.zst', 'a.parquet'])(
+  'an interrupted export of %s leaves nothing behind',
+  async (name) => {
+    const mirror = makeMirror(...ordinaryRows(4_000))
+    writeFileSync(join(mirror.folder, name), 'before')
+    const abort = new AbortController()
+    const running = exporting(mirror, name, { signal: abort.signal, onProgress: () => abort.abort() })
+    await expect(running).rejects.toMatchObject({ code: 'interrupted' })
+    expect(hidden(mirror)).toEqual([])
+    expect(readFileSync(join(mirror.folder, name), 'utf8')).toBe('before')
+    expect(mirror.db.prepare('SELECT count(*) FROM snapshots').pluck().get()).toBe(0)
+  },
+)
+
+test('the event loop turns between batches, so that signals are heard', async () => {
+  const mirror = makeMirror(...ordinaryRows(5_000))
+  let turns = 0
+  let isRunning = true
+  const counting = (async () => {
+    while (isRunning) {
+      await turn()
+      turns++
+    }
+  })()
+  await exporting(mirror, 'a.parquet')
+  isRunning = false
+  await counting
+  expect(turns).toBeGreaterThan(5)
+})
+
+test('an export is one cut while another connection keeps writing', async () => {
+  const mirror = makeMirror(...ordinaryRows(3_000))
+  let added = 0
+  const result = await exporting(mirror, 'a.ndjson', {
+    onProgress: () => {
+      mirror.insert(...ordinaryRows(50, 10_000 + added))
+      mirror.db.exec("UPDATE tasks SET data_method = 'CHANGED', change_seq = change_seq + 100000")
+      added += 50
+    },
+  })
+  const file = readFileSync(result.path, 'utf8')
+  expect(added).toBeGreaterThan(50)
+  expect(file).not.toContain('CHANGED')
+  expect(result).toMatchObject({ rows: 3_000, cut: 3_000, recorded: true })
+})
+
+test('a mirror that takes no row keeps nothing from being published, and the result says so', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  const other = new Database(mirror.path)
+  onTestFinished(() => void other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const result = await exporting(mirror, 'a.ndjson', { busyTimeoutMs: 100 })
+  expect(result).toMatchObject({ rows: 2, recorded: false, notRecorded: expect.stringContaining('locked') })
+  expect(readFileSync(result.path, 'utf8').split('\n').length).toBe(3)
+})
+
+test('the row waits for a writer that is about to finish', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  const other = new Database(mirror.path)
+  onTestFinished(() => void other.close())
+  other.exec('BEGIN IMMEDIATE')
+  setTimeout(() => other.exec('COMMIT'), 150)
+  expect(await exporting(mirror, 'a.ndjson')).toMatchObject({ recorded: true })
+})
+
+test.each(['mirror.db', 'mirror.db-wal'])('%s, the mirror itself, is never written over', async (name) => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  await expect(exporting(mirror, name, { format: 'ndjson' })).rejects.toMatchObject({ code: 'usage-invalid' })
+  expect(mirror.db.prepare('SELECT count(*) FROM tasks').pluck().get()).toBe(2)
+})
+
+test('without a mirror it says so and creates nothing', async () => {
+  const mirror = makeMirror()
+  const running = exporting(mirror, 'a.ndjson', { dbPath: join(mirror.folder, 'none.db') })
+  await expect(running).rejects.toMatchObject({ code: 'mirror-missing' })
+  expect(readdirSync(mirror.folder).filter((name) => !name.startsWith('mirror.db'))).toEqual([])
+})
+
+test('stdout gets the lines, at its own pace, and no row is recorded', async () => {
+  const mirror = makeMirror(...ordinaryRows(5_000))
+  const got: string[] = []
+  let isBusy = false
+  const slow = new Writable({
+    highWaterMark: 1,
+    write(chunk: Buffer, _encoding, done) {
+      expect(isBusy).toBe(false)
+      isBusy = true
+      got.push(chunk.toString())
+      setImmediate(() => {
+        isBusy = false
+        done()
+      })
+    },
+  })
+  const result = await exporting(mirror, '-', { stdout: slow })
+  expect(slow.writableLength).toBe(0)
+  expect(got.join('').split('\n').length).toBe(5_001)
+  expect(result).toMatchObject({ path: '-', rows: 5_000, recorded: false, notRecorded: null, sha256: null })
+  expect(mirror.db.prepare('SELECT count(*) FROM snapshots').pluck().get()).toBe(0)
+})
+
+/** Runs an export to stdout in a process of its own; stderr gets the result. */
+function exportToStdout(mirror: FilledMirror, out = '-') {
+  const script = `import { exportSnapshot } from '${SOURCE}'
+    const result = await exportSnapshot({ dbPath: process.argv[1], out: '${out}', redact: null, toolVersion: '0' })
+    process.stderr.write(JSON.stringify(result))`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path], { stdio: 'pipe' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+test('a reader that leaves early ends the export quietly', async () => {
+  const mirror = makeMirror(...ordinaryRows(20_000))
+  const child = exportToStdout(mirror)
+  const errors = text(child.stderr)
+  await once(child.stdout, 'readable')
+  child.stdout.destroy()
+  const [code] = await once(child, 'exit')
+  expect([code, JSON.parse(await errors).readerGone]).toEqual([0, true])
+})
+
+test('a process killed midway leaves nothing under the final name, and the next export clears its draft', async () => {
+  const mirror = makeMirror(...ordinaryRows(20_000))
+  const path = join(mirror.folder, 'a.ndjson')
+  const script = `import { exportSnapshot } from '${SOURCE}'
+    await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: null, toolVersion: '0',
+      onProgress: () => process.kill(process.pid, 'SIGKILL') })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path, path], { stdio: 'ignore' })
+  await once(child, 'exit')
+  expect(hidden(mirror)).toHaveLength(1)
+  expect(readdirSync(mirror.folder)).not.toContain('a.ndjson')
+  await exporting(mirror, 'b.ndjson')
+  expect(hidden(mirror)).toEqual([])
+})
+
+test('ids of snapshots sort by time', () => {
+  expect(snapshotIdOf(0, 12, 'abc')).toBe('19700101T000000000Z-12-abc')
+})

@@ -1,0 +1,62 @@
+// A mirror in a scratch folder, filled with plain SQL: what the export reads, without the sync that usually writes it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Db, openWriter } from '../../src/mirror/open.ts'
+
+export interface FilledMirror {
+  folder: string
+  path: string
+  /** The writing connection. */
+  db: Db
+  insert(...rows: Record<string, string | number | bigint | null>[]): void
+}
+
+/** Columns of a row that a test does not name. */
+const ORDINARY = { first_seen_at: 1n, changed_at: 2n, read_at: 3n }
+
+/** Removed with its folder when the test ends. Rows get `change_seq` 1, 2, 3... unless they say otherwise. */
+export function makeMirror(...rows: Record<string, string | number | bigint | null>[]): FilledMirror {
+  const folder = mkdtempSync(join(tmpdir(), 'task-mirror-export-'))
+  const path = join(folder, 'mirror.db')
+  const db = openWriter(path, { busyTimeoutMs: 1_000, fileMode: 0o600 })
+  onTestFinished(() => {
+    db.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let changes = 0n
+  const insert: FilledMirror['insert'] = (...added) => {
+    db.transaction(() => {
+      for (const row of added) {
+        const full = { ...ORDINARY, change_seq: ++changes, ...row }
+        const values = Object.values(full).map((value) => (typeof value === 'number' ? BigInt(value) : value))
+        const names = Object.keys(full)
+        db.prepare(`INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`).run(...values)
+      }
+    }).immediate()
+  }
+  insert(...rows)
+  return { folder, path, db, insert }
+}
+
+/** `count` ordinary finished tasks, oldest first, one second apart. */
+export function ordinaryRows(count: number, from = 0): Record<string, string | number | bigint | null>[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `task-${String(from + i).padStart(8, '0')}`,
+    user_id: 'user-1',
+    system_status: 'DONE',
+    accuracy: 'MINUTE',
+    timeframe: 60_000,
+    created_at: 1_700_000_000_000 + (from + i) * 1_000,
+    completed_at: 1_700_000_000_500 + (from + i) * 1_000,
+    data_method: 'GET',
+    data_url: `https://example.com/${from + i}`,
+    data_body: '',
+    data_header: '{"accept":"*/*"}',
+    result_status_code: 200,
+    result_status_text: 'OK',
+    result_header: '{"content-type":"application/json"}',
+    result_body: `{"n":${from + i},"text":"${'x'.repeat(200)}"}`,
+  }))
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { COLUMNS, type RawRow } from '../../src/export/columns.ts'
+import { taskLine } from '../../src/export/ndjson.ts'
+import { shapeTask, taskText } from '../../src/mirror/shape.ts'
+import type { Task, TaskRow } from '../../src/task.ts'
+
+/** The array that SQLite would give for a row. */
+function rawRow(row: Partial<TaskRow>, meta: Record<string, bigint | null> = {}): RawRow {
+  const values: Record<string, unknown> = { first_seen_at: 1n, changed_at: 2n, change_seq: 3n, ...row, ...meta }
+  return COLUMNS.map(({ source }) => {
+    const value = values[source] ?? null
+    return (typeof value === 'number' ? BigInt(value) : value) as string | bigint | null
+  })
+}
+
+const text = fc.option(fc.string({ unit: 'grapheme' }), { nil: null })
+const integer = fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { nil: null })
+const json = fc.option(fc.json(), { nil: null })
+const rows = fc.record({
+  id: fc.string({ minLength: 1 }),
+  user_id: text,
+  system_status: text,
+  accuracy: text,
+  timeframe: integer,
+  created_at: integer,
+  completed_at: integer,
+  data_method: text,
+  data_url: text,
+  data_body: text,
+  data_header: json,
+  result_status_code: integer,
+  result_status_text: text,
+  result_header: json,
+  result_body: json,
+  extra: fc.option(fc.constantFrom('{"new":1.0,"data":{"more":null}}', '{"data":[]}'), { nil: null, freq: 4 }),
+})
+
+test('a line is what taskText makes of the row, whichever columns it has', () => {
+  fc.assert(
+    fc.property(rows, (row) => {
+      expect(taskLine(rawRow(row), false)).toBe(taskText(row))
+    }),
+  )
+})
+
+test('a task with unknown fields and odd numbers comes out as it came in', () => {
+  const task = { id: 'a', createdAt: 5, data: { header: {}, more: [null] }, result: null, fresh: '\ud800' } as Task
+  expect(JSON.parse(taskLine(rawRow(shapeTask(task)), false))).toEqual(task)
+})
+
+test('withMeta adds what the mirror knows as the last field', () => {
+  const line = taskLine(rawRow({ id: 'a' }, { change_seq: 9n, deleted_at: 7n }), true)
+  expect(line).toBe('{"id":"a","_mirror":{"changeSeq":9,"firstSeenAt":1,"changedAt":2,"deletedAt":7}}')
+  expect(taskLine(rawRow({ id: 'a', extra: '{"b":1}' }), true)).toBe(
+    '{"id":"a","b":1,"_mirror":{"changeSeq":3,"firstSeenAt":1,"changedAt":2,"deletedAt":null}}',
+  )
+})

@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import { expect, onTestFinished, test } from 'vitest'
+import { COLUMNS } from '../../src/export/columns.ts'
+import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
+import { hyparquetEngine } from '../../src/export/parquet/hyparquet.ts'
+import { REDACTED_HEADERS } from '../../src/export/redact.ts'
+import type { Compression } from '../../src/export/target.ts'
+import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+
+const MAX = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+
+async function parquet(mirror: FilledMirror, more: Partial<ExportOptions> = {}) {
+  const out = join(mirror.folder, 'tasks.parquet')
+  const result = await exportSnapshot({
+    dbPath: mirror.path,
+    out,
+    redact: REDACTED_HEADERS,
+    toolVersion: '1.2.3',
+    ...more,
+  })
+  return { result, file: arrayBuffer(readFileSync(out)) }
+}
+
+function arrayBuffer(bytes: Buffer): ArrayBuffer {
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
+}
+
+/** Rows as hyparquet reads them, with timestamps as the 64-bit integers they are. */
+async function read(file: ArrayBuffer): Promise<Record<string, unknown>[]> {
+  const plain = (millis: bigint) => millis
+  return parquetReadObjects({
+    file,
+    compressors,
+    parsers: { timestampFromMilliseconds: plain } as never,
+  })
+}
+
+/** The same rows as the mirror has them. */
+function stored(mirror: FilledMirror): Record<string, unknown>[] {
+  const names = COLUMNS.map((column) => column.source)
+  return mirror.db.prepare(`SELECT ${names} FROM tasks ORDER BY created_at, id`).safeIntegers().all() as never
+}
+
+async function duck(sql: string): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create()
+  onTestFinished(() => instance.closeSync())
+  const connection = await instance.connect()
+  onTestFinished(() => connection.closeSync())
+  return (await connection.runAndReadAll(sql)).getRowsJson()
+}
+
+const ODD_ROWS: Record<string, string | number | bigint | null>[] = [
+  { id: 'extremes', created_at: MAX, completed_at: MIN, timeframe: MAX, result_status_code: MIN, first_seen_at: MIN },
+  { id: 'lowest', created_at: MIN, timeframe: MIN },
+  { id: 'beyond a double', created_at: 1, timeframe: 2n ** 53n + 1n, result_body: '12345678901234567890' },
+  { id: 'nulls' },
+  {
+    id: 'empty strings',
+    created_at: 2,
+    user_id: '',
+    data_url: '',
+    data_body: '',
+    data_header: '{}',
+    result_body: '""',
+  },
+  { id: 'emoji 😀 \u{10ffff} e\u0301', created_at: 3, data_body: '😀'.repeat(50), user_id: '\u0000' },
+  { id: 'a megabyte', created_at: 4, result_body: JSON.stringify('x'.repeat(1_000_000)) },
+  { id: 'digits', created_at: 5, result_body: '{"a":1.0,"b":1e400}', extra: '{"timeframe":1.0}' },
+  { id: 'deleted', created_at: 6, deleted_at: 7 },
+]
+
+test.each<Compression>(['zstd', 'snappy', 'gzip', 'none'])(
+  'every value comes back from a %s file exactly, 64-bit extremes, nulls and large cells included',
+  async (compression) => {
+    const mirror = makeMirror(...ODD_ROWS, ...ordinaryRows(50))
+    const { file } = await parquet(mirror, { compression, filters: { includeDeleted: true }, redact: null })
+    expect(await read(file)).toEqual(stored(mirror))
+  },
+)
+
+test('DuckDB reads the same rows with the types of the table', async () => {
+  const mirror = makeMirror(...ODD_ROWS.slice(2), ...ordinaryRows(3_000))
+  const { result } = await parquet(mirror, { filters: { includeDeleted: true }, redact: null })
+  const types = await duck(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM '${result.path}')`)
+  const expectedType = { utf8: 'VARCHAR', json: 'VARCHAR', int64: 'BIGINT', timestamp_ms: 'TIMESTAMP WITH TIME ZONE' }
+  expect(types).toEqual(COLUMNS.map(({ name, kind }) => [name, expectedType[kind]]))
+  const select = COLUMNS.map(({ name, kind }) => (kind === 'timestamp_ms' ? `epoch_ms(${name})` : name))
+  const rows = await duck(`SELECT ${select} FROM '${result.path}'`)
+  const text = (value: unknown) => (typeof value === 'bigint' ? String(value) : value)
+  expect(rows.map((row) => row.map(text))).toEqual(stored(mirror).map((row) => Object.values(row).map(text)))
+})
+
+test('DuckDB finds rows by id and by moment, and nothing where there is nothing', async () => {
+  const mirror = makeMirror(...ordinaryRows(3_000))
+  const { result } = await parquet(mirror)
+  const where = async (condition: string) =>
+    Number((await duck(`SELECT count(*) FROM '${result.path}' WHERE ${condition}`))[0]![0])
+  expect(await where("id = 'task-00001234'")).toBe(1)
+  expect(await where("id = 'task-00009999'")).toBe(0)
+  expect(await where('created_at >= make_timestamptz(1700001000000000)')).toBe(2_000)
+  expect(await where('change_seq > 2990')).toBe(10)
+})
+
+test('64-bit extremes of timeframe reach DuckDB', async () => {
+  const mirror = makeMirror({ id: 'a', timeframe: MAX, created_at: 1 }, { id: 'b', timeframe: MIN, created_at: 2 })
+  const { result } = await parquet(mirror)
+  expect(await duck(`SELECT timeframe FROM '${result.path}'`)).toEqual([[String(MAX)], [String(MIN)]])
+})
+
+test('no rows give a whole file with the same schema', async () => {
+  const full = await parquet(makeMirror(...ordinaryRows(2)))
+  const empty = await parquet(makeMirror())
+  expect(empty.result.rows).toBe(0)
+  expect(await read(empty.file)).toEqual([])
+  expect(parquetMetadata(empty.file).schema).toEqual(parquetMetadata(full.file).schema)
+  expect(await duck(`SELECT count(*) FROM '${empty.result.path}'`)).toEqual([['0']])
+})
+
+test('strings are plain strings, moments are UTC milliseconds, and only the id and the own columns are required', async () => {
+  const { file } = await parquet(makeMirror(...ordinaryRows(1)))
+  const elements = parquetSchema(parquetMetadata(file)).children.map((child) => child.element)
+  for (const [i, { name, kind, nullable }] of COLUMNS.entries()) {
+    const element = elements[i]!
+    expect(element.name).toBe(name)
+    expect(element.repetition_type).toBe(nullable ? 'OPTIONAL' : 'REQUIRED')
+    if (kind === 'utf8' || kind === 'json') expect(element.logical_type).toEqual({ type: 'STRING' })
+    if (kind === 'timestamp_ms') {
+      expect(element.logical_type).toEqual({ type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' })
+    }
+  }
+})
+
+test('the footer names the tool, the cut and what was redacted', async () => {
+  const rows = ordinaryRows(2)
+  rows[0]!.data_header = '{"cookie":"x"}'
+  const { file, result } = await parquet(makeMirror(...rows))
+  const metadata = parquetMetadata(file)
+  expect(metadata.created_by).toBe('task-mirror version 1.2.3')
+  const about = Object.fromEntries(metadata.key_value_metadata!.map(({ key, value }) => [key, value]))
+  expect(about).toMatchObject({
+    'task-mirror.version': '1.2.3',
+    'task-mirror.cut': '2',
+    'task-mirror.snapshot': result.snapshotId,
+  })
+  expect(JSON.parse(about['task-mirror.redacted']!)).toEqual({ names: [...REDACTED_HEADERS], values: { cookie: 1 } })
+})
+
+/** Everything behind the data pages: indexes, bloom filters and footer. */
+function tail(file: ArrayBuffer): Buffer {
+  const chunks = parquetMetadata(file).row_groups.flatMap((group) => group.columns)
+  const end = chunks.map(({ meta_data: meta }) => {
+    const start = meta!.dictionary_page_offset ?? meta!.data_page_offset
+    return Number(start + meta!.total_compressed_size)
+  })
+  return Buffer.from(file).subarray(Math.max(...end))
+}
+
+test('a redacted secret is nowhere in the file; an open one is in the pages only', async () => {
+  const rows = ordinaryRows(2_000)
+  for (const row of rows) {
+    row.data_header = '{"authorization":"CANARY"}'
+    row.result_header = '{"set-cookie":["CANARY"]}'
+    row.data_url = 'CANARY'
+    row.data_body = 'CANARY'
+    row.result_status_text = 'CANARY'
+    row.result_body = '"CANARY"'
+  }
+  const open = await parquet(makeMirror(...rows), { redact: null, compression: 'none' })
+  expect(Buffer.from(open.file).includes('CANARY')).toBe(true)
+  expect(tail(open.file).includes('CANARY')).toBe(false)
+  expect(tail(open.file).includes('task-00000000')).toBe(true)
+  for (const row of rows) {
+    Object.assign(row, { data_url: '', data_body: '', result_status_text: '', result_body: '""' })
+  }
+  const closed = await parquet(makeMirror(...rows), { compression: 'none' })
+  expect(Buffer.from(closed.file).includes('CANARY')).toBe(false)
+})
+
+test('row groups are bounded in bytes, sorted, and the id has a bloom filter', async () => {
+  const pieces: Buffer[] = []
+  const sink = {
+    bytes: 0,
+    async write(piece: Uint8Array) {
+      pieces.push(Buffer.from(piece))
+    },
+  }
+  const writer = hyparquetEngine.open(sink, COLUMNS, {
+    compression: 'zstd',
+    rowGroupBytes: 100_000,
+    createdBy: 'test version 0',
+  })
+  const rows = Array.from({ length: 1_000 }, (_, i) =>
+    COLUMNS.map(({ name, kind, nullable }) => {
+      if (name === 'id') return `id-${i}`
+      if (name === 'result_body') return JSON.stringify('y'.repeat(900))
+      return nullable ? null : kind === 'utf8' ? '' : BigInt(i)
+    }),
+  )
+  await writer.write(rows)
+  await writer.close({})
+  const file = arrayBuffer(Buffer.concat(pieces))
+  const { row_groups: groups } = parquetMetadata(file)
+  expect(groups.length).toBeGreaterThanOrEqual(10)
+  for (const group of groups) {
+    expect(Number(group.total_byte_size)).toBeLessThan(110_000)
+    expect(group.columns[0]!.meta_data!.bloom_filter_offset).toBeDefined()
+    expect(group.sorting_columns?.map((by) => COLUMNS[by.column_idx]!.name)).toEqual(['created_at', 'id'])
+  }
+  expect(groups.reduce((sum, group) => sum + Number(group.num_rows), 0)).toBe(1_000)
+  const filter = { id: { $eq: 'id-777' } }
+  expect(await parquetReadObjects({ file, compressors, filter, columns: ['id', 'change_seq'] })).toEqual([
+    { id: 'id-777', change_seq: 777n },
+  ])
+})

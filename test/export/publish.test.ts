@@ -1,0 +1,141 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { MirrorError } from '../../src/errors.ts'
+import { explainSnapshot, openDraft } from '../../src/export/publish.ts'
+
+const NOW = Date.now()
+const options = { mode: 0o600, pid: process.pid, random: 'abc123', now: NOW }
+const bytes = (text: string) => Buffer.from(text)
+
+function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'task-mirror-publish-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('nothing has the final name until publish, then the whole file has', async () => {
+  const folder = scratch()
+  const path = join(folder, 'tasks.ndjson')
+  const draft = await openDraft(path, options)
+  await draft.write(bytes('one\n'))
+  await draft.write(bytes('two\n'))
+  expect(readdirSync(folder)).toEqual([`.tasks.ndjson.task-mirror-${process.pid}-abc123.tmp`])
+  await draft.publish()
+  expect(readdirSync(folder)).toEqual(['tasks.ndjson'])
+  expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
+  expect(draft.bytes).toBe(8)
+  expect(draft.sha256()).toBe(createHash('sha256').update('one\ntwo\n').digest('hex'))
+})
+
+test('what stood at the destination stays whole until the rename', async () => {
+  const path = join(scratch(), 'tasks.ndjson')
+  writeFileSync(path, 'before')
+  const draft = await openDraft(path, options)
+  await draft.write(bytes('after'))
+  expect(readFileSync(path, 'utf8')).toBe('before')
+  await draft.publish()
+  expect(readFileSync(path, 'utf8')).toBe('after')
+})
+
+test('discard leaves the folder as it was, also after publish', async () => {
+  const folder = scratch()
+  const path = join(folder, 'tasks.ndjson')
+  writeFileSync(path, 'before')
+  const discarded = await openDraft(path, options)
+  await discarded.write(bytes('after'))
+  await discarded.discard()
+  expect(readdirSync(folder)).toEqual(['tasks.ndjson'])
+  const published = await openDraft(path, options)
+  await published.publish()
+  await published.discard()
+  expect(readdirSync(folder)).toEqual(['tasks.ndjson'])
+})
+
+test.each([0o600, 0o644, 0o666])('the file has mode %o whatever the umask', async (mode) => {
+  const path = join(scratch(), 'a.parquet')
+  const draft = await openDraft(path, { ...options, mode })
+  await draft.publish()
+  expect(statSync(path).mode & 0o777).toBe(mode)
+})
+
+test('drafts of dead exports are cleared away, those of living ones and other files are not', async () => {
+  const folder = scratch()
+  const dead = spawnSync(process.execPath, ['-e', '']).pid
+  const old = new Date(NOW - 25 * 3_600_000)
+  for (const name of [
+    `.a.parquet.task-mirror-${dead}-aaa.tmp`,
+    `.b.ndjson.task-mirror-${dead}-bbb.tmp`,
+    `.old.task-mirror-${process.ppid}-ccc.tmp`,
+    `.living.task-mirror-${process.ppid}-ddd.tmp`,
+    `a.task-mirror-${dead}-eee.tmp`,
+    `.a.task-mirror-${dead}.tmp`,
+  ]) {
+    writeFileSync(join(folder, name), '')
+    if (name.startsWith('.old')) utimesSync(join(folder, name), old, old)
+  }
+  const draft = await openDraft(join(folder, 'a.parquet'), options)
+  await draft.discard()
+  expect(readdirSync(folder).sort()).toEqual([
+    `.a.task-mirror-${dead}.tmp`,
+    `.living.task-mirror-${process.ppid}-ddd.tmp`,
+    `a.task-mirror-${dead}-eee.tmp`,
+  ])
+})
+
+test('a name as long as the file system allows can be published', async () => {
+  const path = join(scratch(), `${'é'.repeat(123)}.parquet`)
+  const draft = await openDraft(path, options)
+  await draft.publish()
+  expect(statSync(path).size).toBe(0)
+})
+
+test('a folder or device at the destination is refused and left alone', async () => {
+  const folder = scratch()
+  mkdirSync(join(folder, 'a.parquet'))
+  for (const path of [join(folder, 'a.parquet'), '/dev/null']) {
+    await expect(openDraft(path, options)).rejects.toMatchObject({ code: 'usage-invalid' })
+  }
+  expect(statSync('/dev/null').isFile()).toBe(false)
+})
+
+test('a missing folder is snapshot-unwritable with a hint', async () => {
+  await expect(openDraft(join(scratch(), 'no', 'a.parquet'), options)).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    hint: expect.stringContaining('folder'),
+  })
+})
+
+test('a full device is disk-full', async () => {
+  const full = '/dev/full'
+  if (!statSync(full, { throwIfNoEntry: false })) return
+  const error = (() => {
+    try {
+      writeFileSync(full, 'x')
+    } catch (caught) {
+      return caught
+    }
+  })()
+  expect(explainSnapshot('a.parquet', error)).toMatchObject({ code: 'disk-full' })
+})
+
+test.each([
+  ['ENOSPC', 'disk-full'],
+  ['EDQUOT', 'disk-full'],
+  ['EACCES', 'snapshot-unwritable'],
+  ['EROFS', 'snapshot-unwritable'],
+  ['EIO', 'snapshot-unwritable'],
+])('%s is %s', (code, expected) => {
+  const error = Object.assign(new Error(`${code}: said the kernel`), { code, syscall: 'write' })
+  expect(explainSnapshot('a.parquet', error)).toMatchObject({ code: expected, cause: error })
+})
+
+test('errors that are not of the file system come back as they are', () => {
+  const bug = new TypeError('x')
+  const known = new MirrorError('interrupted', 'x')
+  expect(explainSnapshot('a', bug)).toBe(bug)
+  expect(explainSnapshot('a', known)).toBe(known)
+})
