@@ -24,6 +24,8 @@ export interface RawServer {
   connections(): number
   /** Resolves when `count` requests have come in. */
   asked(count: number): Promise<void>
+  /** Resolves when no connection is open. */
+  idle(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -63,6 +65,9 @@ export async function rawServer(script: Behaviour[], tls?: { key: string; cert: 
     connections: () => connections,
     asked: (count) =>
       new Promise((resolve) => (requests.length >= count ? resolve() : waiting.push({ count, resolve }))),
+    idle: async () => {
+      for (const socket of sockets) if (!socket.closed) await once(socket, 'close')
+    },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()

@@ -1,0 +1,195 @@
+// Waiting and stopping: Retry-After, back-off and concurrency over a real server, abort and close with work under way.
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { ClientOptions } from '../../src/service/client.ts'
+import { decodePage, makeClient, type Page, page, skippingClock } from '../support/client.ts'
+import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
+
+const WINDOW = { skip: 0, take: 10 }
+const good = saysJson(200, page())
+const realSleep = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal })
+
+test('Retry-After is waited out before the retry', async () => {
+  await using server = await rawServer([saysJson(429, {}, { 'retry-after': '7' }), good])
+  const clock = skippingClock()
+  const waits: unknown[] = []
+  await using client = makeClient(server.url, { ...clock, onWait: (_until, why) => waits.push(why) })
+  expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'ok' })
+  const total = clock.slept.reduce((sum, ms) => sum + ms, 0)
+  expect(total).toBeGreaterThan(6_500)
+  expect(total).toBeLessThan(7_500)
+  expect(client.traffic().waitedMs).toBeGreaterThan(6_500)
+  expect(waits).toEqual(['retry-after', 'back-off'])
+})
+
+test('a Retry-After date is measured by the clock of the service, not by ours', async () => {
+  const headers = { date: 'Sun, 06 Nov 1994 08:49:37 GMT', 'retry-after': 'Sun, 06 Nov 1994 08:49:47 GMT' }
+  await using server = await rawServer([saysJson(503, {}, headers), good])
+  const clock = skippingClock()
+  await using client = makeClient(server.url, { ...clock })
+  await client.list(WINDOW, decodePage)
+  expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(9_500)
+})
+
+test.each<[string, Behaviour]>([
+  ['90,000 seconds', saysJson(429, {}, { 'retry-after': '90000' })],
+  ['90,000 seconds in an envelope of HTTP 200', saysJson(200, page([], 429), { 'retry-after': '90000' })],
+  ['90,000 seconds with a 503 of HTML', says(503, '<html>', { 'retry-after': '90000' })],
+  [
+    'a date of the next day',
+    saysJson(503, {}, { 'retry-after': 'Mon, 07 Nov 1994 09:49:37 GMT', date: 'Sun, 06 Nov 1994 08:49:37 GMT' }),
+  ],
+])('a Retry-After of %s ends the run and tells until when', async (_title, behaviour) => {
+  await using server = await rawServer([behaviour])
+  await using client = makeClient(server.url)
+  const begun = Date.now()
+  const error = await client.list(WINDOW, decodePage).catch((thrown) => thrown)
+  expect(error).toMatchObject({
+    code: 'wait-too-long',
+    facts: { notBefore: expect.any(Number), retryAfterMs: 90_000_000 },
+  })
+  expect(error.facts.notBefore - begun).toBeGreaterThanOrEqual(90_000_000)
+  expect(error.facts.notBefore - Date.now()).toBeLessThanOrEqual(90_000_000)
+  await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'wait-too-long' })
+  expect(server.requests).toHaveLength(1)
+})
+
+test('everyone who waits hears at once that the wait is too long', async () => {
+  const open: (() => void)[] = []
+  const later: Behaviour = (socket, request) =>
+    void open.push(() => saysJson(429, {}, { 'retry-after': '90000' })(socket, request))
+  await using server = await rawServer([saysJson(500, {}), later])
+  // The first request backs off for a long while, the third has no slot; the second brings the bad news.
+  const options: Partial<ClientOptions> = { concurrency: 1, sleep: realSleep, now: Date.now, random: () => 1e6 }
+  await using client = makeClient(server.url, options)
+  const asked = [0, 1, 2].map((skip) => client.list({ skip, take: 10 }, decodePage))
+  const outcomes = Promise.allSettled(asked)
+  await server.asked(2)
+  open[0]!()
+  for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'wait-too-long' } })
+  expect(server.requests).toHaveLength(2)
+})
+
+test.each(['soon', '-5', '0', '', 'Sun, 06 Nov 1994 08:49:37 GMT'])(
+  'a Retry-After of %j delays nobody',
+  async (value) => {
+    await using server = await rawServer([saysJson(429, {}, { 'retry-after': value }), good])
+    const clock = skippingClock()
+    await using client = makeClient(server.url, { ...clock, random: () => 0 })
+    expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'ok' })
+    expect(clock.slept).toEqual([])
+  },
+)
+
+test('back-off is drawn anew, and twice as long, for every retry', async () => {
+  await using server = await rawServer([saysJson(500, {})])
+  const clock = skippingClock()
+  await using client = makeClient(server.url, { ...clock, maxRetries: 8, random: () => 1 })
+  await client.list(WINDOW, decodePage)
+  const rounded = clock.slept.map((ms) => Math.round(ms / 100) * 100)
+  expect(rounded).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+})
+
+test('never more requests are under way than the service bears', async () => {
+  let underWay = 0
+  let most = 0
+  const slow: Behaviour = (socket, request) => {
+    underWay += 1
+    most = Math.max(most, underWay)
+    setTimeout(() => {
+      underWay -= 1
+      good(socket, request)
+    }, 5)
+  }
+  await using server = await rawServer([slow])
+  await using client = makeClient(server.url, { concurrency: 3 })
+  await Promise.all(Array.from({ length: 20 }, () => client.list(WINDOW, decodePage)))
+  expect(most).toBe(3)
+})
+
+test('events of the log are scalars', async () => {
+  await using server = await rawServer([saysJson(503, { message: 'no' })])
+  const events: unknown[] = []
+  await using client = makeClient(server.url, { maxRetries: 1, log: (event, facts) => events.push([event, facts]) })
+  await client.list(WINDOW, decodePage)
+  const common = {
+    happening: 'overloaded',
+    httpStatus: 503,
+    statusCode: null,
+    errorCode: undefined,
+    locationHost: null,
+  }
+  expect(events).toEqual([
+    ['retry', { ...common, operation: 'list', attempt: 1, delayMs: 250 }],
+    ['no-answer', { ...common, operation: 'list', attempts: 2 }],
+  ])
+})
+
+test.each<[string, Behaviour, Partial<ClientOptions>]>([
+  ['a head', silent, {}],
+  ['the rest of a body', says(200, '{', { 'content-length': '100' }), {}],
+  ['the rest of an error', says(500, '{', { 'content-length': '100' }), {}],
+  ['a back-off', saysJson(500, {}), { random: () => 1e6 }],
+  ['a Retry-After', saysJson(429, {}, { 'retry-after': '50' }), {}],
+])('an abort rejects at once what waits for %s', async (_title, behaviour, given) => {
+  await using server = await rawServer([behaviour])
+  const run = new AbortController()
+  const options = { sleep: realSleep, now: Date.now, signal: run.signal, concurrency: 2, ...given }
+  await using client = makeClient(server.url, options)
+  const outcomes = Promise.allSettled([0, 1, 2, 3].map((skip) => client.list({ skip, take: 10 }, decodePage)))
+  await server.asked(2)
+  const begun = performance.now()
+  run.abort()
+  for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'interrupted' } })
+  expect(performance.now() - begun).toBeLessThan(500)
+  await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
+})
+
+test('an abort rejects at once what waits for its decoder', async () => {
+  await using server = await rawServer([good])
+  const run = new AbortController()
+  await using client = makeClient(server.url, { signal: run.signal })
+  const answer = client.list(WINDOW, () => {
+    queueMicrotask(() => run.abort())
+    return new Promise<Page>(() => {})
+  })
+  await expect(answer).rejects.toMatchObject({ code: 'interrupted' })
+})
+
+test('a client made after the run was stopped sends nothing', async () => {
+  await using server = await rawServer([good])
+  await using client = makeClient(server.url, { signal: AbortSignal.abort() })
+  await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(server.connections()).toBe(0)
+})
+
+test('close rejects what is under way and leaves no connection open', async () => {
+  await using server = await rawServer([good, silent])
+  const client = makeClient(server.url)
+  await client.list(WINDOW, decodePage)
+  const rejected = expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
+  await server.asked(2)
+  await client.close()
+  await rejected
+  await server.idle()
+  await client.close()
+  await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
+})
+
+test('close ends connections that are still being made', async () => {
+  // A TLS handshake that is never answered is a connection that never comes about.
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = makeClient(`https://127.0.0.1:${port}`, { connectTimeoutMs: 60_000, requestTimeoutMs: 60_000 })
+  const rejected = expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  socket.on('error', () => {})
+  const closed = once(socket.resume(), 'close')
+  await client.close()
+  await rejected
+  await closed
+  server.close()
+})

@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { checkKey, fingerprint, withoutKey } from '../../src/service/key.ts'
+
+test.each([
+  ['', 'is empty'],
+  ['  ', 'is empty'],
+  ['abc\n', 'line break'],
+  ['abc\r\nx: y', 'line break'],
+  ['a\tb', 'control character'],
+  ['a\0b', 'control character'],
+  ['a\x85b', 'control character'],
+  ['kľúč', 'cannot carry'],
+  ['🔑', 'cannot carry'],
+])('the key %j is refused without being repeated', (key, why) => {
+  expect(() => checkKey(key)).toThrow(
+    expect.objectContaining({ code: 'config-invalid', message: expect.stringContaining(why) }),
+  )
+  if (key.trim() !== '') expect(() => checkKey(key)).not.toThrow(key)
+})
+
+test.each(['abc', 'a b', 'é', '+/=~'])('the key %j is taken', (key) => {
+  expect(() => checkKey(key)).not.toThrow()
+})
+
+test('a fingerprint tells keys and salts apart and shows neither', () => {
+  expect(fingerprint('key', 'salt')).toBe(fingerprint('key', 'salt'))
+  expect(fingerprint('key', 'salt')).toMatch(/^[0-9a-f]{16}$/)
+  const others = [fingerprint('kez', 'salt'), fingerprint('key', 'salz'), fingerprint('tkey', 'sal')]
+  expect(new Set([fingerprint('key', 'salt'), ...others]).size).toBe(4)
+})
+
+test('no text shows the key, as it is or encoded', () => {
+  const keys = fc.string({ minLength: 6, unit: 'binary-ascii' })
+  fc.assert(
+    fc.property(keys, fc.string(), fc.string(), (key, before, after) => {
+      fc.pre(!'[key]'.includes(key))
+      expect(withoutKey(before + key, key).endsWith(key)).toBe(false)
+      expect(withoutKey(`${before}${encodeURIComponent(key)}${after}`, key)).not.toContain(encodeURIComponent(key))
+    }),
+  )
+})
