@@ -1,0 +1,226 @@
+// The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
+import type { Moment } from '../task.ts'
+import { noEvidence, type OrderEvidence, observe } from './order.ts'
+import type { ItemsWindow } from './source.ts'
+
+/** The run of equal createdAt at the end of the chain. */
+export interface TieRun {
+  moment: Moment
+  /** Index of its first item, as last read. */
+  start: number
+  /** The item directly before it; null where the run began the list. */
+  before: string | null
+  /** Items of the run met for the first time in this walk. */
+  met: number
+}
+
+/** Plain data: kept in `walks.state`, so that another process can go on. */
+export interface ChainState {
+  /** Index behind the last item of the last window that joined. */
+  end: number
+  last: { id: string; moment: Moment } | null
+  tie: TieRun | null
+  /** The chain's last items, oldest first: what a seam should show again. */
+  tail: string[]
+  /** What the last answer held. */
+  returned: number
+  /** The largest answer that was shorter than asked although more was there; 0 where none was. */
+  cap: number
+  /** The smallest such answer: where it differs from `cap`, pages are not cut by count. */
+  capLow: number
+  /** What the last answer held where it was shorter than asked; it was a cap if more follows. */
+  shortAnswer: number | null
+  drift: number
+  order: OrderEvidence
+  /** Pages are filtered after paging. */
+  filtered: boolean
+  /** The newest createdAt of the first window; the service's date and this machine's when it was asked for. */
+  newestInFirst: Moment
+  firstServiceDate: number | null
+  firstStartedAt: number | null
+  /** Digest of the ids in the order they were first met, tasks created at or after `digestCutoff` left out. */
+  digest: [number, number]
+  digestCutoff: number | null
+}
+
+export function newChain(digestCutoff: number | null = null): ChainState {
+  return {
+    end: 0,
+    last: null,
+    tie: null,
+    tail: [],
+    returned: 0,
+    cap: 0,
+    capLow: 0,
+    shortAnswer: null,
+    drift: 0,
+    order: noEvidence(),
+    filtered: false,
+    newestInFirst: null,
+    firstServiceDate: null,
+    firstStartedAt: null,
+    digest: [0, 0],
+    digestCutoff,
+  }
+}
+
+const TAIL = 64
+
+/** Items two neighbouring windows share: at least 1 wherever an answer can hold 2, 2 where it can hold 3. */
+export function overlapOf(returned: number, configured: number): number {
+  if (returned < 2) return 0
+  return Math.max(returned >= 3 ? Math.min(2, configured) : 1, Math.min(configured, Math.floor(returned / 2)))
+}
+
+export type Seam =
+  /** Holds an anchor outside the tie run of the chain's last item, or starts at 0. */
+  | { kind: 'joined' }
+  /** Every anchor has the createdAt of the chain's last item: ties may have come in another order. */
+  | { kind: 'tied' }
+  /** Nothing in it has been met: something was deleted in front. */
+  | { kind: 'gap' }
+  /** An answer without items is a missing anchor. */
+  | { kind: 'empty' }
+
+/** How `window` stands to the chain. */
+export function judgeSeam(chain: ChainState, window: ItemsWindow): Seam {
+  if (window.ids.length === 0) return { kind: 'empty' }
+  if (window.skip === 0 || chain.last === null) return { kind: 'joined' }
+  let tied = false
+  for (let index = 0; index < window.ids.length; index += 1) {
+    if (window.met[index] === 0) continue
+    // An item without createdAt cannot show that it stands outside the tie run.
+    if (window.moments[index] !== null && window.moments[index] !== chain.last.moment) return { kind: 'joined' }
+    tied = true
+  }
+  return { kind: tied ? 'tied' : 'gap' }
+}
+
+/** Lays `window` onto the chain: it has joined. Returns a new state; the old one is left as it was. */
+export function extendChain(before: ChainState, window: ItemsWindow): ChainState {
+  const chain: ChainState = { ...before, order: { ...before.order }, digest: [...before.digest] }
+  const { ids, moments, met, skip } = window
+  const count = ids.length
+  chain.returned = count
+  if (count === 0) return chain
+  if (before.shortAnswer !== null && met.includes(0)) {
+    chain.cap = Math.max(before.cap, before.shortAnswer)
+    chain.capLow = before.capLow === 0 ? before.shortAnswer : Math.min(before.capLow, before.shortAnswer)
+  }
+  chain.shortAnswer = count < window.asked ? count : null
+  const first = before.last === null
+  chain.drift += seamDrift(before, window)
+  if (seamReordered(before, window)) chain.order.unstable = true
+  addDigest(chain, window)
+
+  const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
+  const firstNew = firstUnmetAfter(met, lastAt)
+  const reachesLast = first || lastAt >= 0 || firstNew < count
+  if (!reachesLast) {
+    // Wholly behind the chain's last item: it proves nothing new, and the walk goes on from its end.
+    chain.end = skip + count
+    return chain
+  }
+  // Pairs are neighbours within one answer; the last observed item is among them where the seam shows it.
+  const from = lastAt >= 0 ? lastAt + 1 : first ? 0 : firstNew
+  observe(chain.order, ids, moments, from)
+
+  chain.end = skip + count
+  chain.last = { id: ids[count - 1] as string, moment: moments[count - 1] as Moment }
+  chain.tail = [...(count >= TAIL ? [] : before.tail.filter((id) => !ids.includes(id))), ...ids.slice(-TAIL)].slice(
+    -TAIL,
+  )
+  chain.tie = tieRunAfter(before, window)
+  if (first) {
+    chain.firstServiceDate = window.serviceDate
+    chain.firstStartedAt = window.startedAt
+    for (const moment of moments) {
+      if (moment !== null && (chain.newestInFirst === null || moment > chain.newestInFirst))
+        chain.newestInFirst = moment
+    }
+  }
+  return chain
+}
+
+function firstUnmetAfter(met: Uint8Array, index: number): number {
+  for (let at = index + 1; at < met.length; at += 1) if (met[at] === 0) return at
+  return met.length
+}
+
+/** The run of equal createdAt that ends the window, with what the chain knew of it before. */
+function tieRunAfter(chain: ChainState, window: ItemsWindow): TieRun {
+  const { ids, moments, met, skip } = window
+  const moment = moments.at(-1) as Moment
+  let start = ids.length - 1
+  while (start > 0 && moments[start - 1] === moment) start -= 1
+  let newly = 0
+  for (let index = start; index < ids.length; index += 1) if (met[index] === 0) newly += 1
+  const earlier = chain.tie !== null && chain.tie.moment === moment ? chain.tie : null
+  if (earlier !== null) {
+    // Where the window shows the item before the run, the run's place is read afresh; else the older reading stands.
+    const place =
+      start > 0
+        ? { start: skip + start, before: ids[start - 1] as string }
+        : { start: earlier.start, before: earlier.before }
+    return { moment, ...place, met: earlier.met + newly }
+  }
+  return {
+    moment,
+    start: skip + start,
+    before: start > 0 ? (ids[start - 1] as string) : skip === 0 ? null : (chain.tail.at(-1) ?? null),
+    met: newly,
+  }
+}
+
+/**
+ * Missing and extra neighbours at the seam: items that the chain ended with and the window should show again but does
+ * not, and items it shows before the chain's last one that had not been met.
+ */
+function seamDrift(chain: ChainState, window: ItemsWindow): number {
+  if (chain.last === null || window.skip === 0 || window.skip >= chain.end) return 0
+  const expected = chain.tail.slice(-Math.min(chain.end - window.skip, chain.tail.length))
+  const seen = new Set(window.ids)
+  const missing = expected.filter((id) => !seen.has(id)).length
+  const lastAt = window.ids.lastIndexOf(chain.last.id)
+  let extra = 0
+  for (let index = 0; index < lastAt; index += 1) if (window.met[index] === 0) extra += 1
+  return missing + extra
+}
+
+/** True where two items of the chain's tail come back in the other order, equal createdAt aside. */
+function seamReordered(chain: ChainState, window: ItemsWindow): boolean {
+  if (chain.tail.length < 2) return false
+  const places = new Map(chain.tail.map((id, index) => [id, index]))
+  let highest = -1
+  let highestMoment: Moment = null
+  for (let index = 0; index < window.ids.length; index += 1) {
+    const place = places.get(window.ids[index] as string)
+    if (place === undefined) continue
+    const moment = window.moments[index] as Moment
+    if (place < highest && moment !== highestMoment) return true
+    if (place > highest) {
+      highest = place
+      highestMoment = moment
+    }
+  }
+  return false
+}
+
+/** Two 32-bit rolling hashes: enough to tell whether two walks brought the same ids in the same sequence. */
+function addDigest(chain: ChainState, window: ItemsWindow): void {
+  let [a, b] = chain.digest
+  for (let index = 0; index < window.ids.length; index += 1) {
+    if (window.met[index] === 1) continue
+    const moment = window.moments[index] as Moment
+    if (chain.digestCutoff !== null && moment !== null && moment >= chain.digestCutoff) continue
+    const id = window.ids[index] as string
+    for (let at = 0; at < id.length; at += 1) {
+      const unit = id.charCodeAt(at)
+      a = Math.imul(a ^ unit, 0x01000193)
+      b = Math.imul(b + unit, 0x85ebca6b) ^ (b >>> 13)
+    }
+    a = Math.imul(a ^ 0xff, 0x01000193)
+    b = Math.imul(b + 0x9e3779b9, 0xc2b2ae35)
+  }
+  chain.digest = [a | 0, b | 0]
+}

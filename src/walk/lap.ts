@@ -1,0 +1,78 @@
+// The closing lap (design.md 6.1): after a full walk the head of the list is read again, joined by seams, until items of
+// the walk's own first window come as they came then. What moved to the front while the walk was further down is met here.
+
+import type { ChainState } from './chain.ts'
+import { overlapOf } from './chain.ts'
+import { breakStretch, observe } from './order.ts'
+import { type Reader, readWindow } from './reader.ts'
+import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+
+export type LapResult = { kind: 'closed' } | { kind: 'open'; reason: 'lap-unreadable' | 'lap-too-long' }
+
+/**
+ * `firstWindow`: ids of the walk's first window, in list order. `commit` makes the step that takes a window in without
+ * moving the chain; what the lap shows of the order is added to `chain.order`.
+ */
+export async function* closeLap(
+  reader: Reader,
+  chain: ChainState,
+  firstWindow: string[],
+  configuredOverlap: number,
+  maxWindows: number,
+  commit: (window: ItemsWindow) => WalkStep,
+): AsyncGenerator<WalkStep, LapResult, StepResult> {
+  const places = new Map(firstWindow.map((id, place) => [id, place]))
+  const wanted = Math.min(configuredOverlap, firstWindow.length)
+  let previous: ItemsWindow | null = null
+  let run = 0
+  let lastPlace = -2
+  let skip = 0
+  let back = 1
+  breakStretch(chain.order)
+  for (let windows = 0; windows < maxWindows; windows += 1) {
+    const window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
+    if (window.kind === 'unreadable') return { kind: 'open', reason: 'lap-unreadable' }
+    if (window.kind === 'nothing') {
+      // Nothing at 0, or the list ended before the old neighbours were found again.
+      if (skip === 0 || previous === null || skip >= previous.skip + previous.ids.length) return { kind: 'closed' }
+      skip = Math.max(0, skip - back)
+      back *= 2
+      continue
+    }
+    const joinedAt: number = joins(previous, window)
+    if (joinedAt < 0) {
+      reader.drop(window)
+      skip = Math.max(0, skip - back * Math.max(1, window.ids.length - configuredOverlap))
+      back *= 2
+      continue
+    }
+    back = 1
+    observe(chain.order, window.ids, window.moments, joinedAt)
+    for (let index = joinedAt; index < window.ids.length; index += 1) {
+      const place: number | undefined = places.get(window.ids[index] as string)
+      run = place === undefined ? 0 : place === lastPlace + 1 ? run + 1 : 1
+      lastPlace = place ?? -2
+      if (run >= wanted) break
+    }
+    yield commit(window)
+    if (run >= wanted) return { kind: 'closed' }
+    const end: number = window.skip + window.ids.length
+    const capacity: number = window.asked < reader.window ? window.asked : window.ids.length
+    const reachesBack = previous !== null && end <= previous.skip + previous.ids.length
+    previous = window
+    skip = reachesBack ? end : Math.max(end - overlapOf(capacity, configuredOverlap), window.skip + 1)
+  }
+  return { kind: 'open', reason: 'lap-too-long' }
+}
+
+/** Index of the first item behind what `window` shares with the lap's window before it; -1 where it shares nothing. */
+function joins(previous: ItemsWindow | null, window: ItemsWindow): number {
+  if (previous === null || window.skip === 0) return 0
+  const known = new Set(previous.ids)
+  const lastId = previous.ids.at(-1) as string
+  const lastAt = window.ids.lastIndexOf(lastId)
+  if (lastAt >= 0) return lastAt + 1
+  let shared = -1
+  for (let index = 0; index < window.ids.length; index += 1) if (known.has(window.ids[index] as string)) shared = index
+  return shared < 0 ? -1 : shared + 1
+}

@@ -1,0 +1,111 @@
+// What all neighbouring pairs of a walk show of the list's order (design.md 6.2). Pure.
+import type { Moment, Order } from '../task.ts'
+
+/** Everything seen so far; plain data, kept in the walk's state. */
+export interface OrderEvidence {
+  pairs: number
+  rising: number
+  falling: number
+  /** How far createdAt ever went back up in a falling list, ms: item minus the lowest before it. */
+  inversionDesc: number
+  /** How far createdAt ever went back down in a rising list, ms. */
+  inversionAsc: number
+  lowest: Moment
+  highest: Moment
+  previous: Moment
+  /** Distinct values of createdAt seen, counted up to 3. */
+  values: number[]
+  idRising: number
+  idFalling: number
+  previousId: string | null
+  /** Two items changed places between two reads of the same walk: nothing orders this list for good. */
+  unstable: boolean
+}
+
+export function noEvidence(): OrderEvidence {
+  return {
+    pairs: 0,
+    rising: 0,
+    falling: 0,
+    inversionDesc: 0,
+    inversionAsc: 0,
+    lowest: null,
+    highest: null,
+    previous: null,
+    values: [],
+    idRising: 0,
+    idFalling: 0,
+    previousId: null,
+    unstable: false,
+  }
+}
+
+/**
+ * Adds neighbours in list order, from `from` on. Items without an integer createdAt are skipped for createdAt.
+ * The item before `from` should be one already observed, so that pairs run across windows.
+ */
+export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[], from: number): void {
+  for (let index = from; index < ids.length; index += 1) {
+    const id = ids[index] as string
+    if (evidence.previousId !== null && id !== evidence.previousId) {
+      if (id > evidence.previousId) evidence.idRising += 1
+      else evidence.idFalling += 1
+    }
+    evidence.previousId = id
+    const moment = moments[index] as Moment
+    if (moment === null) continue
+    if (evidence.values.length < 3 && !evidence.values.includes(moment)) evidence.values.push(moment)
+    if (evidence.previous !== null) {
+      evidence.pairs += 1
+      if (moment > evidence.previous) evidence.rising += 1
+      else if (moment < evidence.previous) evidence.falling += 1
+      evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - (evidence.lowest as number))
+      evidence.inversionAsc = Math.max(evidence.inversionAsc, (evidence.highest as number) - moment)
+    }
+    evidence.previous = moment
+    if (evidence.lowest === null || moment < evidence.lowest) evidence.lowest = moment
+    if (evidence.highest === null || moment > evidence.highest) evidence.highest = moment
+  }
+}
+
+/** A new stretch of the list begins: its first item is no neighbour of the last one observed. */
+export function breakStretch(evidence: OrderEvidence): void {
+  evidence.previous = null
+  evidence.previousId = null
+  evidence.lowest = null
+  evidence.highest = null
+}
+
+export interface OrderShown {
+  /** Null where there is too little to tell: fewer than three distinct values. */
+  order: Order | null
+  /** The largest inversion of createdAt within that order, ms; 0 for orders by id. */
+  inversionMs: number
+}
+
+/** Inversions of createdAt up to `settleMs` still count as created order. */
+export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShown {
+  if (evidence.unstable) return { order: 'none', inversionMs: 0 }
+  const idOrder = evidence.idFalling === 0 ? 'id_asc' : evidence.idRising === 0 ? 'id_desc' : null
+  const ids = evidence.idRising + evidence.idFalling
+  if (evidence.values.length >= 3) {
+    const desc = evidence.inversionDesc <= settleMs && evidence.falling > evidence.rising
+    const asc = evidence.inversionAsc <= settleMs && evidence.rising > evidence.falling
+    // An order without any inversion is believed before one that needs tolerance; ids before a tolerated createdAt.
+    if (desc && evidence.inversionDesc === 0) return { order: 'created_desc', inversionMs: 0 }
+    if (asc && evidence.inversionAsc === 0) return { order: 'created_asc', inversionMs: 0 }
+    if (idOrder !== null && ids >= 2) return { order: idOrder, inversionMs: 0 }
+    if (desc) return { order: 'created_desc', inversionMs: evidence.inversionDesc }
+    if (asc) return { order: 'created_asc', inversionMs: evidence.inversionAsc }
+    return { order: 'none', inversionMs: 0 }
+  }
+  if (idOrder !== null && ids >= 2) return { order: idOrder, inversionMs: 0 }
+  if (ids < 2) return { order: null, inversionMs: 0 }
+  // One or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
+  return { order: null, inversionMs: 0 }
+}
+
+/** Whether the two ends of this order are newest and oldest. */
+export function isCreatedOrder(order: Order | null): order is 'created_desc' | 'created_asc' {
+  return order === 'created_desc' || order === 'created_asc'
+}

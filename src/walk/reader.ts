@@ -1,0 +1,137 @@
+// Reading one window whatever its size has to be: halving where the service cannot serve it, doubling again after a
+// success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
+import { MirrorError } from '../errors.ts'
+import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
+
+export interface Reader {
+  /** Requests made by this walk. */
+  requests: number
+  /** What is asked for at present; never more than the configured window. */
+  take: number
+  /** The largest answer of this walk. */
+  largest: number
+  /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
+  successes: number
+  patience: number
+  read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
+  drop(answer: WindowAnswer): void
+  readonly source: WindowSource
+  readonly window: number
+}
+
+export type Reading =
+  | ItemsWindow
+  /** No item at this position: an empty answer, or a 4xx also for a single item. */
+  | { kind: 'nothing' }
+  /** The item at `skip` cannot be read at any size; everything before it within the window was met already. */
+  | { kind: 'unreadable'; skip: number; answer: NoWindow }
+
+export function makeReader(source: WindowSource, window: number): Reader {
+  const reader: Reader = {
+    requests: 0,
+    take: window,
+    largest: 0,
+    successes: 0,
+    patience: 1,
+    source,
+    window,
+    async read(skip, take, options) {
+      reader.requests += 1
+      const answer = await source.read(skip, take, options)
+      if (answer.kind === 'items') reader.largest = Math.max(reader.largest, answer.ids.length)
+      return answer
+    },
+    drop(answer) {
+      if (answer.kind === 'items') source.drop(answer)
+    },
+  }
+  return reader
+}
+
+/** True where there is nothing at that position: an empty answer or a refusal. */
+export function isNothing(answer: WindowAnswer): boolean {
+  return answer.kind === 'refused' || (answer.kind === 'items' && answer.ids.length === 0)
+}
+
+/**
+ * Reads a window at `skip`, at the size that works. Throws `MirrorError` `service-failing` or `service-refused` where
+ * even one item from the start of the list is not answered.
+ */
+export async function readWindow(reader: Reader, skip: number, options?: ReadOptions): Promise<Reading> {
+  const answer = await reader.read(skip, reader.take, options)
+  if (answer.kind === 'items') {
+    grow(reader)
+    return answer.ids.length === 0 ? nothing(reader, answer) : answer
+  }
+  if (answer.kind === 'refused' && skip > 0) {
+    const one = await reader.read(skip, 1, { fresh: true, maxRetries: 1 })
+    reader.drop(one)
+    if (isNothing(one)) return { kind: 'nothing' }
+  }
+  // A service that fails has to show first that it still works at all; one that refuses may only refuse the size.
+  if (answer.kind === 'failed') await requireAnswerAtStart(reader, skip, answer)
+  return shrink(reader, skip, answer)
+}
+
+/** Doubles the size again after a success, more and more rarely where doubling keeps failing. */
+function grow(reader: Reader): void {
+  if (reader.take >= reader.window) return
+  reader.successes += 1
+  if (reader.successes < reader.patience) return
+  reader.successes = 0
+  reader.take = Math.min(reader.window, reader.take * 2)
+}
+
+function nothing(reader: Reader, answer: WindowAnswer): Reading {
+  reader.drop(answer)
+  return { kind: 'nothing' }
+}
+
+async function requireAnswerAtStart(reader: Reader, skip: number, failed: NoWindow): Promise<void> {
+  const canary = skip === 0 && failed.asked === 1 ? failed : await reader.read(0, 1, { fresh: true, maxRetries: 1 })
+  if (canary.kind === 'items') {
+    reader.drop(canary)
+    return
+  }
+  const refused = canary.kind === 'refused'
+  throw new MirrorError(
+    refused ? 'service-refused' : 'service-failing',
+    refused
+      ? `The service refuses to list even one task (status ${canary.status}): ${canary.message}`
+      : `The service fails to list even one task: ${canary.message}`,
+    {
+      facts: { reason: canary.reason, status: canary.status },
+      hint: 'Check service.baseUrl and service.auth with `task-mirror config show`; what was committed is kept, so try again later.',
+    },
+  )
+}
+
+/** Halves until an answer brings something new, else closes in on the first position that cannot be read. */
+async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Reading> {
+  let good = 0
+  let bad = first.asked
+  let failure = first
+  let best: ItemsWindow | null = null
+  reader.successes = 0
+  reader.patience = Math.min(64, reader.patience * 2)
+  while (bad - good > 1) {
+    const take = good === 0 ? Math.floor(bad / 2) : Math.floor((good + bad) / 2)
+    const answer = await reader.read(skip, take, { fresh: true, maxRetries: 1 })
+    if (answer.kind !== 'items') {
+      bad = take
+      failure = answer
+      continue
+    }
+    if (best !== null) reader.drop(best)
+    best = answer
+    good = take
+    if (answer.met.includes(0) || answer.ids.length < take) {
+      reader.take = take
+      return answer
+    }
+  }
+  if (best !== null) reader.drop(best)
+  else if (first.kind === 'refused') await requireAnswerAtStart(reader, skip, failure)
+  reader.take = Math.max(1, good)
+  return { kind: 'unreadable', skip: skip + good, answer: failure }
+}

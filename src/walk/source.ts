@@ -1,0 +1,70 @@
+// What a walk needs of the world: windows that tell which of their items this walk has already met. No HTTP, no SQL.
+import type { Moment } from '../task.ts'
+
+/** The items a window brought. Arrays run in list order and have the same length. */
+export interface ItemsWindow {
+  kind: 'items'
+  skip: number
+  asked: number
+  /** Task ids; an item without a usable id has an identity of its own that no id can equal. */
+  ids: string[]
+  moments: Moment[]
+  /** 1 where this walk had met the item before this window. */
+  met: Uint8Array
+  /** The service's `Date` header, epoch ms; null where there was none. */
+  serviceDate: number | null
+  /** When the request was sent, epoch ms of this machine. */
+  startedAt: number
+  /** Names the parsed window until it is taken in or dropped. */
+  handle: number
+}
+
+/** The service said no to this window (a 4xx), or it kept failing after its retries. */
+export interface NoWindow {
+  kind: 'refused' | 'failed'
+  skip: number
+  asked: number
+  /** A stable word for the log and the set-aside reason, such as `status`, `timeout`, `not-json`, `too-large`. */
+  reason: string
+  message: string
+  status: number | null
+}
+
+export type WindowAnswer = ItemsWindow | NoWindow
+
+export interface ReadOptions {
+  /** The answer must have been asked for after this call: nothing read ahead will do. */
+  fresh?: boolean
+  /** Fewer retries than configured, where failing is half expected. */
+  maxRetries?: number
+}
+
+export interface WindowSource {
+  read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
+  /** The window will not be taken in. */
+  drop(window: ItemsWindow): void
+  /** Where the next windows will probably be asked for; a source may read them ahead. */
+  expect(skip: number, stride: number, take: number): void
+}
+
+/** What a walk asks its consumer to do before it goes on; all of a step is one transaction. */
+export type WalkStep =
+  | {
+      kind: 'take'
+      window: ItemsWindow
+      /** What the walk resumes from if it is cut off after this step. */
+      state: unknown
+      nextSkip: number
+      drift: number
+      firstWindow?: string[]
+    }
+  /** Genuine items, but outside the chain: taken in without being met. */
+  | { kind: 'keep'; window: ItemsWindow }
+  /** A position that cannot be read at any size, set aside. `identity` recognises it in later walks. */
+  | { kind: 'unreadable'; skip: number; identity: string; message: string }
+
+/** What the consumer tells of a step. */
+export interface StepResult {
+  /** Items met for the first time in this walk. */
+  newlyMet: number
+}

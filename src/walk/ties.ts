@@ -1,0 +1,111 @@
+// Proving a run of equal createdAt that is longer than a window (design.md 6.1, "Ties"): its items may come in another
+// order at every read, so it is counted. The run's length by index, equal before and after, must equal the ids met in it.
+import type { Moment } from '../task.ts'
+import { isNothing, type Reader } from './reader.ts'
+import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+
+/** A run that is being counted. Plain data. */
+export interface CountedRun {
+  moment: Moment
+  start: number
+  before: string | null
+  /** Ids of the run met for the first time in this walk. */
+  met: number
+}
+
+const ROUNDS = 12
+/** Ids of one run kept in memory while it is counted again. */
+const LARGEST_RUN = 300_000
+
+/** Whether the run starts where it started: the item before it, then one of the run. */
+async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
+  const skip = Math.max(0, run.start - 1)
+  const answer = await reader.read(skip, reader.take, { fresh: true })
+  reader.drop(answer)
+  if (answer.kind !== 'items') return false
+  const at = run.start - skip
+  if (answer.moments[at] !== run.moment || answer.ids[at] === undefined) return false
+  return run.before === null ? run.start === 0 : answer.ids[0] === run.before && at === 1
+}
+
+/**
+ * Proves a run whose first item behind it was just read at `behind`. Counts once by what the walk has met; where that is
+ * not enough, reads the run again, round after round, until as many different ids have been seen as it is long.
+ * `commit` makes the step that takes a window in without moving the chain. Returns whether the run is proven.
+ */
+export async function* proveRun(
+  reader: Reader,
+  run: CountedRun,
+  behind: number,
+  commit: (window: ItemsWindow) => WalkStep,
+): AsyncGenerator<WalkStep, boolean, StepResult> {
+  if (run.met === behind - run.start && (await startsAt(reader, run))) return true
+  const seen = new Set<string>()
+  let length = -1
+  let from = Math.max(0, run.start - 1)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const found = yield* readRun(reader, run.moment, from, seen, length, commit)
+    if (found === null) {
+      from = Math.max(0, from - reader.window)
+      seen.clear()
+      length = -1
+      continue
+    }
+    from = Math.max(0, found.start - 1)
+    if (found.length !== length && length !== -1) {
+      // The run grew or shrank: what was seen before may be gone.
+      seen.clear()
+      length = -1
+      continue
+    }
+    length = found.length
+    if (length > LARGEST_RUN) return false
+    if (seen.size === length && (await startsAt(reader, { ...run, start: found.start, before: found.before })))
+      return true
+  }
+  return false
+}
+
+interface RunFound {
+  start: number
+  before: string | null
+  length: number
+}
+
+/** Reads the run once from `from` on; adds its ids to `seen`. Null where its first item does not lie behind `from`. */
+async function* readRun(
+  reader: Reader,
+  moment: Moment,
+  from: number,
+  seen: Set<string>,
+  expected: number,
+  commit: (window: ItemsWindow) => WalkStep,
+): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
+  let skip = from
+  let start = -1
+  let before: string | null = null
+  for (let windows = 0; windows < 2_000; windows += 1) {
+    const answer = await reader.read(skip, reader.take, { fresh: true })
+    if (answer.kind !== 'items' || answer.ids.length === 0) {
+      reader.drop(answer)
+      return start >= 0 && isNothing(answer) ? { start, before, length: skip - start } : null
+    }
+    const first = answer.moments.indexOf(moment)
+    if (start < 0) {
+      if (first < 0 || (first === 0 && skip > 0)) {
+        reader.drop(answer)
+        return null
+      }
+      start = skip + first
+      before = first > 0 ? (answer.ids[first - 1] as string) : null
+    }
+    let behind = Math.max(0, first)
+    for (; behind < answer.ids.length && answer.moments[behind] === moment; behind += 1)
+      seen.add(answer.ids[behind] as string)
+    yield commit(answer)
+    if (behind < answer.ids.length) return { start, before, length: skip + behind - start }
+    if (seen.size > LARGEST_RUN || (expected >= 0 && seen.size > expected)) return null
+    skip += answer.ids.length
+  }
+  return null
+}

@@ -1,0 +1,465 @@
+// The walk: a chain of windows joined by verified seams. The only place that knows skip; decides, never writes.
+// Rules and their reasons: design.md 6.1.
+import type { Moment, Order, Verdict } from '../task.ts'
+import { type ChainState, extendChain, judgeSeam, newChain, overlapOf } from './chain.ts'
+import { type EndQuestion, judgeEnd } from './end.ts'
+import { closeLap } from './lap.ts'
+import { orderShown } from './order.ts'
+import { makeReader, type Reader, readWindow } from './reader.ts'
+import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
+import { type CountedRun, proveRun } from './ties.ts'
+
+export interface WalkSettings {
+  /** Items asked for in one window. */
+  window: number
+  /** Items two neighbouring windows share, where answers are long enough. */
+  overlap: number
+  /** Inversions of createdAt up to this still count as created order, ms. */
+  settleMs: number
+  /** No walk makes more requests than this. */
+  maxRequests: number
+}
+
+export interface WalkRequest {
+  settings: WalkSettings
+  /** Where the first window lies. */
+  start: number
+  /** For a walk that does not begin at 0: whether its first window lies early enough in the list. */
+  accepts?: (window: ItemsWindow) => boolean
+  /** Ends the walk as proven once true; called with every window that has joined. */
+  reached?: (window: ItemsWindow) => boolean
+  /** Whether the end is also looked for one window and ten windows further: full walks. */
+  beyond: boolean
+  /** Whether a closing lap is run once the end is proven. */
+  lap: 'never' | 'unless-oldest-first'
+  /** Tasks created at or after this moment do not count in the digest of the sequence. */
+  digestCutoff?: number | null
+  /** A walk that was cut off: its last state and its first window. */
+  resume?: { state: WalkState; firstWindow: string[] | null }
+}
+
+/** What is kept in `walks.state`. */
+export interface WalkState {
+  chain: ChainState
+  counting: CountedRun | null
+  take: number
+  largest: number
+  /** Reasons why the verdict can only be `partial`. */
+  doubts: string[]
+}
+
+export interface WalkResult {
+  verdict: Verdict
+  /** The first reason why it is partial; null for `complete`. */
+  reason: string | null
+  order: Order | null
+  inversionMs: number
+  /** Number of items in the list; null where the end was not proven. */
+  total: number | null
+  lastId: string | null
+  pageCap: number | null
+  filtered: boolean
+  newestInFirst: Moment
+  firstServiceDate: number | null
+  firstStartedAt: number | null
+  digest: string
+  drift: number
+}
+
+/** Answers in a row that may bring nothing new before the walk gives up, and looks at an end that keeps moving. */
+const FRUITLESS = 200
+const END_TRIES = 12
+const UNREADABLE_IN_A_ROW = 3
+
+export type Walk = AsyncGenerator<WalkStep, WalkResult, StepResult>
+
+export async function* walk(source: WindowSource, request: WalkRequest): Walk {
+  const { settings } = request
+  const reader = makeReader(source, settings.window)
+  const resumed = request.resume?.state
+  let chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
+  let counting = resumed?.counting ?? null
+  const doubts = [...(resumed?.doubts ?? [])]
+  let firstWindow = request.resume?.firstWindow ?? null
+  if (resumed !== undefined) {
+    reader.take = resumed.take
+    reader.largest = resumed.largest
+  }
+  let total: number | null = null
+
+  const state = (): WalkState => ({ chain, counting, take: reader.take, largest: reader.largest, doubts })
+  const step = (window: ItemsWindow, first = false): WalkStep => ({
+    kind: 'take',
+    window,
+    state: state(),
+    nextSkip: chain.end,
+    drift: chain.drift,
+    ...(first ? { firstWindow: window.ids } : {}),
+  })
+  const result = (reason: string | null): WalkResult => finish(chain, reader, settings, doubts, reason, total)
+
+  let skip = resumed === undefined ? request.start : nextSkip(chain, counting, reader, settings)
+  let back = 1
+  let ahead = 1
+  let fruitless = 0
+  let endTries = 0
+  let unstuck = 0
+  let pageOfOne = doubts.includes('page-of-one')
+  let mustRead: { fresh: boolean } | undefined
+
+  for (;;) {
+    if (reader.requests >= settings.maxRequests) return result('request-limit')
+    if (fruitless > FRUITLESS + chain.end / Math.max(1, reader.largest)) return result('no-progress')
+    const reading = await readWindow(reader, skip, mustRead)
+    mustRead = undefined
+
+    if (reading.kind === 'unreadable') {
+      const passed = yield* passUnreadable(reader, chain, reading.skip, reading.answer.message)
+      if (passed.kind === 'too-many') return result('unreadable-from')
+      if (passed.kind === 'moved') {
+        unstuck += 1
+        if (unstuck > END_TRIES) return result('unreadable-from')
+        skip = nextSkip(chain, counting, reader, settings)
+        mustRead = { fresh: true }
+        continue
+      }
+      if (passed.kind === 'end') {
+        total = passed.total
+        break
+      }
+      chain = extendChain({ ...chain, last: chain.last ?? null }, passed.window)
+      yield step(passed.window, firstWindow === null)
+      firstWindow ??= passed.window.ids
+      skip = nextSkip(chain, counting, reader, settings)
+      continue
+    }
+
+    if (reading.kind === 'nothing') {
+      if (skip === 0) {
+        const empty = await judgeEmpty(reader)
+        if (empty === 'proven') {
+          total = 0
+          break
+        }
+        fruitless += 1
+        mustRead = { fresh: true }
+        continue
+      }
+      if (chain.last === null && request.accepts === undefined) {
+        // A walk that should begin in the middle of a list that has become shorter.
+        skip = 0
+        continue
+      }
+      if (chain.last !== null && (pageOfOne || skip >= chain.end)) {
+        const judged = await judgeEnd(reader, endQuestion(chain, request, chain.last.id, skip - 1))
+        if (judged.kind === 'proven') {
+          total = judged.index + 1
+          break
+        }
+      }
+      fruitless += 1
+      skip = stepBack(skip, chain.returned, back, settings)
+      back *= 2
+      mustRead = { fresh: true }
+      continue
+    }
+
+    const window = reading
+    const beginning = chain.last === null
+    if (beginning && window.skip > 0 && request.accepts !== undefined && !request.accepts(window)) {
+      yield { kind: 'keep', window }
+      fruitless += 1
+      skip = stepBack(skip, window.ids.length, back, settings)
+      back *= 2
+      continue
+    }
+    const seam = judgeSeam(chain, window)
+    if (seam.kind === 'gap' && !pageOfOne) {
+      reader.drop(window)
+      fruitless += 1
+      ahead = 1
+      if (window.asked > 1 && window.ids.length === 1 && reader.largest === 1) {
+        pageOfOne = true
+        doubts.push('page-of-one')
+        skip = chain.end
+        mustRead = { fresh: true }
+        continue
+      }
+      skip = stepBack(skip, window.ids.length, back, settings)
+      back *= 2
+      mustRead = { fresh: true }
+      continue
+    }
+    // An anchor outside the run: the run was read from before its start, so it needs no counting.
+    if (seam.kind === 'joined') counting = null
+    if (seam.kind === 'tied' && counting === null && chain.tie !== null) {
+      // The overlap shows only the tie run: reach back to before it, and count the run where that is too far.
+      const reach = chain.end - chain.tie.start + back
+      if (skip > 0 && chain.end - skip < reach && reach < capacityOf(chain, reader)) {
+        reader.drop(window)
+        fruitless += 1
+        skip = Math.max(0, chain.end - reach)
+        back *= 2
+        mustRead = { fresh: true }
+        continue
+      }
+      counting = { ...chain.tie }
+    }
+    back = 1
+
+    const earlier = chain
+    chain = extendChain(chain, window)
+    const behindRun = counting === null ? -1 : countRun(counting, window)
+    const committed = yield step(window, beginning)
+    firstWindow ??= window.ids
+    fruitless = committed.newlyMet > 0 ? 0 : fruitless + 1
+    if (counting !== null && behindRun >= 0) {
+      const proven = yield* proveRun(reader, counting, behindRun, (again) => step(again))
+      if (!proven) doubts.push('ties')
+      counting = null
+    }
+    if (request.reached?.(window) === true) return result(null)
+
+    const twice = await firstItemTwice(reader, firstWindow, earlier, window)
+    if (twice !== null) return result(twice)
+
+    const lastId = window.ids.at(-1) as string
+    const fruitlessEnd = committed.newlyMet === 0
+    const short = window.ids.length < window.asked && (chain.cap === 0 || window.ids.length < chain.cap)
+    if (short && (fruitlessEnd || beginning || window.ids.length <= reader.largest / 2)) {
+      const judged = await judgeEnd(reader, endQuestion(chain, request, lastId, window.skip + window.ids.length - 1))
+      if (judged.kind === 'proven') {
+        if (counting !== null) {
+          const proven = yield* proveRun(reader, counting, judged.index + 1, (again) => step(again))
+          if (!proven) doubts.push('ties')
+          counting = null
+        }
+        total = judged.index + 1
+        chain = { ...chain, last: { id: lastId, moment: window.moments.at(-1) as Moment } }
+        break
+      }
+      if (judged.kind === 'unprovable') return result(judged.reason)
+      if (judged.kind === 'gap') {
+        chain = { ...extendChain(chain, judged.window), filtered: true }
+        yield step(judged.window)
+      } else if (judged.kind === 'moved' || fruitlessEnd) {
+        endTries += 1
+        if (endTries > END_TRIES) return result('end-keeps-moving')
+        mustRead = { fresh: true }
+      }
+      if (judged.kind === 'more') {
+        if (window.ids.length === 1 && reader.largest === 1 && !pageOfOne) {
+          pageOfOne = true
+          doubts.push('page-of-one')
+        }
+        const joined = fruitlessEnd && !pageOfOne ? await joinByPlace(reader, chain) : null
+        if (joined !== null) {
+          // The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one.
+          if (joined.moments[0] === chain.last?.moment) doubts.push('ties')
+          chain = extendChain(chain, joined)
+          yield step(joined)
+        }
+      }
+    }
+    if (pageOfOne) {
+      skip = chain.end
+      continue
+    }
+    skip = nextSkip(chain, counting, reader, settings)
+    if (chain.last !== null && chain.last.id === earlier.last?.id && !window.ids.includes(chain.last.id)) {
+      // Wholly behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
+      skip += (ahead - 1) * Math.max(1, window.ids.length - settings.overlap)
+      ahead *= 2
+    } else ahead = 1
+    if (skip <= window.skip && chain.end > window.skip) skip = window.skip + 1
+    expectNext(source, chain, reader, settings, skip)
+  }
+
+  if (firstWindow !== null && request.lap === 'unless-oldest-first' && total !== 0) {
+    const shown = orderShown(chain.order, settings.settleMs).order
+    if (shown !== 'created_asc') {
+      const lapChain = { ...chain, order: { ...chain.order } }
+      const bound = Math.min(
+        settings.maxRequests - reader.requests,
+        20 + 2 * Math.ceil((total ?? 0) / Math.max(1, reader.largest)),
+      )
+      const lap = yield* closeLap(reader, lapChain, firstWindow, settings.overlap, bound, (again) => step(again))
+      chain = lapChain
+      if (lap.kind === 'open') doubts.push(lap.reason)
+    }
+  }
+  return result(null)
+}
+
+function endQuestion(chain: ChainState, request: WalkRequest, lastId: string, index: number): EndQuestion {
+  return { lastId, index, beyond: request.beyond, wide: chain.filtered || chain.capLow < chain.cap }
+}
+
+/** The next window by its place alone: the chain's last item stands directly before it, also after it was read. */
+async function joinByPlace(reader: Reader, chain: ChainState): Promise<ItemsWindow | null> {
+  const window = await reader.read(chain.end, reader.take, { fresh: true })
+  const before = await reader.read(chain.end - 1, 1, { fresh: true })
+  reader.drop(before)
+  const holds = before.kind === 'items' && before.ids[0] === chain.last?.id
+  if (holds && window.kind === 'items' && window.ids.length > 0) return window
+  reader.drop(window)
+  return null
+}
+
+/** How many items the next answer can be expected to hold. */
+function capacityOf(chain: ChainState, reader: Reader): number {
+  if (reader.take < reader.window) return reader.take
+  return chain.returned > 0 && chain.returned <= chain.cap
+    ? chain.cap
+    : Math.min(reader.take, Math.max(chain.returned, reader.largest))
+}
+
+/** Where the next window begins: before the chain's end, and before its tie run where that fits. */
+function nextSkip(chain: ChainState, counting: CountedRun | null, reader: Reader, settings: WalkSettings): number {
+  const capacity = capacityOf(chain, reader)
+  const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), settings.overlap)
+  const plain = Math.max(0, chain.end - overlap)
+  if (counting !== null || chain.tie === null) return plain
+  const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
+  if (reach <= overlap || reach >= capacity) return plain
+  return Math.max(0, chain.end - reach)
+}
+
+function stepBack(skip: number, returned: number, back: number, settings: WalkSettings): number {
+  const stride = Math.max(1, returned - overlapOf(returned, settings.overlap))
+  return Math.max(0, skip - stride * back)
+}
+
+/** Adds what `window` brought of the counted run; the index behind the run where the window shows it, else -1. */
+function countRun(run: CountedRun, window: ItemsWindow): number {
+  let index = window.moments.indexOf(run.moment)
+  if (index < 0) return -1
+  for (; index < window.ids.length && window.moments[index] === run.moment; index += 1) {
+    if (window.met[index] === 0) run.met += 1
+  }
+  return index < window.ids.length ? window.skip + index : -1
+}
+
+/**
+ * The walk's first item shows up behind the chain: something moved, or the service ignores skip or wraps around. It does
+ * where the item is at 0 at the same time.
+ */
+async function firstItemTwice(
+  reader: Reader,
+  firstWindow: string[],
+  earlier: ChainState,
+  window: ItemsWindow,
+): Promise<'skip-ignored' | 'wraps' | null> {
+  const firstId = firstWindow[0]
+  if (earlier.last === null || firstId === undefined || window.skip === 0) return null
+  const at = window.ids.indexOf(firstId)
+  if (at < 0) return null
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const start = await reader.read(0, 1, { fresh: true })
+    reader.drop(start)
+    const again = await reader.read(window.skip + at, 1, { fresh: true })
+    reader.drop(again)
+    if (start.kind !== 'items' || again.kind !== 'items' || start.ids[0] === undefined || start.ids[0] !== again.ids[0])
+      return null
+  }
+  return at === 0 ? 'skip-ignored' : 'wraps'
+}
+
+function expectNext(
+  source: WindowSource,
+  chain: ChainState,
+  reader: Reader,
+  settings: WalkSettings,
+  skip: number,
+): void {
+  if (reader.take !== reader.window) return
+  const capacity = capacityOf(chain, reader)
+  source.expect(skip, Math.max(1, capacity - overlapOf(capacity, settings.overlap)), reader.take)
+}
+
+/** An empty list is two empty answers at 0 and nothing beyond; it never means that everything was deleted. */
+async function judgeEmpty(reader: Reader): Promise<'proven' | 'moved'> {
+  for (const place of [0, reader.window, 10 * reader.window]) {
+    const answer = await reader.read(place, reader.window, { fresh: true })
+    reader.drop(answer)
+    if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return 'moved'
+    if (answer.kind === 'refused' && place === 0) return 'moved'
+  }
+  return 'proven'
+}
+
+type Passed =
+  | { kind: 'window'; window: ItemsWindow }
+  | { kind: 'end'; total: number }
+  | { kind: 'moved' }
+  | { kind: 'too-many' }
+
+/**
+ * Sets the position aside and goes on behind it. There is no overlap across it: the chain's last item, still directly
+ * before it after the next window was read, is the anchor.
+ */
+async function* passUnreadable(
+  reader: Reader,
+  chain: ChainState,
+  position: number,
+  message: string,
+): AsyncGenerator<WalkStep, Passed, StepResult> {
+  if (chain.last === null || position !== chain.end) return { kind: 'moved' }
+  const anchor = chain.last.id
+  let next = position + 1
+  let found: ItemsWindow | null = null
+  for (;;) {
+    const reading = await readWindow(reader, next, { fresh: true })
+    if (reading.kind === 'items') {
+      found = reading
+      break
+    }
+    if (reading.kind === 'nothing') break
+    if (reading.skip !== next) return { kind: 'moved' }
+    next += 1
+    if (next - position > UNREADABLE_IN_A_ROW) return { kind: 'too-many' }
+  }
+  const before = await reader.read(position - 1, 1, { fresh: true })
+  reader.drop(before)
+  if (before.kind !== 'items' || before.ids[0] !== anchor) {
+    if (found !== null) reader.drop(found)
+    return { kind: 'moved' }
+  }
+  for (let index = position; index < next; index += 1) {
+    yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor}`, message }
+  }
+  if (found === null) return { kind: 'end', total: next }
+  return { kind: 'window', window: found }
+}
+
+function finish(
+  chain: ChainState,
+  reader: Reader,
+  settings: WalkSettings,
+  doubts: string[],
+  reason: string | null,
+  total: number | null,
+): WalkResult {
+  const shown = orderShown(chain.order, settings.settleMs)
+  const why = reason ?? doubts[0] ?? null
+  return {
+    verdict: why === null ? 'complete' : 'partial',
+    reason: why,
+    order: shown.order,
+    inversionMs: shown.inversionMs,
+    total: why === null ? total : null,
+    lastId: chain.last?.id ?? null,
+    pageCap:
+      chain.cap > 0
+        ? chain.cap
+        : reader.largest > 0 && reader.largest < settings.window && total === null
+          ? reader.largest
+          : null,
+    filtered: chain.filtered,
+    newestInFirst: chain.newestInFirst,
+    firstServiceDate: chain.firstServiceDate,
+    firstStartedAt: chain.firstStartedAt,
+    digest: `${chain.digest[0]}:${chain.digest[1]}`,
+    drift: chain.drift,
+  }
+}
