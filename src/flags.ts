@@ -1,6 +1,7 @@
 // Flags and their environment twins: `--base-url` is TASK_MIRROR_BASE_URL. What a command was given, from either.
 import type { Command } from 'commander'
 import type { Flag } from './commands/command.ts'
+import { oneOf } from './commands/values.ts'
 import type { Environment, Override } from './config/load.ts'
 import { MirrorError } from './errors.ts'
 import { LOG_LEVELS } from './log-levels.ts'
@@ -64,12 +65,6 @@ function readTwin(flag: Flag, env: Environment): string | string[] | boolean | u
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
   throw new MirrorError('usage-invalid', `${name}: expected true or false, got text`)
-}
-
-/** Throws `usage-invalid` where `text` is not one of `allowed`. */
-export function oneOf<T extends string>(text: string, allowed: readonly T[], name: string): T {
-  if ((allowed as readonly string[]).includes(text)) return text as T
-  throw new MirrorError('usage-invalid', `${name}: "${text}" is not one of ${allowed.join(', ')}`)
 }
 
 /** `-q, --quiet` is `--quiet`; `--since <moment>` is `--since`. */

@@ -1,7 +1,7 @@
 // The command line apart from the process: arguments in, exit code out. Hands the commands to commander and maps every
 // error to its exit code and its words.
 import { Command, CommanderError, Option } from 'commander'
-import type { AnyCommand, CommandContext, CommandGroup } from './commands/command.ts'
+import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { type CommandStreams, createContext } from './context.ts'
 import { EXIT, exitCodeOf, isMirrorError, MirrorError } from './errors.ts'
@@ -9,20 +9,27 @@ import { collectFlags, SHARED_FLAGS } from './flags.ts'
 import { wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
 
-type Invoke = (spec: AnyCommand, command: Command, argument: string) => Promise<void>
+interface Invocation {
+  spec: AnyCommand
+  flags: readonly Flag[]
+  command: Command
+  argument: string
+}
+type Invoke = (invocation: Invocation) => Promise<void>
 
 /** Runs one command and returns its exit code. Never throws; `signal` aborts with a `MirrorError` `interrupted`. */
 export async function run(argv: string[], streams: CommandStreams, signal: AbortSignal): Promise<number> {
   let context: CommandContext | null = null
   let exitCode: number = EXIT.done
-  const program = buildProgram(streams, async (spec, command, argument) => {
-    const given = collectFlags([...SHARED_FLAGS, ...spec.flags], command, streams.env, Date.now())
+  const invoke: Invoke = async ({ spec, flags, command, argument }) => {
+    const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, Date.now())
     context = await createContext(given, streams, signal)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()
     if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode
-  })
+  }
   try {
+    const program = await buildProgram(argv, streams, invoke)
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (error) {
@@ -36,7 +43,7 @@ function stopCode(signal: AbortSignal): number {
   return isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : EXIT.sigint
 }
 
-function buildProgram(streams: CommandStreams, invoke: Invoke): Command {
+async function buildProgram(argv: readonly string[], streams: CommandStreams, invoke: Invoke): Promise<Command> {
   const program = new Command('task-mirror')
   program
     .exitOverride()
@@ -64,20 +71,28 @@ function buildProgram(streams: CommandStreams, invoke: Invoke): Command {
       `\nEvery flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.\nThe API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.`,
     )
   for (const flag of SHARED_FLAGS) program.addOption(new Option(flag.flags, flag.description))
-  for (const entry of COMMANDS) addEntry(program, entry, invoke)
+  for (const entry of COMMANDS) await addEntry(program, entry, argv, invoke)
   return program
 }
 
-function addEntry(parent: Command, entry: AnyCommand | CommandGroup, invoke: Invoke): void {
+async function addEntry(
+  parent: Command,
+  entry: AnyCommand | CommandGroup,
+  argv: readonly string[],
+  invoke: Invoke,
+): Promise<void> {
   const command = parent.command(entry.name).summary(entry.summary).description(sentence(entry.summary))
   if ('commands' in entry) {
-    for (const inner of entry.commands) addEntry(command, inner, invoke)
+    for (const inner of entry.commands) await addEntry(command, inner, argv, invoke)
     return
   }
+  const flags = Array.isArray(entry.flags) ? entry.flags : argv.includes(entry.name) ? await entry.flags() : []
   command.addHelpText('before', examples(entry.examples))
   if (entry.argument !== undefined) command.argument(entry.argument.name, entry.argument.description)
-  for (const flag of entry.flags) command.addOption(new Option(flag.flags, flag.description))
-  command.action((...args: unknown[]) => invoke(entry, command, typeof args[0] === 'string' ? args[0] : ''))
+  for (const flag of flags) command.addOption(new Option(flag.flags, flag.description))
+  command.action((...args: unknown[]) =>
+    invoke({ spec: entry, flags, command, argument: typeof args[0] === 'string' ? args[0] : '' }),
+  )
 }
 
 function examples(lines: readonly string[]): string {
@@ -96,7 +111,7 @@ function report(error: unknown, context: CommandContext | null, streams: Command
   if (isCode(error, 'EPIPE')) return EXIT.done
   if (signal.aborted && isStop(error, signal)) {
     const exitCode = stopCode(signal)
-    if (exitCode !== 0) context?.log.warn({}, `${(signal.reason as Error).message}; what was committed is kept`)
+    if (exitCode !== 0) context?.log.warn({}, stopText(error, signal))
     return exitCode
   }
   const known = error instanceof MirrorError
@@ -104,6 +119,12 @@ function report(error: unknown, context: CommandContext | null, streams: Command
   else streams.stderr.write(words(error))
   if (!known && error instanceof Error) context?.log.debug({ stack: error.stack }, 'Where it happened')
   return signal.aborted ? stopCode(signal) || exitCodeOf(error) : exitCodeOf(error)
+}
+
+/** What the command says of the stop, else which signal it was. */
+function stopText(error: unknown, { reason }: AbortSignal): string {
+  const own = isMirrorError(error) && error !== reason ? `: ${error.message}` : ''
+  return `${(reason as Error).message}${own}`
 }
 
 function logError({ log }: CommandContext, error: unknown): void {

@@ -22,7 +22,8 @@ export interface CommandSpec<Flags = Record<string, unknown>> {
   argument?: { name: string; description: string }
   summary: string
   examples: string[]
-  flags: Flag[]
+  /** A function where making them takes loading something. */
+  flags: Flag[] | (() => Promise<Flag[]>)
   /** A command that runs until it is told to stop: a signal is its ordinary end, exit 0. */
   untilSignal?: true
   run(context: CommandContext, flags: Flags, argument: string): Promise<number>

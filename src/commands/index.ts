@@ -1,5 +1,23 @@
 // All commands, in the order of the help text.
+import { backfill } from './backfill.ts'
 import type { AnyCommand, CommandGroup } from './command.ts'
 import { config } from './config-show.ts'
+import { demo } from './demo.ts'
+import { exporting } from './export.ts'
+import { get } from './get.ts'
+import { rejected } from './rejected.ts'
+import { simulate } from './simulate.ts'
+import { status } from './status.ts'
+import { sync } from './sync.ts'
 
-export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [config]
+export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
+  sync,
+  backfill,
+  exporting,
+  get,
+  status,
+  rejected,
+  config,
+  simulate,
+  demo,
+]

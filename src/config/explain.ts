@@ -34,9 +34,9 @@ function explainUnknown(key: string): string {
 
 /** What `key` takes, in words, read from its JSON Schema. */
 export function expectation(key: string): string {
-  const name = KEYS.find((other) => other === key || key.startsWith(`${other}.`))
-  if (name === undefined) return 'an object'
-  return describe(z.toJSONSchema(schemaOf(name), { io: 'input' }) as JsonSchema)
+  if (KEYS.includes(key)) return describe(z.toJSONSchema(schemaOf(key), { io: 'input' }) as JsonSchema)
+  const isItem = KEYS.some((other) => key.startsWith(`${other}.`))
+  return isItem ? 'text' : 'an object'
 }
 
 interface JsonSchema {

@@ -113,7 +113,8 @@ function fromText(key: string, text: string): unknown {
     text.split(',').map((part) => part.trim()),
   )
   const schema = schemaOf(key)
-  return readings.find((value) => schema.safeParse(value).success) ?? text
+  const fitting = readings.filter((value) => schema.safeParse(value).success)
+  return fitting.length > 0 ? fitting[0] : text
 }
 
 function invalid(problems: string[]): MirrorError {

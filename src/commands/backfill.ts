@@ -1,0 +1,68 @@
+// `backfill`: a full walk by hand, a range of createdAt, or single tasks.
+import { parseDuration, parseMoment } from '../config/duration.ts'
+import { MirrorError } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+import { checkRange } from './values.ts'
+
+interface BackfillFlags {
+  since?: number
+  until?: number
+  refetch?: true
+  id?: string[]
+  now?: true
+  rebind?: true
+}
+
+export const backfill: CommandSpec<BackfillFlags> = {
+  name: 'backfill',
+  summary: 'walk the whole list by hand, a range of createdAt, or fetch single tasks; resumable',
+  examples: [
+    'task-mirror backfill',
+    'task-mirror backfill --since 2026-11-01 --until 2026-11-08',
+    'task-mirror backfill --since 7d --refetch',
+    'task-mirror backfill --id ID1 ID2',
+  ],
+  flags: [
+    {
+      flags: '--since <moment>',
+      description: 'only tasks created from then on: 2026-11-01, epoch ms or 7d',
+      parse: parseMoment,
+    },
+    { flags: '--until <moment>', description: 'only tasks created before', parse: parseMoment },
+    { flags: '--refetch', description: 'get every detail again' },
+    { flags: '--id <id...>', description: 'fetch just these tasks' },
+    { flags: '--now', description: 'run although the service asked to wait longer' },
+    { flags: '--rebind', description: 'accept another base URL or another account for this mirror' },
+    {
+      flags: '--max-duration <duration>',
+      description: 'end after so long, with exit 4 and progress kept, such as 50m',
+      key: 'sync.maxDurationMs',
+      parse: parseDuration,
+    },
+  ],
+  async run(context, flags) {
+    const { since = null, until = null, id: ids } = flags
+    checkRange(since, until)
+    if (ids !== undefined && (since !== null || until !== null)) {
+      throw new MirrorError('usage-invalid', '--id cannot be combined with --since and --until')
+    }
+    const { serviceContext } = await import('./service-context.ts')
+    // @ts-expect-error: until sync/run.ts is there
+    const { runSync } = await import('../sync/run.ts')
+    const { printRun } = await import('./print-run.ts')
+    const runContext = await serviceContext(context)
+    const result = await runSync(runContext, {
+      command: 'backfill',
+      full: ids === undefined && since === null && until === null,
+      details: runContext.config.sync.details,
+      rebind: flags.rebind === true,
+      maxDurationMs: runContext.config.sync.maxDurationMs,
+      since,
+      until,
+      refetch: flags.refetch === true,
+      ignoreNotBefore: flags.now === true,
+      ...(ids === undefined ? {} : { ids }),
+    })
+    return printRun(context, result)
+  },
+}

@@ -1,0 +1,173 @@
+// The steps of `demo`. Prints as it goes; touches no file but its own in the given folder.
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { configSchema } from '../config/schema.ts'
+import { EXIT, MirrorError } from '../errors.ts'
+import { exportSnapshot } from '../export/export.ts'
+import { parseExact } from '../json.ts'
+import { openReader } from '../mirror/open.ts'
+import { runQuery, SAMPLE_QUERIES } from '../mirror/sample-queries.ts'
+import { sameContent, shapeTask } from '../mirror/shape.ts'
+import { readStatus } from '../mirror/status.ts'
+import { readTask } from '../mirror/tasks-read.ts'
+import type { Account } from '../simulator/account.ts'
+import { startSimulator } from '../simulator/server.ts'
+// @ts-expect-error: until sync/run.ts is there
+import { type RunContext, runSync } from '../sync/run.ts'
+import type { RunResult } from '../sync/summary.ts'
+import type { Task } from '../task.ts'
+import { toolVersion } from '../version.ts'
+import type { CommandContext } from './command.ts'
+import { exportText } from './export-text.ts'
+import { counted, table } from './layout.ts'
+import { runText } from './run-text.ts'
+
+export interface DemoResult {
+  schemaVersion: 1
+  exitCode: number
+  /** Whether the mirror held every task of the account, and nothing else, at the end. */
+  equal: boolean
+  tasks: number
+  files: string[]
+}
+
+type Say = (text: string) => Promise<void>
+
+const TASKS = 20_000
+const KEY = 'demo-key'
+const NAMES = { mirror: 'demo-mirror.sqlite', parquet: 'demo-tasks.parquet', ndjson: 'demo-tasks.ndjson' }
+
+/** Throws `usage-invalid` where the folder holds files of somebody else. */
+export async function runDemo(context: CommandContext, folder: string): Promise<DemoResult> {
+  clearFolder(folder)
+  const files = {
+    mirror: join(folder, NAMES.mirror),
+    parquet: join(folder, NAMES.parquet),
+    ndjson: join(folder, NAMES.ndjson),
+  }
+  const say = async (text: string) => {
+    if (!context.json) await context.print(text)
+  }
+  const simulator = await startSimulator({ tasks: TASKS, key: KEY, latencyMs: 5, oddities: 0.02 })
+  try {
+    const { account } = simulator
+    await say(`1. A simulated account of ${counted(account.listed, 'task')} at ${simulator.url}\n`)
+    const runContext = demoContext(context, simulator.url, files.mirror)
+
+    await say('2. First sync: everything')
+    const first = await step(runContext, false, say)
+    const changes = changeAccount(account)
+    await say(`3. Meanwhile on the service: ${changes}\n`)
+    await say('4. Second sync: only what is new or open')
+    const second = await step(runContext, false, say)
+    await say('5. Full sync: also finds what was deleted')
+    const third = await step(runContext, true, say)
+
+    await say('6. Snapshots')
+    for (const out of [files.parquet, files.ndjson]) {
+      const { redactHeaders } = runContext.config.export
+      const { signal, now } = context
+      const result = await exportSnapshot({
+        dbPath: files.mirror,
+        out,
+        redact: redactHeaders,
+        toolVersion: toolVersion(),
+        signal,
+        now,
+      })
+      await say(`${exportText(result)}\n`)
+    }
+    const equal = await compare(files.mirror, account, say)
+    await askQueries(files.mirror, say)
+    const exitCode = equal ? Math.max(first.exitCode, second.exitCode, third.exitCode) : EXIT.partial
+    await say(farewell(files))
+    return { schemaVersion: 1, exitCode, equal, tasks: account.listed, files: Object.values(files) }
+  } finally {
+    await simulator.close()
+  }
+}
+
+/** Only files that a demo made are removed: a folder with anything else in it is left alone. */
+function clearFolder(folder: string): void {
+  const present = existsSync(folder) ? readdirSync(folder) : []
+  const isOurs = (name: string) => Object.values(NAMES).some((own) => name.replace(/^\./, '').startsWith(own))
+  const foreign = present.find((name) => !isOurs(name))
+  if (foreign !== undefined) {
+    throw new MirrorError('usage-invalid', `${folder} holds other files, such as ${foreign}`, {
+      hint: 'Name an empty or a new folder with --out.',
+    })
+  }
+  for (const name of present) rmSync(join(folder, name), { force: true })
+  mkdirSync(folder, { recursive: true })
+}
+
+function demoContext(context: CommandContext, baseUrl: string, path: string): RunContext {
+  const { $schema: _, ...config } = configSchema.parse({ service: { baseUrl }, mirror: { path } })
+  const { log, progress, signal, now, random } = context
+  // The steps are told on stdout; the log would tell them twice.
+  const calm = { ...log, info: log.debug }
+  return { config, apiKey: KEY, log: calm, progress, signal, now, random }
+}
+
+async function step(context: RunContext, full: boolean, say: Say): Promise<RunResult> {
+  const result = await runSync(context, { command: 'sync', full })
+  context.progress.finish()
+  await say(`${runText(result)}\n`)
+  context.signal.throwIfAborted()
+  return result
+}
+
+function changeAccount(account: Account): string {
+  const created = account.insert(40).length
+  const finished = account.finish(60).length
+  const removed = account.remove(10).length
+  return `${created} tasks created, ${finished} finished, ${removed} deleted`
+}
+
+/** Whether the mirror holds the tasks of the account and no others, each with the same content. */
+async function compare(path: string, account: Account, say: Say): Promise<boolean> {
+  const db = openReader(path)
+  try {
+    const equal =
+      readStatus(db).tasks.live === account.listed &&
+      account.ids().every((id) => {
+        const stored = readTask(db, id)
+        const sent = shapeTask(parseExact(account.get(id)!) as Task)
+        return stored !== null && stored.deletedAt === null && sameContent(stored.row, sent)
+      })
+    const answer = equal ? `Yes: all ${counted(account.listed, 'task')}, digit for digit.` : 'No.'
+    await say(`7. Is the mirror equal to the account?\n${answer}\n`)
+    return equal
+  } finally {
+    db.close()
+  }
+}
+
+async function askQueries(path: string, say: Say): Promise<void> {
+  const db = openReader(path)
+  try {
+    await say('8. Questions in SQL, asked of the mirror\n')
+    for (const { question, sql } of SAMPLE_QUERIES) {
+      const { columns, rows } = runQuery(db, sql)
+      await say(`${question}\n\n${sql.replace(/^/gm, '    ')}\n\n${table(columns, rows)}\n`)
+    }
+  } finally {
+    db.close()
+  }
+}
+
+function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string>): string {
+  return [
+    'The files are yours to look at:',
+    `  ${mirror}   the mirror; any program that reads SQLite opens it`,
+    `  ${parquet}    a snapshot for DuckDB, pandas, Spark, ...`,
+    `  ${ndjson}     the same, one task per line`,
+    '',
+    'Try next:',
+    `  node dist/cli.js status --db ${mirror}`,
+    `  sqlite3 ${mirror} "SELECT * FROM task_overview LIMIT 3"`,
+    `  duckdb -c "SELECT system_status, count(*) FROM '${parquet}' GROUP BY 1"`,
+    '  node dist/cli.js simulate --port 8080    and, in another shell, with a mirror of its own:',
+    '  node dist/cli.js sync --base-url http://127.0.0.1:8080 --db try.sqlite',
+  ].join('\n')
+}

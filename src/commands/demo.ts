@@ -1,0 +1,19 @@
+// `demo`: the whole job against the simulator, in one process: the real client over loopback HTTP, real files.
+import type { CommandSpec } from './command.ts'
+
+interface DemoFlags {
+  out?: string
+}
+
+export const demo: CommandSpec<DemoFlags> = {
+  name: 'demo',
+  summary: 'show the whole job on a simulated account: sync, changes, sync, export, queries',
+  examples: ['task-mirror demo', 'task-mirror demo --out /tmp/task-mirror-demo'],
+  flags: [{ flags: '--out <folder>', description: 'where the files go (default: demo)' }],
+  async run(context, { out = 'demo' }) {
+    const { runDemo } = await import('./demo-steps.ts')
+    const result = await runDemo(context, out)
+    if (context.json) await context.print(result)
+    return result.exitCode
+  },
+}

@@ -1,0 +1,18 @@
+// The text of `export`. Pure.
+import prettyBytes from 'pretty-bytes'
+import prettyMilliseconds from 'pretty-ms'
+import type { ExportResult } from '../export/export.ts'
+import { counted, grouped, pairs } from './layout.ts'
+
+export function exportText(result: ExportResult): string {
+  const values = Object.values(result.redacted.values).reduce((sum, count) => sum + count, 0)
+  const packed = result.compression === 'none' ? '' : `, ${result.compression}`
+  return pairs([
+    ['snapshot', result.snapshotId],
+    ['file', result.path],
+    ['content', `${counted(result.rows, 'task')}, ${result.format}${packed}, ${prettyBytes(result.bytes)}`],
+    ['cut', `change ${grouped(result.cut)}, verdict of the last full walk: ${result.verdict ?? 'none yet'}`],
+    ['redacted', values === 0 ? null : `${counted(values, 'header value')}; --no-redact keeps them`],
+    ['duration', prettyMilliseconds(result.durationMs)],
+  ])
+}

@@ -1,0 +1,49 @@
+// `get`: one task from the mirror, as the service sent it.
+import { MirrorError } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+
+interface GetFlags {
+  refresh?: true
+  withMeta?: true
+}
+
+export const get: CommandSpec<GetFlags> = {
+  name: 'get',
+  argument: { name: '<id>', description: 'id of the task' },
+  summary: 'print one task from the mirror',
+  examples: ['task-mirror get 6f1c9f0e-8d5b-4c1e-9f2a-0f6f5f0c7a11', 'task-mirror get ID --refresh --json'],
+  flags: [
+    { flags: '--refresh', description: 'ask the service first' },
+    { flags: '--with-meta', description: 'add "_mirror": change number, times of this mirror' },
+  ],
+  async run(context, flags, id) {
+    const { config } = await context.config()
+    if (flags.refresh === true) {
+      const { serviceContext } = await import('./service-context.ts')
+      // @ts-expect-error: until sync/run.ts is there
+      const { runSync } = await import('../sync/run.ts')
+      await runSync(await serviceContext(context), { command: 'backfill', ids: [id] })
+    }
+    const { openReader } = await import('../mirror/open.ts')
+    const { readTask } = await import('../mirror/tasks-read.ts')
+    const { taskText } = await import('../mirror/shape.ts')
+    const db = openReader(config.mirror.path)
+    try {
+      const task = readTask(db, id)
+      if (task === null) {
+        throw new MirrorError('not-in-mirror', `The mirror holds no task with the id ${id}`, {
+          facts: { id },
+          hint: 'Ids are compared letter for letter; `task-mirror get ID --refresh` asks the service.',
+        })
+      }
+      const { row, ...meta } = task
+      const text = taskText(row)
+      const withMeta = flags.withMeta === true ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
+      const { indentJson } = await import('./indent-json.ts')
+      await context.print(context.json ? withMeta : indentJson(withMeta))
+      return 0
+    } finally {
+      db.close()
+    }
+  },
+}

@@ -1,0 +1,19 @@
+// The text of `rejected`. Pure.
+import type { RejectedList } from '../mirror/rejected.ts'
+import { counted, moment, table } from './layout.ts'
+
+export function rejectedText({ total, items }: RejectedList): string {
+  if (total === 0) return 'Nothing is set aside.'
+  const rows = items.map((item) => [
+    item.id,
+    moment(item.seenAt),
+    item.skip === null ? item.source : `${item.source} at ${item.skip}`,
+    item.taskId ?? '-',
+    item.reason,
+    item.bytes,
+  ])
+  const head = ['item', 'seen', 'where', 'task', 'reason', 'bytes']
+  const shown = items.length < total ? `\n${counted(total, 'item')} in all; --limit shows more.` : ''
+  const raws = items.flatMap((item) => (item.raw === undefined ? [] : [`item ${item.id}: ${item.raw}`]))
+  return [`${table(head, rows)}${shown}`, ...raws].join('\n')
+}

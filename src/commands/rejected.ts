@@ -1,0 +1,52 @@
+// `rejected`: what was set aside, and another try at it.
+import { EXIT } from '../errors.ts'
+import type { CommandContext, CommandSpec } from './command.ts'
+import { atLeastOne } from './values.ts'
+
+interface RejectedFlags {
+  replay?: true
+  raw?: true
+  limit?: number
+}
+
+const SHOWN = 50
+
+export const rejected: CommandSpec<RejectedFlags> = {
+  name: 'rejected',
+  summary: 'list what was set aside, or try it again',
+  examples: ['task-mirror rejected', 'task-mirror rejected --raw --json', 'task-mirror rejected --replay'],
+  flags: [
+    { flags: '--replay', description: 'try to take it in again; exit 3 when something is left' },
+    { flags: '--raw', description: 'with its raw text' },
+    {
+      flags: '--limit <number>',
+      description: `list at most so many, newest first (default: ${SHOWN})`,
+      parse: atLeastOne,
+    },
+  ],
+  async run(context, { replay, raw, limit = SHOWN }) {
+    const { config } = await context.config()
+    if (replay === true) return replayAll(context)
+    const { openReader } = await import('../mirror/open.ts')
+    const { readRejected } = await import('../mirror/rejected.ts')
+    const { rejectedText } = await import('./rejected-text.ts')
+    const db = openReader(config.mirror.path)
+    try {
+      const list = readRejected(db, { limit, withRaw: raw === true })
+      await context.print(context.json ? { schemaVersion: 1, ...list } : rejectedText(list))
+      return EXIT.done
+    } finally {
+      db.close()
+    }
+  },
+}
+
+async function replayAll(context: CommandContext): Promise<number> {
+  // @ts-expect-error: until sync/run.ts is there
+  const { replayRejected } = await import('../sync/replay.ts')
+  const { config } = await context.config()
+  const { log, progress, signal, now, random } = context
+  const { taken, left } = await replayRejected({ config, apiKey: null, log, progress, signal, now, random })
+  await context.print(context.json ? { schemaVersion: 1, taken, left } : `${taken} taken in, ${left} left`)
+  return left > 0 ? EXIT.partial : EXIT.done
+}

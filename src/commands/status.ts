@@ -1,0 +1,46 @@
+// `status`: what the mirror holds and how fresh it is; with --max-age a health check.
+import { parseDuration } from '../config/duration.ts'
+import { EXIT } from '../errors.ts'
+import type { MirrorStatus } from '../mirror/status.ts'
+import type { CommandSpec } from './command.ts'
+
+interface StatusFlags {
+  maxAge?: number
+}
+
+export const status: CommandSpec<StatusFlags> = {
+  name: 'status',
+  summary: 'say what the mirror holds and how fresh it is',
+  examples: ['task-mirror status', 'task-mirror status --max-age 15m || echo "the mirror is stale"'],
+  flags: [
+    {
+      flags: '--max-age <duration>',
+      description: 'exit 3 when the mirror is older, such as 15m',
+      parse: parseDuration,
+    },
+  ],
+  async run(context, { maxAge }) {
+    const { openReader } = await import('../mirror/open.ts')
+    const { readStatus } = await import('../mirror/status.ts')
+    const { statusText } = await import('./status-text.ts')
+    const { config } = await context.config()
+    const { path } = config.mirror
+    const db = openReader(path)
+    let found: MirrorStatus
+    try {
+      found = readStatus(db)
+    } finally {
+      db.close()
+    }
+    const now = context.now()
+    // A clock that was set back must not make a mirror fresher than new.
+    const ageMs = found.freshAt === null ? null : Math.max(0, now - found.freshAt)
+    const stale = maxAge !== undefined && (ageMs === null || ageMs > maxAge)
+    await context.print(
+      context.json
+        ? { schemaVersion: 1, path, ageMs, stale, ...found }
+        : statusText({ path, ageMs, maxAge: maxAge ?? null, stale, found, now }),
+    )
+    return stale ? EXIT.partial : EXIT.done
+  },
+}

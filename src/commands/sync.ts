@@ -1,0 +1,53 @@
+// `sync`: one run by the cheapest plan. The cron job.
+import { parseDuration } from '../config/duration.ts'
+import type { CommandSpec } from './command.ts'
+
+interface SyncFlags {
+  full?: true
+  dryRun?: true
+  allowMassDelete?: true
+  rebind?: true
+  now?: true
+}
+
+export const sync: CommandSpec<SyncFlags> = {
+  name: 'sync',
+  summary: 'bring the mirror up to date: one run by the cheapest plan',
+  examples: [
+    'task-mirror sync --base-url https://tasks.example.com',
+    'task-mirror sync --full --max-duration 50m',
+    'task-mirror sync --json | jq .inserted',
+  ],
+  flags: [
+    { flags: '--full', description: 'walk the whole list' },
+    { flags: '--details <when>', description: 'ask for single tasks: auto, always or never', key: 'sync.details' },
+    { flags: '--dry-run', description: 'report what would change and write nothing' },
+    { flags: '--allow-mass-delete', description: 'allow deletions beyond sync.massDeleteFraction' },
+    { flags: '--now', description: 'run although the service asked to wait longer' },
+    { flags: '--rebind', description: 'accept another base URL or another account for this mirror' },
+    {
+      flags: '--max-duration <duration>',
+      description: 'end after so long, with exit 4 and progress kept, such as 50m',
+      key: 'sync.maxDurationMs',
+      parse: parseDuration,
+    },
+  ],
+  async run(context, flags) {
+    const { serviceContext } = await import('./service-context.ts')
+    // @ts-expect-error: until sync/run.ts is there
+    const { runSync } = await import('../sync/run.ts')
+    const { printRun } = await import('./print-run.ts')
+    const runContext = await serviceContext(context)
+    const result = await runSync(runContext, {
+      command: 'sync',
+      full: flags.full === true,
+      details: runContext.config.sync.details,
+      dryRun: flags.dryRun === true,
+      allowMassDelete: flags.allowMassDelete === true,
+      rebind: flags.rebind === true,
+      ignoreNotBefore: flags.now === true,
+      maxDurationMs: runContext.config.sync.maxDurationMs,
+    })
+    return printRun(context, result)
+  },
+}

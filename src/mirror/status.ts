@@ -1,0 +1,97 @@
+// What the mirror holds and how fresh it is: the figures of `status`. Reads indexes and small tables only.
+import type { Order, Outcome, Verdict } from '../task.ts'
+import { readFacts } from './facts.ts'
+import type { Db } from './open.ts'
+
+export interface RunRow {
+  id: number
+  command: string
+  /** null while it runs, or when it was killed. */
+  outcome: Outcome | null
+  verdict: Verdict | null
+  requests: number
+  inserted: number
+  updated: number
+  deleted: number
+  rejected: number
+  startedAt: number
+  finishedAt: number | null
+  exitCode: number | null
+  /** What ended it early. */
+  error: string | null
+}
+
+export interface LastFullWalk {
+  id: number
+  verdict: Verdict
+  reason: string | null
+  startedAt: number
+  finishedAt: number
+}
+
+export interface MirrorStatus {
+  baseUrl: string | null
+  /** Live tasks, open ones among them; tombstones; items set aside and not taken in since. */
+  tasks: { live: number; open: number; deleted: number; setAside: number }
+  /** Owed beside the checks of open tasks. */
+  owed: { details: number; candidates: number }
+  order: Order | null
+  /** Number of items in the list when its end was last proven. */
+  total: number | null
+  frontier: number | null
+  /** Until when the service asked to be left alone. */
+  notBefore: number | null
+  /** The mirror shows the account as of this moment: start of the latest complete walk of everything or of the newest. */
+  freshAt: number | null
+  lastFullWalk: LastFullWalk | null
+  /** The last ones, newest first. */
+  runs: RunRow[]
+}
+
+const SHOWN_RUNS = 5
+
+/** Everything in one read transaction, so that the figures fit each other. */
+export function readStatus(db: Db): MirrorStatus {
+  return db.transaction(() => {
+    const facts = readFacts(db)
+    const one = (sql: string) => db.prepare(sql).pluck().get() as number | null
+    const count = (sql: string) => one(sql) ?? 0
+    const owed = (reason: string) =>
+      db
+        .prepare(
+          `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
+           WHERE o.reason = ? AND t.deleted_at IS NULL`,
+        )
+        .pluck()
+        .get(reason) as number
+    const deleted = count('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')
+    return {
+      baseUrl: facts.base_url ?? null,
+      tasks: {
+        live: count('SELECT count(*) FROM tasks') - deleted,
+        open: owed('open'),
+        deleted,
+        setAside: count('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL'),
+      },
+      owed: { details: owed('detail'), candidates: owed('candidate') },
+      order: facts.order ?? null,
+      total: facts.total ?? null,
+      frontier: facts.frontier ?? null,
+      notBefore: facts.not_before ?? null,
+      freshAt: one(`SELECT max(started_at) FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')`),
+      lastFullWalk: (db
+        .prepare(
+          `SELECT id, verdict, reason, started_at AS startedAt, finished_at AS finishedAt FROM walks
+           WHERE kind = 'full' AND verdict IS NOT NULL ORDER BY id DESC LIMIT 1`,
+        )
+        .get() ?? null) as LastFullWalk | null,
+      runs: db
+        .prepare(
+          `SELECT id, command, outcome, verdict, requests, inserted, updated, deleted, rejected,
+             started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode, error ->> 'message' AS error
+           FROM runs ORDER BY id DESC LIMIT ${SHOWN_RUNS}`,
+        )
+        .all() as RunRow[],
+    }
+  })()
+}

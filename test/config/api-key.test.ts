@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { readApiKey } from '../../src/config/api-key.ts'
+import { configSchema } from '../../src/config/schema.ts'
+import { checkTarget } from '../../src/config/target.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+test('the key comes from the variable or from the file, without one newline at its end', () => {
+  using scratch = makeScratch()
+  writeFileSync(scratch.path('key'), 'from-file\n')
+  expect(readApiKey({})).toEqual({ key: null, origin: null })
+  expect(readApiKey({ TASK_MIRROR_API_KEY: 'direct' })).toEqual({ key: 'direct', origin: 'TASK_MIRROR_API_KEY' })
+  expect(readApiKey({ TASK_MIRROR_API_KEY: 'direct\r\n' }).key).toBe('direct')
+  expect(readApiKey({ TASK_MIRROR_API_KEY_FILE: scratch.path('key') })).toEqual({
+    key: 'from-file',
+    origin: 'TASK_MIRROR_API_KEY_FILE',
+  })
+})
+
+test.each([
+  [{ TASK_MIRROR_API_KEY: 'hunter2', TASK_MIRROR_API_KEY_FILE: '/x' }, 'are both set'],
+  [{ TASK_MIRROR_API_KEY: '' }, 'is empty'],
+  [{ TASK_MIRROR_API_KEY: 'hunter2\n\n' }, 'position 8'],
+  [{ TASK_MIRROR_API_KEY: 'hunter2\r\nx-evil: 1' }, 'position 8'],
+  [{ TASK_MIRROR_API_KEY: 'hunter2\u0007' }, 'control character'],
+  [{ TASK_MIRROR_API_KEY: 'hunter2é' }, 'beyond ASCII'],
+  [{ TASK_MIRROR_API_KEY: ' hunter2' }, 'begins or ends with a space'],
+  [{ TASK_MIRROR_API_KEY_FILE: '/nowhere/key' }, '/nowhere/key (ENOENT)'],
+])('%j is refused, and the key is not repeated', (env, part) => {
+  const attempt = () => readApiKey(env)
+  expect(attempt).toThrow(part)
+  expect(attempt).not.toThrow('hunter2')
+  expect(attempt).toThrow(expect.objectContaining({ code: 'config-invalid', hint: expect.any(String) }))
+})
+
+function check(service: object, key: string | null = 'k') {
+  return () => checkTarget(configSchema.parse({ service }), key)
+}
+
+test('talking to the service needs a base URL', () => {
+  expect(check({})).toThrow('service.baseUrl is not set')
+})
+
+test.each([
+  'http://tasks.example.com',
+  'http://10.0.0.1:8080',
+  'http://localhost.example.com',
+  'http://127.0.0.1.nip.io',
+])('the key is not sent over plain http to %s', (baseUrl) => {
+  expect(check({ baseUrl })).toThrow('unencrypted')
+  expect(check({ baseUrl, allowInsecure: true })).not.toThrow()
+  expect(check({ baseUrl }, null)).not.toThrow()
+  expect(check({ baseUrl, auth: { placement: 'none' } })).not.toThrow()
+})
+
+test.each([
+  'https://tasks.example.com',
+  'http://localhost:8080',
+  'http://127.8.9.1',
+  'http://[::1]:1',
+  'http://a.localhost',
+])('the key may be sent to %s', (baseUrl) => {
+  expect(check({ baseUrl })).not.toThrow()
+})

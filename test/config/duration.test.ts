@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { parseDuration, parseMoment } from '../../src/config/duration.ts'
+
+test.each([
+  ['90s', 90_000],
+  ['50m', 3_000_000],
+  ['1h30m', 5_400_000],
+  ['7d', 604_800_000],
+  ['2w', 1_209_600_000],
+  ['250ms', 250],
+  ['1.5h', 5_400_000],
+  ['1500', 1500],
+])('%s is %d ms', (text, ms) => {
+  expect(parseDuration(text, '--x')).toBe(ms)
+})
+
+test.each(['', 'm', '5 m', '5y', '-5m', '5m!', '1e3', 'x5m'])('"%s" is no duration', (text) => {
+  expect(() => parseDuration(text, '--max-age')).toThrow('--max-age')
+})
+
+const NOW = Date.UTC(2026, 10, 20)
+
+test.each([
+  ['2026-11-01', Date.UTC(2026, 10, 1)],
+  ['2026-11-01T12:30', Date.UTC(2026, 10, 1, 12, 30)],
+  ['2026-11-01 12:30:15', Date.UTC(2026, 10, 1, 12, 30, 15)],
+  ['2026-11-01T12:30Z', Date.UTC(2026, 10, 1, 12, 30)],
+  ['2026-11-01T12:30+02:00', Date.UTC(2026, 10, 1, 10, 30)],
+  ['1700000000000', 1_700_000_000_000],
+  ['0', 0],
+  ['7d', NOW - 604_800_000],
+])('%s is the moment %d', (text, ms) => {
+  expect(parseMoment(text, '--since', NOW)).toBe(ms)
+})
+
+test.each(['', 'yesterday', '2026-13-45', '1700000000', '99999999999999999'])('"%s" is no moment', (text) => {
+  expect(() => parseMoment(text, '--since', NOW)).toThrow('--since')
+})
