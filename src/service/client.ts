@@ -88,7 +88,6 @@ export function createClient(options: ClientOptions): Service {
             if (!(error instanceof Unanswered) || !WHAT_IS_DONE[error.happening].retried) return false
             const delayMs = backOffMs(retriesConsumed, options.random())
             retryAt = now() + delayMs
-            traffic.retries += 1
             options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })
             return true
           },
@@ -110,6 +109,7 @@ export function createClient(options: ClientOptions): Service {
     const { wasConnecting } = connections
     const { header, query } = credentialsFor(request.operation, auth, apiKey)
     traffic.requests += 1
+    if (retryAt !== undefined) traffic.retries += 1
     traffic.inFlight += 1
     try {
       const question = {

@@ -1,7 +1,10 @@
 // Answers that break: connections that never come about, end early, stall, pour or inflate. Every row is a real socket.
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { decodePage, KEY, makeClient, page } from '../support/client.ts'
@@ -259,8 +262,7 @@ describe('connections that never come about', () => {
   test.each(['1', '0'])(
     'a self-signed certificate is refused at once, NODE_TLS_REJECT_UNAUTHORIZED=%s',
     async (value) => {
-      const pem = (name: string) => readFileSync(new URL(`./self-signed.${name}.pem`, import.meta.url), 'utf8')
-      await using server = await rawServer([good], { key: pem('key'), cert: pem('cert') })
+      await using server = await rawServer([good], selfSigned())
       process.env.NODE_TLS_REJECT_UNAUTHORIZED = value
       try {
         await using client = makeClient(server.url)
@@ -277,6 +279,34 @@ describe('connections that never come about', () => {
 })
 
 describe('a proxy', () => {
+  test.each([
+    ['directly', false],
+    ['through a tunnel', true],
+  ])('a private authority named by NODE_EXTRA_CA_CERTS is trusted %s', async (_title, tunnelled) => {
+    await using server = await rawServer([good], selfSigned())
+    const tunnel: Behaviour = (socket) => {
+      socket.removeAllListeners('data').write('HTTP/1.1 200 Connected\r\n\r\n')
+      const onward = connect(Number(new URL(server.url).port), '127.0.0.1')
+      socket.pipe(onward).pipe(socket)
+    }
+    await using proxy = await rawServer([tunnel])
+    // Node reads the variable when it starts, so this needs a process of its own.
+    const script = `
+      const { decodePage, makeClient } = await import(${JSON.stringify(import.meta.resolve('../support/client.ts'))})
+      const client = makeClient('${server.url}', { proxy: ${tunnelled ? JSON.stringify(proxy.url) : null} })
+      console.log((await client.list({ skip: 0, take: 1 }, decodePage)).kind)
+      await client.close()`
+    const env = {
+      ...process.env,
+      NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('./self-signed.cert.pem', import.meta.url)),
+    }
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env })
+    expect(stdout).toBe('ok\n')
+    expect(proxy.requests).toHaveLength(tunnelled ? 1 : 0)
+    expect(JSON.stringify(proxy.requests)).not.toContain(KEY)
+    expect(server.requests[0]!.headers.authorization).toContain(KEY)
+  })
+
   test('carries requests to a plain address', async () => {
     await using proxy = await rawServer([good])
     await using client = makeClient('http://tasks.example.test/v1', { proxy: proxy.url })
@@ -315,4 +345,10 @@ function byteByByte(bytes: Uint8Array): () => Uint8Array | null {
 function emptyBlocks(): Uint8Array {
   const block = [0x00, 0x00, 0x00, 0xff, 0xff]
   return Uint8Array.from({ length: 5_000 }, (_, index) => block[index % 5]!)
+}
+
+/** An EC key and a certificate of its own for localhost and 127.0.0.1. */
+function selfSigned(): { key: string; cert: string } {
+  const pem = (name: string) => readFileSync(new URL(`./self-signed.${name}.pem`, import.meta.url), 'utf8')
+  return { key: pem('key'), cert: pem('cert') }
 }
