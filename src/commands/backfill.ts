@@ -47,10 +47,10 @@ export const backfill: CommandSpec<BackfillFlags> = {
       throw new MirrorError('usage-invalid', '--id cannot be combined with --since and --until')
     }
     const { serviceContext } = await import('./service-context.ts')
-    // @ts-expect-error: until sync/run.ts is there
+    const runContext = await serviceContext(context)
+    // @ts-ignore: until sync/run.ts is there
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
-    const runContext = await serviceContext(context)
     const result = await runSync(runContext, {
       command: 'backfill',
       full: ids === undefined && since === null && until === null,

@@ -12,7 +12,7 @@ import { readStatus } from '../mirror/status.ts'
 import { readTask } from '../mirror/tasks-read.ts'
 import type { Account } from '../simulator/account.ts'
 import { startSimulator } from '../simulator/server.ts'
-// @ts-expect-error: until sync/run.ts is there
+// @ts-ignore: until sync/run.ts is there
 import { type RunContext, runSync } from '../sync/run.ts'
 import type { RunResult } from '../sync/summary.ts'
 import type { Task } from '../task.ts'

@@ -1,6 +1,6 @@
 // What a run needs to talk to the service, from the configuration and the environment.
 import { checkTarget } from '../config/target.ts'
-// @ts-expect-error: until sync/run.ts is there
+// @ts-ignore: until sync/run.ts is there
 import type { RunContext } from '../sync/run.ts'
 import type { CommandContext } from './command.ts'
 

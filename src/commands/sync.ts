@@ -34,10 +34,10 @@ export const sync: CommandSpec<SyncFlags> = {
   ],
   async run(context, flags) {
     const { serviceContext } = await import('./service-context.ts')
-    // @ts-expect-error: until sync/run.ts is there
+    const runContext = await serviceContext(context)
+    // @ts-ignore: until sync/run.ts is there
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
-    const runContext = await serviceContext(context)
     const result = await runSync(runContext, {
       command: 'sync',
       full: flags.full === true,

@@ -1,0 +1,117 @@
+// The built command line as people and scripts meet it before anything is sent: help, usage, configuration, exit codes.
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+test('--version prints the version alone', async () => {
+  using scratch = makeScratch()
+  const { code, stdout, stderr } = await runCli(['--version'], { cwd: scratch.dir })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+test.each([[['--help']], [['sync', '--help']], [['help', 'sync']], [['config', 'show', '-h']]])(
+  '%j prints help with examples first, on stdout, without colour codes',
+  async (args) => {
+    using scratch = makeScratch()
+    const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^Examples:\n {2}task-mirror /)
+    expect(stdout).not.toContain('\u001b')
+  },
+)
+
+test.each([
+  [[], 'Usage: task-mirror'],
+  [['snyc'], 'Did you mean sync?'],
+  [['sync', '--ful'], 'Did you mean --full?'],
+  [['config'], 'Usage: task-mirror config'],
+  [['config', 'shw'], 'Did you mean show?'],
+  [['get'], "missing required argument 'id'"],
+  [['get', 'a', 'b'], 'too many arguments'],
+  [['sync', '--max-duration', 'long'], '--max-duration: "long" is not a duration'],
+  [['sync', '--max-duration', '0s'], '--max-duration: expected a whole number from 1'],
+  [['sync', '--details', 'sometimes'], '--details: expected \\"auto\\", \\"always\\" or \\"never\\"'],
+  [['backfill', '--since', '2d', '--until', '3d'], '--since is not before --until'],
+  [['backfill', '--since', '1700000000'], 'looks like seconds'],
+  [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
+  [['export', '--format', 'csv'], '--format: "csv" is not one of parquet, ndjson'],
+  [['status', '--log-level', 'loud'], 'is not one of debug, info, warn, error, silent'],
+  [['rejected', '--limit', '0'], 'at least 1'],
+  [['sync'], 'service.baseUrl is not set'],
+  [['sync', '--base-url', 'tasks'], '--base-url: expected an http or https URL, got text'],
+  [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
+  [['simulate', '--tasks', 'many'], '--tasks'],
+])('%j is wrong usage: exit 2, stdout empty, stderr says why', async (args, message) => {
+  using scratch = makeScratch()
+  const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir })
+  expect(stderr).toContain(message)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test('a flag has an environment twin, and the flag wins', async () => {
+  using scratch = makeScratch()
+  const env = { TASK_MIRROR_JSON: '1', TASK_MIRROR_DB: 'env.sqlite', TASK_MIRROR_BASE_URL: 'https://env.example.com' }
+  const { stdout } = await runCli(['config', 'show', '--db', 'flag.sqlite'], { cwd: scratch.dir, env })
+  const { keys } = JSON.parse(stdout)
+  expect(keys).toContainEqual({ key: 'mirror.path', value: 'flag.sqlite', origin: '--db' })
+  expect(keys).toContainEqual({
+    key: 'service.baseUrl',
+    value: 'https://env.example.com',
+    origin: 'TASK_MIRROR_BASE_URL',
+  })
+})
+
+test('a switch in the environment is true or false, nothing else', async () => {
+  using scratch = makeScratch()
+  const run = (value: string) => runCli(['config', 'show'], { cwd: scratch.dir, env: { TASK_MIRROR_JSON: value } })
+  expect((await run('false')).stdout).toMatch(/^key /)
+  expect(await run('maybe')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('TASK_MIRROR_JSON: expected true'),
+  })
+})
+
+test('config show reads ./task-mirror.json and masks what is secret', async () => {
+  using scratch = makeScratch()
+  writeFileSync(
+    scratch.path('task-mirror.json'),
+    JSON.stringify({
+      service: { proxy: 'http://me:hunter2@proxy:1' },
+      notify: { healthcheckUrl: 'https://hc.example.com/hunter2' },
+    }),
+  )
+  const env = { TASK_MIRROR_API_KEY: 'hunter2' }
+  for (const args of [
+    ['config', 'show'],
+    ['config', 'show', '--json'],
+  ]) {
+    const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir, env })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).not.toContain('hunter2')
+    expect(stdout).toContain('http://[masked]@proxy:1')
+    expect(stdout).toContain('https://hc.example.com/[masked]')
+    expect(stdout).toContain('TASK_MIRROR_API_KEY')
+    expect(stdout).toContain('task-mirror.json')
+  }
+})
+
+test('an error in the log is one line of JSON with code, message and hint', async () => {
+  using scratch = makeScratch()
+  const { code, stderr } = await runCli(['status'], { cwd: scratch.dir })
+  expect(code).toBe(3)
+  expect(stderr.trimEnd()).not.toContain('\n')
+  expect(JSON.parse(stderr)).toMatchObject({
+    level: 'error',
+    code: 'mirror-missing',
+    msg: 'There is no mirror at task-mirror.sqlite',
+    hint: expect.stringContaining('task-mirror sync'),
+  })
+})
+
+test('FORCE_COLOR colours the help, NO_COLOR wins over it', async () => {
+  using scratch = makeScratch()
+  const log = (env: Record<string, string>) => runCli(['sync', '-h'], { cwd: scratch.dir, env })
+  expect((await log({ FORCE_COLOR: '1', NO_COLOR: '1' })).stdout).not.toContain('\u001b')
+})
