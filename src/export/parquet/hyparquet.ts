@@ -5,6 +5,7 @@ import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { writeColumn } from 'hyparquet-writer/src/column.js'
 import type { ColumnKind, RawRow } from '../columns.ts'
+import { bloomFilterOf } from './bloom.ts'
 import { CODEC_OF, COMPRESSORS } from './codecs.ts'
 import type { ParquetEngine } from './engine.ts'
 
@@ -74,7 +75,6 @@ export const hyparquetEngine: ParquetEngine = {
             columnIndex: !column.secret,
             offsetIndex: true,
             pageSize: PAGE_BYTES,
-            bloomFilter: column.key,
             ...(column.key ? { encoding: 'PLAIN' as const } : {}),
           },
           pageData: {
@@ -85,7 +85,7 @@ export const hyparquetEngine: ParquetEngine = {
           },
         })
         chunks.push(result.chunk)
-        file.pendingIndexes.push(result)
+        file.pendingIndexes.push(column.key ? { ...result, bloomFilter: bloomFilterOf(values as string[]) } : result)
         await flush()
         await breathe()
       }

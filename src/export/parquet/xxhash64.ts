@@ -1,0 +1,162 @@
+// XXH64 with seed 0, the hash of Parquet's bloom filters, in 32-bit halves: with bigint it took a third of an export.
+// Source: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
+
+/** A 64-bit register as two unsigned halves. */
+interface Word {
+  hi: number
+  lo: number
+}
+
+const P1: Word = { hi: 0x9e3779b1, lo: 0x85ebca87 }
+const P2: Word = { hi: 0xc2b2ae3d, lo: 0x27d4eb4f }
+const P3: Word = { hi: 0x165667b1, lo: 0x9e3779f9 }
+const P4: Word = { hi: 0x85ebca77, lo: 0xc2b2ae63 }
+const P5: Word = { hi: 0x27d4eb2f, lo: 0x165667c5 }
+
+const lanes: [Word, Word, Word, Word] = [word(), word(), word(), word()]
+const input = word()
+
+/** Hashes `bytes[0, length)` into `out`. */
+export function xxhash64(bytes: Uint8Array, length: number, out: Word): void {
+  let at = 0
+  if (length >= 32) {
+    set(lanes[0], 0x60ea27ee, 0xadc0b5d6) // P1 + P2
+    set(lanes[1], P2.hi, P2.lo)
+    set(lanes[2], 0, 0)
+    set(lanes[3], 0x61c8864e, 0x7a143579) // -P1
+    for (; at + 32 <= length; at += 32) {
+      for (let i = 0; i < 4; i++) {
+        load(bytes, at + 8 * i)
+        round(lanes[i]!, input)
+      }
+    }
+    set(out, 0, 0)
+    for (const [i, bits] of ROTATIONS) {
+      set(input, lanes[i].hi, lanes[i].lo)
+      rotate(input, bits)
+      add(out, input)
+    }
+    for (const lane of lanes) {
+      set(input, lane.hi, lane.lo)
+      mixIn(out, 0)
+    }
+  } else {
+    set(out, P5.hi, P5.lo)
+  }
+  set(input, 0, length)
+  add(out, input)
+  for (; at + 8 <= length; at += 8) {
+    load(bytes, at)
+    mixIn(out, 27)
+  }
+  if (at + 4 <= length) {
+    set(input, 0, load32(bytes, at))
+    multiply(input, P1)
+    exclusiveOr(out, input)
+    rotate(out, 23)
+    multiply(out, P2)
+    add(out, P3)
+    at += 4
+  }
+  for (; at < length; at++) {
+    set(input, 0, bytes[at]!)
+    multiply(input, P5)
+    exclusiveOr(out, input)
+    rotate(out, 11)
+    multiply(out, P1)
+  }
+  shiftXor(out, 33)
+  multiply(out, P2)
+  shiftXor(out, 29)
+  multiply(out, P3)
+  shiftXor(out, 32)
+}
+
+const ROTATIONS = [
+  [0, 1],
+  [1, 7],
+  [2, 12],
+  [3, 18],
+] as const
+
+export function word(): Word {
+  return { hi: 0, lo: 0 }
+}
+
+/** One round of a lane: lane = rotl(lane + from * P2, 31) * P1. Leaves `from` multiplied. */
+function round(lane: Word, from: Word): void {
+  multiply(from, P2)
+  add(lane, from)
+  rotate(lane, 31)
+  multiply(lane, P1)
+}
+
+const mixed = word()
+
+/** Mixes `input` into the hash: hash = rotl(hash ^ round(0, input), bits) * P1 + P4. */
+function mixIn(hash: Word, bits: number): void {
+  set(mixed, 0, 0)
+  round(mixed, input)
+  exclusiveOr(hash, mixed)
+  if (bits > 0) rotate(hash, bits)
+  multiply(hash, P1)
+  add(hash, P4)
+}
+
+function set(a: Word, hi: number, lo: number): void {
+  a.hi = hi
+  a.lo = lo
+}
+
+function load(bytes: Uint8Array, at: number): void {
+  input.lo = load32(bytes, at)
+  input.hi = load32(bytes, at + 4)
+}
+
+function load32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+}
+
+function add(a: Word, b: Word): void {
+  const lo = a.lo + b.lo
+  a.hi = (a.hi + b.hi + (lo > 0xffffffff ? 1 : 0)) >>> 0
+  a.lo = lo >>> 0
+}
+
+function exclusiveOr(a: Word, b: Word): void {
+  a.hi = (a.hi ^ b.hi) >>> 0
+  a.lo = (a.lo ^ b.lo) >>> 0
+}
+
+/** Left, by 1 to 31 bits. */
+function rotate(a: Word, bits: number): void {
+  const { hi, lo } = a
+  a.hi = ((hi << bits) | (lo >>> (32 - bits))) >>> 0
+  a.lo = ((lo << bits) | (hi >>> (32 - bits))) >>> 0
+}
+
+/** a ^= a >>> bits, for 29, 32 and 33. */
+function shiftXor(a: Word, bits: number): void {
+  const { hi, lo } = a
+  if (bits < 32) {
+    a.hi = (hi ^ (hi >>> bits)) >>> 0
+    a.lo = (lo ^ ((lo >>> bits) | (hi << (32 - bits)))) >>> 0
+  } else {
+    a.lo = (lo ^ (hi >>> (bits - 32))) >>> 0
+  }
+}
+
+/** The low 64 bits of the product, by 16-bit parts of the low halves: every sum stays below 2^53. */
+function multiply(a: Word, b: Word): void {
+  const a0 = a.lo & 0xffff
+  const a1 = a.lo >>> 16
+  const b0 = b.lo & 0xffff
+  const b1 = b.lo >>> 16
+  const p00 = a0 * b0
+  const p01 = a0 * b1
+  const p10 = a1 * b0
+  const middle = (p00 >>> 16) + (p01 & 0xffff) + (p10 & 0xffff)
+  const high = a1 * b1 + (p01 >>> 16) + (p10 >>> 16) + (middle >>> 16)
+  a.hi = (high + Math.imul(a.hi, b.lo) + Math.imul(a.lo, b.hi)) >>> 0
+  a.lo = ((middle << 16) | (p00 & 0xffff)) >>> 0
+}

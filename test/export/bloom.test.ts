@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { hashParquetValue, sbbfContains } from 'hyparquet/src/bloom.js'
+import { xxhash64 as reference } from 'hyparquet/src/xxhash.js'
+import { expect, test } from 'vitest'
+import { bloomFilterOf } from '../../src/export/parquet/bloom.ts'
+import { word, xxhash64 } from '../../src/export/parquet/xxhash64.ts'
+
+const element = { name: 'id', type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const
+const hashOf = (value: string) => hashParquetValue(value, element)!
+
+function hash(bytes: Uint8Array): bigint {
+  const out = word()
+  xxhash64(bytes, bytes.length, out)
+  return (BigInt(out.hi) << 32n) | BigInt(out.lo)
+}
+
+test('the hash of nothing is the one the specification gives', () => {
+  expect(hash(new Uint8Array())).toBe(0xef46db3751d8e999n)
+})
+
+test('the hash is that of another implementation for any bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(hash(bytes)).toBe(reference(bytes))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a filter holds every value it was made of, whatever the text', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 60 }), { minLength: 1 }), (values) => {
+      const filter = bloomFilterOf(values)
+      for (const value of values) expect(sbbfContains(filter, hashOf(value))).toBe(true)
+    }),
+  )
+})
+
+test('one in a hundred other values, or fewer, is taken for one of them', () => {
+  const filter = bloomFilterOf(Array.from({ length: 10_000 }, (_, i) => `in-${i}`))
+  let wrong = 0
+  for (let i = 0; i < 10_000; i++) if (sbbfContains(filter, hashOf(`out-${i}`))) wrong++
+  expect(wrong).toBeLessThan(150)
+  expect(Math.log2(filter.byteLength) % 1).toBe(0)
+})
+
+test('a filter never outgrows a megabyte', () => {
+  const longId = 'x'.repeat(10_000)
+  expect(sbbfContains(bloomFilterOf([longId]), hashOf(longId))).toBe(true)
+  expect(bloomFilterOf(Array.from({ length: 1_000_000 }, () => 'same')).byteLength).toBe(1024 * 1024)
+})
