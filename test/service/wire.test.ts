@@ -114,6 +114,13 @@ describe('items that are set aside', () => {
     ])
   })
 
+  it('sets aside an item nested too deep also on a page that is ordinary otherwise', () => {
+    expect(itemsOf('{"id":"a"}', `{"id":"b","x":${nested(500)}}`).map(written)).toEqual([
+      '{"id":"a"}',
+      'unfit: too-deep',
+    ])
+  })
+
   it('counts brackets in strings as text', () => {
     const deep = JSON.stringify({ id: 'a', x: `\\"${'[{'.repeat(600)}` })
     expect(itemsOf(deep).map(written)).toEqual([deep])
