@@ -18,7 +18,7 @@ export function statusText({ path, ageMs, maxAge, stale, found, now }: StatusFac
   const lines = pairs([
     ['mirror', path],
     ['service', found.baseUrl],
-    ['fresh', ageMs === null ? `no complete walk yet${limit}` : `as of ${spoken(ageMs)} ago${limit}`],
+    ['fresh', ageMs === null ? 'no complete walk yet' : `as of ${spoken(ageMs)} ago${limit}`],
     ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
     ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
     ['owed', owedText(owed)],

@@ -109,9 +109,3 @@ test('an error in the log is one line of JSON with code, message and hint', asyn
     hint: expect.stringContaining('task-mirror sync'),
   })
 })
-
-test('FORCE_COLOR colours the help, NO_COLOR wins over it', async () => {
-  using scratch = makeScratch()
-  const log = (env: Record<string, string>) => runCli(['sync', '-h'], { cwd: scratch.dir, env })
-  expect((await log({ FORCE_COLOR: '1', NO_COLOR: '1' })).stdout).not.toContain('\u001b')
-})

@@ -1,0 +1,140 @@
+// Commands that only read, run as built on a mirror made here.
+import { spawn } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { parseExact } from '../../src/json.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { owedTable } from '../../src/mirror/owed.ts'
+import { setAsideTable } from '../../src/mirror/set-aside.ts'
+import { contentHash, shapeTask } from '../../src/mirror/shape.ts'
+import { taskTable } from '../../src/mirror/tasks.ts'
+import { walkTable } from '../../src/mirror/walks.ts'
+import type { Task } from '../../src/task.ts'
+import { CLI, runCli, startCli } from '../support/cli.ts'
+import { makeScratch, type Scratch } from '../support/scratch.ts'
+
+const MINUTE = 60_000
+const PRECISE = '{"id":"precise","createdAt":1700000000000,"amount":12345678901234567890,"ratio":1.0}'
+
+function makeMirror(scratch: Scratch, { walkedAgoMs = 5 * MINUTE, tasks = 3 } = {}): void {
+  const now = Date.now()
+  const db = openWriter(scratch.path('task-mirror.sqlite'), { busyTimeoutMs: 1000, fileMode: 0o600 })
+  try {
+    const table = taskTable(db)
+    const take = (text: string) => {
+      const row = shapeTask(parseExact(text) as Task)
+      return table.insert(row, contentHash(row), null, now, now)
+    }
+    db.transaction(() => {
+      take(PRECISE)
+      for (let index = 1; index < tasks; index++)
+        take(`{"id":"t${index}","systemStatus":"PENDING","createdAt":${index}}`)
+      table.bury(2, now)
+      owedTable(db).owe('t2', 'open', now)
+      setAsideTable(db, 1000).add(
+        { source: 'list', skip: 4, taskId: null, reason: 'no-id', message: 'It has no id', raw: '{"a":1.0}' },
+        1,
+        now,
+      )
+      const walks = walkTable(db)
+      const startedAt = now - walkedAgoMs
+      const walk = walks.begin(
+        { runId: 1, kind: 'full', rangeSince: null, rangeUntil: null, maxSeqAtStart: 0 },
+        startedAt,
+      )
+      walks.end(walk, { verdict: 'complete', reason: null, ordering: 'created_desc' }, startedAt + 1)
+    }).immediate()
+  } finally {
+    db.close()
+  }
+}
+
+test('get prints a task digit for digit, on one line with --json', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch)
+  const plain = await runCli(['get', 'precise'], { cwd: scratch.dir })
+  expect(plain).toMatchObject({ code: 0, stderr: '' })
+  expect(plain.stdout).toBe(
+    '{\n  "id": "precise",\n  "createdAt": 1700000000000,\n  "amount": 12345678901234567890,\n  "ratio": 1.0\n}\n',
+  )
+  const json = await runCli(['get', 'precise', '--json', '--with-meta'], { cwd: scratch.dir })
+  expect(json.stdout.startsWith(`${PRECISE.slice(0, -1)},"_mirror":{"changeSeq":1,`)).toBe(true)
+  expect(json.stdout.trimEnd()).not.toContain('\n')
+})
+
+test('get of an id the mirror does not hold is exit 3', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch)
+  const { code, stdout, stderr } = await runCli(['get', 'nobody'], { cwd: scratch.dir })
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+  expect(stderr).toContain('not-in-mirror')
+})
+
+test('status counts what the mirror holds and is a health check with --max-age', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch)
+  const { code, stdout } = await runCli(['status', '--json'], { cwd: scratch.dir })
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    schemaVersion: 1,
+    tasks: { live: 2, open: 1, deleted: 1, setAside: 1 },
+    lastFullWalk: { verdict: 'complete' },
+    stale: false,
+  })
+  const text = await runCli(['status', '--max-age', '15m'], { cwd: scratch.dir })
+  expect(text.code).toBe(0)
+  expect(text.stdout).toMatch(/fresh {6}as of 5m( \ds)? ago, within 15m/)
+  const stale = await runCli(['status'], { cwd: scratch.dir, env: { TASK_MIRROR_MAX_AGE: '1m' } })
+  expect(stale.code).toBe(3)
+  expect(stale.stdout).toContain('older than 1m')
+})
+
+test('rejected lists what was set aside, with its raw text where asked for', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch)
+  const text = await runCli(['rejected'], { cwd: scratch.dir })
+  expect(text).toMatchObject({ code: 0, stdout: expect.stringMatching(/list at 4 .* no-id +9/) })
+  const { stdout } = await runCli(['rejected', '--raw', '--json'], { cwd: scratch.dir })
+  expect(JSON.parse(stdout)).toMatchObject({ total: 1, items: [{ reason: 'no-id', raw: '{"a":1.0}' }] })
+})
+
+test('export writes a new file into export.dir, or data alone to stdout', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch)
+  const file = await runCli(['export', '--json', '--format', 'ndjson', '--compression', 'none'], { cwd: scratch.dir })
+  expect(file.code).toBe(0)
+  expect(JSON.parse(file.stdout)).toMatchObject({
+    rows: 2,
+    format: 'ndjson',
+    path: expect.stringMatching(/snapshots\/tasks-.*\.ndjson$/),
+  })
+  const out = await runCli(['export', '--out', '-', '--since', '2020-01-01'], { cwd: scratch.dir })
+  expect(out).toMatchObject({ code: 0, stdout: `${PRECISE}\n` })
+})
+
+test('a reader that closes stdout early is an ordinary end', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch, { tasks: 20_000 })
+  const child = spawn(process.execPath, [CLI, 'export', '--out', '-', '-q'], {
+    cwd: scratch.dir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  child.stdout.once('data', () => child.stdout.destroy())
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('simulate serves until it is told to stop, which is its ordinary end', async () => {
+  using scratch = makeScratch()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const running = startCli(['simulate', '--tasks', '5', '--json'], { cwd: scratch.dir })
+    const { url } = JSON.parse(await running.untilStdout(/\n/))
+    const answer = await fetch(`${url}/tasks/list`, { method: 'POST', body: '{"take":9,"skip":0}' })
+    expect(((await answer.json()) as { body: { items: unknown[] } }).body.items).toHaveLength(5)
+    running.process.kill(signal)
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
+  }
+})

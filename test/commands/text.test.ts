@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { indentJson } from '../../src/commands/indent-json.ts'
+import { counted, pairs, table } from '../../src/commands/layout.ts'
+import { runText } from '../../src/commands/run-text.ts'
+import { statusText } from '../../src/commands/status-text.ts'
+import type { RunSummary } from '../../src/sync/summary.ts'
+
+const summary: RunSummary = {
+  schemaVersion: 1,
+  runId: 7,
+  command: 'sync',
+  plan: ['head', 'open'],
+  outcome: 'ok',
+  verdict: 'complete',
+  range: { since: null, until: null },
+  lastFullWalk: null,
+  order: 'created_desc',
+  requests: 5,
+  retries: 0,
+  windows: 1,
+  details: 4,
+  seen: 14,
+  inserted: 3,
+  updated: 1,
+  unchanged: 10,
+  deleted: 0,
+  restored: 0,
+  rejected: 0,
+  openTasks: 12,
+  drift: 0,
+  bytes: 12_345,
+  durationMs: 1_234,
+  waitedMs: 0,
+  notBefore: null,
+}
+
+test('the summary of a run says what, how well, how much and how long', () => {
+  expect(runText({ summary, exitCode: 0, notes: [] })).toMatchInlineSnapshot(`
+    "run       7 (sync: head, open)
+    outcome   ok, verdict complete
+    tasks     14 seen: 3 inserted, 1 updated, 10 unchanged
+    open      12 tasks
+    requests  5 (1 window, 4 details), 12.3 kB
+    duration  1.2s"
+  `)
+})
+
+test('what fell short is said at the end of the summary', () => {
+  const partial: RunSummary = {
+    ...summary,
+    command: 'backfill',
+    outcome: 'partial',
+    verdict: 'partial',
+    range: { since: 0, until: null },
+    lastFullWalk: { id: 1, verdict: 'partial', reason: 'page-of-one', startedAt: 0, finishedAt: 0 },
+    retries: 1,
+    drift: 2,
+    rejected: 1,
+    waitedMs: 500,
+    notBefore: 0,
+  }
+  expect(runText({ summary: partial, exitCode: 3, notes: ['One item was set aside.'] })).toMatchInlineSnapshot(`
+    "run         7 (backfill: head, open)
+    outcome     partial, verdict partial (page-of-one)
+    range       created from 1970-01-01 00:00:00 UTC to before now
+    tasks       14 seen: 3 inserted, 1 updated, 10 unchanged
+    open        12 tasks
+    set aside   1 item; see task-mirror rejected
+    requests    5 (1 window, 4 details, 1 retry, drift 2), 12.3 kB
+    duration    1.2s, 500ms of it waiting
+    not before  1970-01-01 00:00:00 UTC, as the service asked
+    note: One item was set aside."
+  `)
+})
+
+test('the status of an empty mirror reads well', () => {
+  const found = {
+    baseUrl: null,
+    tasks: { live: 0, open: 0, deleted: 0, setAside: 0 },
+    owed: { details: 0, candidates: 0 },
+    order: null,
+    total: null,
+    frontier: null,
+    notBefore: null,
+    freshAt: null,
+    lastFullWalk: null,
+    runs: [],
+  }
+  expect(
+    statusText({ path: 'a.sqlite', ageMs: null, maxAge: 60_000, stale: true, found, now: 0 }),
+  ).toMatchInlineSnapshot(`
+    "mirror     a.sqlite
+    fresh      no complete walk yet
+    tasks      0 live (0 open), 0 deleted
+    set aside  none
+    full walk  none yet
+    order      not known yet"
+  `)
+})
+
+test('a table sets numbers to the right, cuts long cells and takes control characters out', () => {
+  const rows = [
+    ['a\u001b[31m', 12_345, null],
+    ['b'.repeat(100), 7, 1n],
+  ] as const
+  const lines = table(['name', 'tasks', 'n'], rows, 10).split('\n')
+  expect(lines).toEqual([
+    'name         tasks  n',
+    '----------  ------  -',
+    'a [31m      12,345',
+    'bbbbbbbbb…       7  1',
+  ])
+})
+
+test('pairs without a value are left out, and lines of a value stay beneath each other', () => {
+  expect(
+    pairs([
+      ['a', 'one\ntwo'],
+      ['b', null],
+      ['long', 'x'],
+    ]),
+  ).toBe('a     one\n      two\nlong  x')
+})
+
+test('one is singular', () => {
+  expect([counted(1, 'task'), counted(0, 'task'), counted(2, 'retry', 'retries')]).toEqual([
+    '1 task',
+    '0 tasks',
+    '2 retries',
+  ])
+})
+
+test.each([
+  '{}',
+  '[]',
+  '{"a":[]}',
+  '{"a":1.0,"b":[12345678901234567890,-0,1e400],"c":{"d":"x, {y}: [\\"z\\"]"}}',
+  '"\\\\"',
+])('%s is spread over lines without changing a digit', (text) => {
+  const spread = indentJson(text)
+  // Values whose digits a double cannot carry rule out JSON.parse: only white space outside of strings may differ.
+  expect(spread.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')).toBe(text)
+  expect(spread).toBe(/\d{17}|1\.0/.test(text) ? spread : JSON.stringify(JSON.parse(text), null, 2))
+})
