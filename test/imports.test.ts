@@ -1,0 +1,114 @@
+// The import table of docs/architecture.md: which folder may import which. Static and dynamic imports, types included.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url))
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .sort()
+
+/** The words everybody may use; they import nothing but each other. */
+const WORDS = ['task.ts', 'errors.ts', 'json.ts']
+
+/** What each folder may import beside itself and the words. */
+const ALLOWED: Record<string, readonly string[]> = {
+  config: [],
+  service: ['config'],
+  walk: ['service', 'config'],
+  mirror: [],
+  export: ['mirror'],
+  simulator: [],
+  sync: ['config', 'service', 'walk', 'mirror', 'log.ts', 'progress.ts', 'version.ts'],
+  commands: ['config', 'mirror', 'export', 'simulator', 'sync', 'log.ts', 'progress.ts', 'version.ts'],
+}
+
+/** Files at the root that are no words: the frame around the commands. */
+const FRAME = [
+  'cli.ts',
+  'program.ts',
+  'context.ts',
+  'flags.ts',
+  'log.ts',
+  'log-levels.ts',
+  'progress.ts',
+  'terminal.ts',
+  'version.ts',
+]
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(SRC, file), 'utf8')
+  const found = text.matchAll(/(?:\bfrom|\bimport\(|\bimport)\s*'(\.{1,2}\/[^']+\.ts)'/g)
+  return [...found].map(([, target]) => normalize(join(dirname(file), target!)))
+}
+
+const folderOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
+/** A folder, or the name of a file at the root. */
+const placeOf = (file: string) => folderOf(file) || file
+
+test('every file stands in a folder of the table or belongs to the words or the frame', () => {
+  const strays = files.filter((file) => !(placeOf(file) in ALLOWED) && !WORDS.includes(file) && !FRAME.includes(file))
+  expect(strays).toEqual([])
+})
+
+test('every import is allowed by the table', () => {
+  const offences: string[] = []
+  for (const file of files) {
+    const folder = folderOf(file)
+    for (const target of importsOf(file)) {
+      if (WORDS.includes(target)) continue
+      const place = placeOf(target)
+      const isAllowed = WORDS.includes(file)
+        ? false
+        : folder === '' || place === folder || (ALLOWED[folder] ?? []).includes(place)
+      if (!isAllowed) offences.push(`${file} -> ${target}`)
+    }
+  }
+  expect(offences).toEqual([])
+})
+
+test('the entry file loads nothing before it has checked the version of Node', () => {
+  const text = readFileSync(join(SRC, 'cli.ts'), 'utf8')
+  expect(text).not.toMatch(/^import\b(?!\()/m)
+})
+
+test('no file imports itself by way of others', () => {
+  const graph = new Map(files.map((file) => [file, importsOf(file)]))
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (file: string, path: readonly string[]) => {
+    const at = path.indexOf(file)
+    if (at !== -1) cycles.push([...path.slice(at), file].join(' -> '))
+    if (at !== -1 || done.has(file)) return
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  expect(cycles).toEqual([])
+})
+
+/** Packages that only one place may know, so that HTTP, SQL and the command line stay where they belong. */
+test.each([
+  ['undici', /^service\//],
+  ['better-sqlite3', /^mirror\//],
+  ['commander', /^(program|flags)\.ts$/],
+  ['pino', /^log\.ts$/],
+  ['hyparquet-writer', /^export\/parquet\//],
+  ['parquetjs-lite', /^export\/parquet\//],
+])('%s is imported only where it belongs', (name, place) => {
+  const users = files.filter((file) => readFileSync(join(SRC, file), 'utf8').includes(`'${name}'`))
+  expect(users.filter((file) => !place.test(file))).toEqual([])
+})
+
+test('SQL stands only in mirror/, and in export/rows.ts which reads a cut', () => {
+  const users = files.filter((file) =>
+    /\.prepare\(|\b(db|database)\.(exec|pragma)\(/i.test(readFileSync(join(SRC, file), 'utf8')),
+  )
+  expect(users.filter((file) => !file.startsWith('mirror/') && file !== 'export/rows.ts')).toEqual([])
+})
+
+test('only the entry file reaches for the process', () => {
+  const users = files.filter((file) => /\bprocess\.(exit|on|argv|env)\b/.test(readFileSync(join(SRC, file), 'utf8')))
+  expect(users).toEqual(['cli.ts'])
+})
