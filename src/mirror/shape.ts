@@ -85,19 +85,17 @@ function fill(row: TaskRow, object: JsonObject, fields: typeof TOP): JsonObject 
   for (const name of Object.keys(object)) {
     const value = object[name]!
     const field = fields.get(name)
-    let left: JsonValue | undefined = value
-    if (field === undefined) {
-      // an unknown field
-    } else if (isFields(field)) {
-      if (isObject(value)) left = Object.keys(value).length === 0 ? value : (fill(row, value, field) ?? undefined)
-    } else {
+    let left: JsonValue | null = value
+    let isLeft = true
+    if (field !== undefined && !isFields(field)) {
       const stored = columnValue(value, field[1])
-      if (stored !== null) {
-        ;(row as Record<Column, string | Integer | null>)[field[0]] = stored
-        left = undefined
-      }
+      isLeft = stored === null
+      if (!isLeft) (row as Record<Column, string | Integer | null>)[field[0]] = stored
+    } else if (field !== undefined && isObject(value) && Object.keys(value).length > 0) {
+      left = fill(row, value, field)
+      isLeft = left !== null
     }
-    if (left === undefined) continue
+    if (!isLeft) continue
     // Without a prototype `__proto__` is a key like any other.
     rest ??= Object.create(null) as JsonObject
     rest[name] = left
@@ -114,7 +112,7 @@ function columnValue(value: JsonValue, kind: Kind): string | Integer | null {
   if (kind === 'json') return JSON.stringify(value)
   if (kind === 'text') return typeof value === 'string' && value.isWellFormed() ? value : null
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : (value as number)
-  // Digits, not the double's own value: 12345678901234567000 is the double 12345678901234567168.
+  // Digits, not the double's own value: 1234567890123456800 is the double 1234567890123456768.
   const digits = typeof value === 'number' ? String(value) : isRaw(value) ? value.rawJSON : ''
   if (!/^-?[1-9]\d{0,18}$/.test(digits)) return null
   const integer = BigInt(digits)
@@ -134,14 +132,11 @@ export function taskText(row: TaskRow): string {
 function objectText(row: TaskRow, over: JsonObject | null, fields: typeof TOP): string | null {
   let text = ''
   for (const [name, field] of fields) {
-    const laid = over !== null && Object.hasOwn(over, name) ? over[name]! : null
-    const hasLaid = over !== null && Object.hasOwn(over, name)
+    const laid = over !== null && Object.hasOwn(over, name) ? over[name]! : undefined
     let member: string | null
-    if (isFields(field)) {
-      member = hasLaid && !isObject(laid) ? JSON.stringify(laid) : objectText(row, laid as JsonObject | null, field)
-    } else {
-      member = hasLaid ? JSON.stringify(laid) : columnText(row[field[0]], field[1])
-    }
+    if (isFields(field) && (laid === undefined || isObject(laid))) member = objectText(row, laid ?? null, field)
+    else if (laid !== undefined) member = JSON.stringify(laid)
+    else member = isFields(field) ? null : columnText(row[field[0]], field[1])
     if (member !== null) text += `,"${name}":${member}`
   }
   if (over !== null) {
