@@ -73,7 +73,7 @@ export interface ExportResult {
   durationMs: number
 }
 
-const ROW_GROUP_BYTES = 12 * 1024 * 1024
+const ROW_GROUP_BYTES = 8 * 1024 * 1024
 
 /**
  * Publishes a snapshot of the mirror at `dbPath` to one file or to stdout.

@@ -136,15 +136,21 @@ test.each(['a.ndjson', 'a.ndjson.zst', 'a.parquet'])(
     const mirror = makeMirror(...ordinaryRows(4_000))
     writeFileSync(join(mirror.folder, name), 'before')
     const abort = new AbortController()
-    const running = exporting(mirror, name, { signal: abort.signal, onProgress: () => abort.abort() })
+    let batches = 0
+    const onProgress = () => {
+      batches++
+      abort.abort()
+    }
+    const running = exporting(mirror, name, { signal: abort.signal, onProgress })
     await expect(running).rejects.toMatchObject({ code: 'interrupted' })
+    expect(batches).toBe(1)
     expect(hidden(mirror)).toEqual([])
     expect(readFileSync(join(mirror.folder, name), 'utf8')).toBe('before')
     expect(mirror.db.prepare('SELECT count(*) FROM snapshots').pluck().get()).toBe(0)
   },
 )
 
-test('the event loop turns between batches, so that signals are heard', async () => {
+test('the event loop turns between batches, also where no row is wanted, so that signals are heard', async () => {
   const mirror = makeMirror(...ordinaryRows(5_000))
   let turns = 0
   let isRunning = true
@@ -154,10 +160,19 @@ test('the event loop turns between batches, so that signals are heard', async ()
       turns++
     }
   })()
-  await exporting(mirror, 'a.parquet')
+  let turnsBefore = 0
+  const turnsOfBatches: number[] = []
+  await exporting(mirror, 'a.parquet', {
+    filters: { statuses: ['NEVER'] },
+    onProgress: () => {
+      turnsOfBatches.push(turns - turnsBefore)
+      turnsBefore = turns
+    },
+  })
   isRunning = false
   await counting
-  expect(turns).toBeGreaterThan(5)
+  expect(turnsOfBatches.length).toBeGreaterThan(3)
+  expect(Math.min(...turnsOfBatches)).toBeGreaterThan(0)
 })
 
 test('an export is one cut while another connection keeps writing', async () => {

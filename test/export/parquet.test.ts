@@ -162,11 +162,12 @@ function tail(file: ArrayBuffer): Buffer {
 
 test('a redacted secret is nowhere in the file; an open one is in the pages only', async () => {
   const rows = ordinaryRows(2_000)
-  for (const row of rows) {
+  for (const [i, row] of rows.entries()) {
     row.data_header = '{"authorization":"CANARY"}'
     row.result_header = '{"set-cookie":["CANARY"]}'
     row.data_url = 'CANARY'
-    row.data_body = 'CANARY'
+    // Distinct and long: several pages, so that a page index would be written.
+    row.data_body = `CANARY${i}${'x'.repeat(300)}`
     row.result_status_text = 'CANARY'
     row.result_body = '"CANARY"'
   }

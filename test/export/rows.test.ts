@@ -54,6 +54,8 @@ test('a cut stays one moment of the mirror while a writer goes on, and does not 
   const mirror = makeMirror(...ordinaryRows(3_000))
   const cut = openCut(mirror.path, {})
   onTestFinished(() => cut.close())
+  // Already after the cut, though no row was read yet.
+  mirror.insert({ id: 'late', created_at: 1 })
   const ids: unknown[] = []
   let round = 0
   for (const batch of cut.batches()) {
