@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -200,6 +200,40 @@ test('a mirror that takes no row keeps nothing from being published, and the res
   expect(result).toMatchObject({ rows: 2, recorded: false, notRecorded: expect.stringContaining('locked') })
   expect(readFileSync(result.path, 'utf8').split('\n').length).toBe(3)
 })
+
+test('a mirror that may only be read is published all the same', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  const out = join(mirror.folder, 'out')
+  mkdirSync(out)
+  for (const name of readdirSync(mirror.folder)) chmodSync(join(mirror.folder, name), name === 'out' ? 0o777 : 0o444)
+  chmodSync(mirror.folder, 0o555)
+  const result = await asNobody(() => exporting(mirror, 'out/a.ndjson'))
+  chmodSync(mirror.folder, 0o755)
+  expect(result).toMatchObject({ rows: 2, recorded: false, notRecorded: expect.stringContaining('cannot be written') })
+})
+
+test('a folder that may not be written is snapshot-unwritable', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  const out = join(mirror.folder, 'out')
+  mkdirSync(out, { mode: 0o555 })
+  for (const name of readdirSync(mirror.folder)) if (name !== 'out') chmodSync(join(mirror.folder, name), 0o666)
+  chmodSync(mirror.folder, 0o777)
+  await expect(asNobody(() => exporting(mirror, 'out/a.ndjson'))).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    hint: expect.any(String),
+  })
+})
+
+/** The rights of files mean nothing to root: there the work is done as another user. */
+async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return work()
+  process.seteuid?.(65_534)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
 
 test('the row waits for a writer that is about to finish', async () => {
   const mirror = makeMirror(...ordinaryRows(2))
