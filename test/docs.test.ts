@@ -1,0 +1,121 @@
+// The documents name only what exists, and name all of it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import type { AnyCommand, CommandGroup, Flag } from '../src/commands/command.ts'
+import { COMMANDS } from '../src/commands/index.ts'
+import { environmentName, KEYS } from '../src/config/keys.ts'
+import { EXIT } from '../src/errors.ts'
+import { longName, SHARED_FLAGS, twinName } from '../src/flags.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const documents = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+
+interface Named {
+  name: string
+  spec: AnyCommand
+}
+
+function named(entries: readonly (AnyCommand | CommandGroup)[], prefix = ''): Named[] {
+  return entries.flatMap((entry) =>
+    'commands' in entry
+      ? named(entry.commands, `${prefix}${entry.name} `)
+      : [{ name: `${prefix}${entry.name}`, spec: entry }],
+  )
+}
+
+const commands = named(COMMANDS)
+const flagsOf = async ({ flags }: AnyCommand): Promise<Flag[]> => (Array.isArray(flags) ? flags : flags())
+const allFlags = [...SHARED_FLAGS, ...(await Promise.all(commands.map(({ spec }) => flagsOf(spec)))).flat()]
+
+const rowsOf = (text: string, head: string) => {
+  const lines = text.split('\n')
+  const from = lines.indexOf(lines.find((line) => line.startsWith(`| ${head} |`))!)
+  const rows = []
+  for (const line of lines.slice(from + 2)) {
+    if (!line.startsWith('|')) break
+    rows.push(line.split('|')[1]!.trim().replaceAll('`', ''))
+  }
+  return rows
+}
+
+test('the README has a row for every command, and no other', () => {
+  expect(rowsOf(readme, 'command').sort()).toEqual(commands.map(({ name }) => name).sort())
+})
+
+test('the README has a row for every exit code, and no other', () => {
+  const codes = rowsOf(readme, 'exit code').flatMap((cell) => cell.split(', ').map(Number))
+  expect(codes.sort()).toEqual(Object.values(EXIT).map(Number).sort())
+})
+
+test.each(documents)('%s names only flags that exist', (name) => {
+  const known = new Set([...allFlags.map(longName), '--help', '--version'])
+  const text = readFileSync(join(ROOT, name), 'utf8')
+  const mentioned = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([flag]) => flag)
+  expect(mentioned.filter((flag) => !known.has(flag))).toEqual([])
+})
+
+test('every command line in the README uses only flags of its own command', async () => {
+  for (const [, name, rest] of readme.matchAll(/task-mirror ((?:config )?[a-z]+)([^`#\n]*)/g)) {
+    const command = commands.find((other) => other.name === name)
+    if (command === undefined) continue
+    const own = new Set([...SHARED_FLAGS, ...(await flagsOf(command.spec))].map(longName))
+    for (const [flag] of rest!.matchAll(/--[a-z][a-z-]*/g)) expect(own, `${name} ${flag}`).toContain(flag)
+  }
+})
+
+test.each(documents)('%s names only configuration keys and environment variables that exist', (name) => {
+  const text = readFileSync(join(ROOT, name), 'utf8')
+  const sections = new Set(KEYS.map((key) => key.split('.')[0]))
+  const keys = [...text.matchAll(/`([a-z]+(?:\.[a-z][A-Za-z]+)+)`/g)]
+    .map(([, key]) => key!)
+    .filter((key) => sections.has(key.split('.')[0]!) && !/\.(ts|md|json|sql)$/.test(key))
+  expect(keys.filter((key) => !KEYS.includes(key))).toEqual([])
+  const variables = new Set([
+    ...KEYS.map(environmentName),
+    ...allFlags.map(twinName),
+    'TASK_MIRROR_API_KEY',
+    'TASK_MIRROR_API_KEY_FILE',
+  ])
+  expect(
+    [...text.matchAll(/TASK_MIRROR_[A-Z_]+/g)].map(([found]) => found).filter((found) => !variables.has(found)),
+  ).toEqual([])
+})
+
+test.each(documents)('%s links only to files that exist and names only scripts that exist', (name) => {
+  const text = readFileSync(join(ROOT, name), 'utf8')
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link!)
+  expect(links.filter((link) => !existsSync(join(ROOT, name, '..', link)))).toEqual([])
+  const used = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, script]) => script!)
+  expect(used.filter((script) => !(script in scripts))).toEqual([])
+})
+
+test('docs/architecture.md names only files that exist', () => {
+  const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
+  const paths = [...text.matchAll(/`((?:[a-z]+\/)*[a-z-]+(?:\.[a-z]+)*\.(?:ts|sql)|(?:[a-z]+\/)+)`/g)].map(
+    ([, path]) => path!,
+  )
+  expect(paths.length).toBeGreaterThan(15)
+  expect(paths.filter((path) => !existsSync(join(ROOT, path)) && !existsSync(join(ROOT, 'src', path)))).toEqual([])
+})
+
+test('no two flags of one command share an environment twin with different meaning', () => {
+  for (const { spec } of commands) {
+    if (!Array.isArray(spec.flags)) continue
+    const names = [...SHARED_FLAGS, ...spec.flags].map(twinName)
+    expect(new Set(names).size, spec.name).toBe(names.length)
+  }
+})
+
+test('no environment variable is both the twin of a flag and a key of the configuration', () => {
+  const keys = new Set(KEYS.map(environmentName))
+  expect(allFlags.map(twinName).filter((name) => keys.has(name))).toEqual([])
+})
