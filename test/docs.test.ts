@@ -38,7 +38,7 @@ const allFlags = [...SHARED_FLAGS, ...(await Promise.all(commands.map(({ spec })
 
 const rowsOf = (text: string, head: string) => {
   const lines = text.split('\n')
-  const from = lines.indexOf(lines.find((line) => line.startsWith(`| ${head} |`))!)
+  const from = lines.indexOf(lines.find((line) => line.split('|')[1]?.trim() === head)!)
   const rows = []
   for (const line of lines.slice(from + 2)) {
     if (!line.startsWith('|')) break
