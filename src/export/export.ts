@@ -14,7 +14,7 @@ import { hyparquetEngine } from './parquet/hyparquet.ts'
 import { type Draft, openDraft } from './publish.ts'
 import { makeRedactor, type Redactor } from './redact.ts'
 import { type CutReader, type Filters, openCut } from './rows.ts'
-import { compressingSink, ReaderGone, type Sink, streamSink } from './sink.ts'
+import { compressingSink, interrupted, ReaderGone, type Sink, streamSink } from './sink.ts'
 import { type Compression, type Format, type Target, targetOf } from './target.ts'
 import { ndjsonWriter, type SnapshotWriter } from './writer.ts'
 
@@ -102,7 +102,7 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
         now: startedAt,
       })
     }
-    const sink = draft ?? streamSink(options.stdout ?? process.stdout)
+    const sink = draft ?? streamSink(options.stdout ?? process.stdout, options.signal)
     const written = await writeSnapshot(cut, sink, target, redactor, snapshotId, options)
     stopIfAborted(options.signal)
     await draft?.publish()
@@ -254,9 +254,5 @@ function refuseMirrorItself(path: string, dbPath: string): void {
 }
 
 function stopIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) {
-    throw new MirrorError('interrupted', 'The export was interrupted; nothing was published', {
-      hint: 'Run the same command again.',
-    })
-  }
+  if (signal?.aborted) throw interrupted()
 }

@@ -16,8 +16,11 @@ export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
 
-/** Writes to a stream, one piece after the other. A closed pipe is `ReaderGone`; other failures are `snapshot-unwritable`. */
-export function streamSink(stream: Writable): Sink {
+/**
+ * Writes to a stream, one piece after the other. A closed pipe is `ReaderGone`; other failures are `snapshot-unwritable`.
+ * A reader may stop reading for good (a pager): `signal` ends the wait for it, with `interrupted`.
+ */
+export function streamSink(stream: Writable, signal?: AbortSignal): Sink {
   let bytes = 0
   // Node emits `error` besides calling back; without a listener a closed pipe would end the process. It stays, because
   // the event may come after the last write.
@@ -29,16 +32,30 @@ export function streamSink(stream: Writable): Sink {
     write: (piece) =>
       new Promise((resolve, reject) => {
         if (stream.destroyed) return reject(new ReaderGone('stdout is closed'))
-        const onClose = () => reject(new ReaderGone('stdout is closed'))
-        stream.once('close', onClose)
-        stream.write(piece, (error) => {
+        const onClose = () => settle(() => reject(new ReaderGone('stdout is closed')))
+        const onAbort = () => settle(() => reject(interrupted()))
+        function settle(outcome: () => void): void {
           stream.off('close', onClose)
-          if (error) return reject(explainStream(error))
-          bytes += piece.length
-          resolve()
-        })
+          signal?.removeEventListener('abort', onAbort)
+          outcome()
+        }
+        stream.once('close', onClose)
+        signal?.addEventListener('abort', onAbort)
+        stream.write(piece, (error) =>
+          settle(() => {
+            if (error) return reject(explainStream(error))
+            bytes += piece.length
+            resolve()
+          }),
+        )
       }),
   }
+}
+
+export function interrupted(): MirrorError {
+  return new MirrorError('interrupted', 'The export was interrupted; nothing was published', {
+    hint: 'Run the same command again.',
+  })
 }
 
 function explainStream(error: Error): Error {

@@ -280,6 +280,17 @@ test('stdout gets the lines, at its own pace, and no row is recorded', async () 
   expect(mirror.db.prepare('SELECT count(*) FROM snapshots').pluck().get()).toBe(0)
 })
 
+test.each(['none', 'zstd'] as const)(
+  'a reader that stops reading cannot hold up an interruption (%s)',
+  async (compression) => {
+    const mirror = makeMirror(...ordinaryRows(5_000))
+    const abort = new AbortController()
+    const stuck = new Writable({ write: () => abort.abort() })
+    const running = exporting(mirror, '-', { stdout: stuck, signal: abort.signal, compression })
+    await expect(running).rejects.toMatchObject({ code: 'interrupted' })
+  },
+)
+
 /** Runs an export to stdout in a process of its own; stderr gets the result. */
 function exportToStdout(mirror: FilledMirror, out = '-') {
   const script = `import { exportSnapshot } from '${SOURCE}'
