@@ -106,8 +106,7 @@ async function readAnswer(
 
 /**
  * Runs `work` with a signal that aborts with `late` after `ms`, and with the reason of `signal` when that aborts.
- * `work` ends itself at the deadline, because what it has learned by then may still count; the end of the run rejects
- * at once.
+ * `work` ends itself by that signal, because what it has learned by the deadline may still count.
  */
 async function within<T>(
   ms: number,
@@ -115,12 +114,13 @@ async function within<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  signal.throwIfAborted()
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(late), ms)
   const onAbort = () => controller.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await orAborted(() => work(controller.signal), signal)
+    return await work(controller.signal)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)

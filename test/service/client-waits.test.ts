@@ -92,21 +92,52 @@ test('back-off is drawn anew, and twice as long, for every retry', async () => {
   expect(rounded).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
-test('never more requests are under way than the service bears', async () => {
+/** Answers after a moment, and notes how many requests were under way when each came in. */
+function counting() {
   let underWay = 0
-  let most = 0
+  const levels: number[] = []
   const slow: Behaviour = (socket, request) => {
     underWay += 1
-    most = Math.max(most, underWay)
+    levels.push(underWay)
     setTimeout(() => {
       underWay -= 1
       good(socket, request)
     }, 5)
   }
+  return { slow, levels }
+}
+
+test('never more requests are under way than configured', async () => {
+  const { slow, levels } = counting()
   await using server = await rawServer([slow])
   await using client = makeClient(server.url, { concurrency: 3 })
   await Promise.all(Array.from({ length: 20 }, () => client.list(WINDOW, decodePage)))
-  expect(most).toBe(3)
+  expect(Math.max(...levels)).toBe(3)
+})
+
+test('a strained service gets half as many requests, and more again while it answers well', async () => {
+  const { slow, levels } = counting()
+  await using server = await rawServer([saysJson(429, {}), slow])
+  await using client = makeClient(server.url, { concurrency: 4 })
+  await Promise.all(Array.from({ length: 40 }, (_, n) => (n === 0 ? client.list(WINDOW, decodePage) : late(client))))
+  expect(Math.max(...levels.slice(0, 3))).toBe(2)
+  expect(Math.max(...levels)).toBe(4)
+
+  async function late(service: typeof client) {
+    await server.asked(2)
+    return service.list(WINDOW, decodePage)
+  }
+})
+
+test('the next request is on its way while an answer is decoded', async () => {
+  await using server = await rawServer([good])
+  await using client = makeClient(server.url, { concurrency: 1 })
+  const first = client.list(WINDOW, async (raw) => {
+    await server.asked(2)
+    return decodePage(raw)
+  })
+  await client.list(WINDOW, decodePage)
+  expect(await first).toMatchObject({ kind: 'ok' })
 })
 
 test('events of the log are scalars', async () => {

@@ -212,6 +212,12 @@ describe('judging', () => {
     expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0])
   })
 
+  test('a redirect is one whatever its body says', async () => {
+    await using server = await rawServer([saysJson(302, { statusCode: 404 }, { location: '/elsewhere' })])
+    await using client = makeClient(server.url)
+    await expect(client.get('a', decodePage)).rejects.toEqual(code('service-refused'))
+  })
+
   test.each(['', '/relative', 'http://[', 'javascript:alert(1)'])('a Location of %j does no harm', async (location) => {
     await using server = await rawServer([says(302, '', { location })])
     await using client = makeClient(server.url)
