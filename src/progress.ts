@@ -44,7 +44,8 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
     const left = state.total == null ? 0 : state.total - (state.done ?? 0)
     if (left > 0) parts.push(`${roughly((left / state.rate) * 1000)} left`)
   }
-  if (state.requests !== undefined) parts.push(`${grouped(state.requests)} ${state.requests === 1 ? 'request' : 'requests'}`)
+  if (state.requests !== undefined)
+    parts.push(`${grouped(state.requests)} ${state.requests === 1 ? 'request' : 'requests'}`)
   if (state.inFlight !== undefined && state.inFlight > 0) parts.push(`${state.inFlight} in flight`)
   // Whole parts are dropped first: a cut number would be a wrong one.
   while (parts.length > 1 && parts.join(' · ').length > columns - 1) parts.pop()

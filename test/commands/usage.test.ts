@@ -1,7 +1,8 @@
 // The built command line as people and scripts meet it before anything is sent: help, usage, configuration, exit codes.
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
+import { CLI, runCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 test('--version prints the version alone', async () => {
@@ -108,4 +109,20 @@ test('an error in the log is one line of JSON with code, message and hint', asyn
     msg: 'There is no mirror at task-mirror.sqlite',
     hint: expect.stringContaining('task-mirror sync'),
   })
+})
+
+test.skipIf(!existsSync('/dev/full'))('a result that stdout has no room for is no success: exit 7', () => {
+  using scratch = makeScratch()
+  const full = openSync('/dev/full', 'w')
+  try {
+    const { status, stderr } = spawnSync(process.execPath, [CLI, 'config', 'show'], {
+      cwd: scratch.dir,
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    expect(stderr).toContain('stdout cannot be written (ENOSPC)')
+    expect(status).toBe(7)
+  } finally {
+    closeSync(full)
+  }
 })

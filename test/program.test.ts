@@ -1,0 +1,73 @@
+import { Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import type { CommandStreams } from '../src/context.ts'
+import { MirrorError } from '../src/errors.ts'
+import { run } from '../src/program.ts'
+import { makeScratch } from './support/scratch.ts'
+
+function streamsFor(env: Record<string, string> = {}, write?: () => never) {
+  const out: string[] = []
+  const err: string[] = []
+  const stdout = new Writable({
+    write(chunk, _, done) {
+      write?.()
+      out.push(String(chunk))
+      done()
+    },
+  })
+  stdout.on('error', () => {})
+  const streams: CommandStreams = {
+    stdout,
+    stderr: { isTTY: false, columns: () => undefined, write: (text) => void err.push(text) },
+    env,
+    onProgressRequest: () => {},
+  }
+  return { streams, out, err }
+}
+
+const stoppedBy = (signal: string, exitCode: number) =>
+  AbortSignal.abort(new MirrorError('interrupted', `Stopped by ${signal}`, { facts: { signal, exitCode } }))
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])('%s gives exit %d, whatever the command made of it', async (name, exitCode) => {
+  const { streams } = streamsFor()
+  expect(await run(['config', 'show'], streams, stoppedBy(name, exitCode))).toBe(exitCode)
+})
+
+test('a signal wins over the error it came with, which is still told', async () => {
+  using scratch = makeScratch()
+  const { streams, err } = streamsFor()
+  const args = ['status', '--db', scratch.path('none.sqlite')]
+  expect(await run(args, streams, stoppedBy('SIGTERM', 143))).toBe(143)
+  expect(err.join('')).toContain('There is no mirror')
+})
+
+test('a closed stdout does not hide another failure', async () => {
+  using scratch = makeScratch()
+  const { streams } = streamsFor()
+  expect(await run(['config', 'show'], streams, stoppedBy('EPIPE', 0))).toBe(0)
+  expect(await run(['status', '--db', scratch.path('none.sqlite')], streams, stoppedBy('EPIPE', 0))).toBe(3)
+})
+
+test('an unforeseen failure is exit 1 and one line; where it happened is told at level debug', async () => {
+  const broken = (): never => {
+    throw new Error('first line\nsecond line')
+  }
+  const never = new AbortController().signal
+  for (const [level, lines] of [
+    ['info', 1],
+    ['debug', 2],
+  ] as const) {
+    const { streams, err } = streamsFor({ TASK_MIRROR_LOG_LEVEL: level }, broken)
+    expect(await run(['config', 'show'], streams, never)).toBe(1)
+    expect(err).toHaveLength(lines)
+    expect(JSON.parse(err[0]!)).toMatchObject({
+      code: 'bug',
+      msg: 'unforeseen failure: first line',
+      hint: expect.stringContaining('--log-level debug'),
+    })
+    if (lines === 2) expect(JSON.parse(err[1]!).stack).toContain('program.test.ts')
+  }
+})
