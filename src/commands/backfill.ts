@@ -48,7 +48,6 @@ export const backfill: CommandSpec<BackfillFlags> = {
     }
     const { serviceContext } = await import('./service-context.ts')
     const runContext = await serviceContext(context)
-    // @ts-ignore: until sync/run.ts is there
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
     const result = await runSync(runContext, {

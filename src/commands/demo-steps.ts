@@ -13,7 +13,6 @@ import { readTask } from '../mirror/tasks-read.ts'
 import type { Account } from '../simulator/account.ts'
 import { startSimulator } from '../simulator/server.ts'
 import type { RunContext } from '../sync/context.ts'
-// @ts-ignore: until sync/run.ts is there
 import { runSync } from '../sync/run.ts'
 import type { RunResult } from '../sync/summary.ts'
 import type { Task } from '../task.ts'

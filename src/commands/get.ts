@@ -20,7 +20,6 @@ export const get: CommandSpec<GetFlags> = {
     const { config } = await context.config()
     if (flags.refresh === true) {
       const { serviceContext } = await import('./service-context.ts')
-      // @ts-ignore: until sync/run.ts is there
       const { runSync } = await import('../sync/run.ts')
       await runSync(await serviceContext(context), { command: 'backfill', ids: [id] })
     }

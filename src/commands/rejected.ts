@@ -42,7 +42,7 @@ export const rejected: CommandSpec<RejectedFlags> = {
 }
 
 async function replayAll(context: CommandContext): Promise<number> {
-  // @ts-ignore: until sync/run.ts is there
+  // @ts-expect-error: until sync/run.ts is there
   const { replayRejected } = await import('../sync/replay.ts')
   const { config } = await context.config()
   const { log, progress, signal, now, random } = context

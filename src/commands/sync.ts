@@ -35,7 +35,6 @@ export const sync: CommandSpec<SyncFlags> = {
   async run(context, flags) {
     const { serviceContext } = await import('./service-context.ts')
     const runContext = await serviceContext(context)
-    // @ts-ignore: until sync/run.ts is there
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
     const result = await runSync(runContext, {
