@@ -13,6 +13,8 @@ export interface Facts {
   inversion_ms?: number
   /** The frontier: everything created before it that the service lists has been met. */
   frontier?: number
+  /** As the frontier, but only as far as a walk that ended `partial` could tell. */
+  seen_until?: number
   /** Number of items in the list when its end was last proven. */
   total?: number
   /** The last item of the list when its end was last proven. */

@@ -28,18 +28,37 @@ export function owedTable(db: Db) {
        o.next_check_at AS nextCheckAt, o.attempts AS attempts, t.created_at AS createdAt, t.changed_at AS changedAt
      FROM open_checks o JOIN tasks t ON t.id = o.task_id
      WHERE o.reason = ? AND o.next_check_at <= ? AND t.deleted_at IS NULL
-     ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC LIMIT ?`,
+     ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
   )
-  const count = db.prepare(
-    'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
-  ).pluck()
+  const oweAll = db.prepare(
+    `INSERT INTO open_checks (task_id, reason, next_check_at)
+     SELECT id, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
+     ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = excluded.next_check_at, checked_at = NULL`,
+  )
+  const count = db
+    .prepare(
+      'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
+    )
+    .pluck()
   return {
     owe: (taskId: string, reason: OwedReason, dueAt: number): void => void put.run(taskId, reason, dueAt),
     settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
     postpone: (taskId: string, reason: OwedReason, now: number, nextCheckAt: number, error: string | null): void =>
       void postpone.run(now, nextCheckAt, error, taskId, reason),
-    /** What is due, oldest check first. */
-    due: (reason: OwedReason, now: number, limit: number): Owed[] => due.all(reason, now, limit) as Owed[],
+    /** Owes `reason` of every live task created in the half-open range; returns how many. */
+    oweAll: (reason: OwedReason, dueAt: number, since: number | null, until: number | null): number =>
+      oweAll.run(reason, dueAt, since, since, until, until).changes,
+    /** What is due and `wanted`, oldest check first. */
+    due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
+      const found: Owed[] = []
+      if (limit <= 0) return found
+      for (const owed of due.iterate(reason, now) as Iterable<Owed>) {
+        if (!wanted(owed)) continue
+        found.push(owed)
+        if (found.length >= limit) break
+      }
+      return found
+    },
     count: (reason: OwedReason): number => count.get(reason) as number,
   }
 }

@@ -31,11 +31,31 @@ export interface RunEnd extends RunTraffic {
   error: { code: string; message: string } | null
 }
 
-const COUNTED = ['windows', 'details', 'seen', 'inserted', 'updated', 'unchanged', 'deleted', 'restored', 'rejected'] as const
+const COUNTED = [
+  'windows',
+  'details',
+  'seen',
+  'inserted',
+  'updated',
+  'unchanged',
+  'deleted',
+  'restored',
+  'rejected',
+] as const
 const KEPT_ROWS = 10_000
 
 export function noCounts(): RunCounts {
-  return { windows: 0, details: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, restored: 0, rejected: 0 }
+  return {
+    windows: 0,
+    details: 0,
+    seen: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    restored: 0,
+    rejected: 0,
+  }
 }
 
 /** Adds `more` onto `sum`, in place. */
@@ -67,8 +87,18 @@ export function runTable(db: Db) {
     counts: (id: number): RunCounts => get.get(id) as RunCounts,
     end(id: number, run: RunEnd, now: number): void {
       end.run(
-        JSON.stringify(run.plan), run.outcome, run.verdict, run.drift, run.exitCode,
-        run.error === null ? null : JSON.stringify(run.error), run.requests, run.retries, run.bytes, run.waitedMs, now, id,
+        JSON.stringify(run.plan),
+        run.outcome,
+        run.verdict,
+        run.drift,
+        run.exitCode,
+        run.error === null ? null : JSON.stringify(run.error),
+        run.requests,
+        run.retries,
+        run.bytes,
+        run.waitedMs,
+        now,
+        id,
       )
     },
   }

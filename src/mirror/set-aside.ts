@@ -19,11 +19,16 @@ export interface SetAside {
 /** Recognises the same item in later runs. */
 export function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identity'>): Buffer {
   const hash = createHash('sha256').update(item.source).update('\0').update(item.reason).update('\0')
-  return hash.update(item.identity ?? item.raw, 'utf8').digest().subarray(0, 16)
+  return hash
+    .update(item.identity ?? item.raw, 'utf8')
+    .digest()
+    .subarray(0, 16)
 }
 
 export function setAsideTable(db: Db, maxBytes: number) {
-  const held = db.prepare('SELECT coalesce(sum(length(CAST(raw AS BLOB))), 0) FROM rejected_items WHERE replayed_at IS NULL').pluck()
+  const held = db
+    .prepare('SELECT coalesce(sum(length(CAST(raw AS BLOB))), 0) FROM rejected_items WHERE replayed_at IS NULL')
+    .pluck()
   const insert = db.prepare(
     `INSERT INTO rejected_items (run_id, source, skip, task_id, reason, message, raw, raw_hash, seen_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -31,7 +36,11 @@ export function setAsideTable(db: Db, maxBytes: number) {
      WHERE replayed_at IS NOT NULL`,
   )
   const replayed = db.prepare('UPDATE rejected_items SET replayed_at = ? WHERE task_id = ? AND replayed_at IS NULL')
+  const pendingIds = db
+    .prepare('SELECT count(*) FROM rejected_items WHERE task_id IS NOT NULL AND replayed_at IS NULL')
+    .pluck()
   let bytes: number | undefined
+  let pending: number | undefined
   return {
     /**
      * Keeps the item; false where it was there already. Throws `rejected-full` before the store would outgrow its bound.
@@ -41,24 +50,41 @@ export function setAsideTable(db: Db, maxBytes: number) {
       bytes ??= held.get() as number
       const size = Buffer.byteLength(item.raw)
       const done = insert.run(
-        runId, item.source, item.skip, item.taskId, item.reason, item.message, item.raw.toWellFormed(), identityHash(item), now,
+        runId,
+        item.source,
+        item.skip,
+        item.taskId,
+        item.reason,
+        item.message,
+        item.raw.toWellFormed(),
+        identityHash(item),
+        now,
       )
       if (done.changes === 0) return false
       if (bytes + size > maxBytes) {
-        throw new MirrorError('rejected-full', `The set-aside store is full: this item of ${size} bytes would take it beyond ${maxBytes} bytes`, {
-          facts: { bytes, size, maxBytes },
-          hint: 'See `task-mirror rejected`; raise rejected.maxBytes, or have the service mended, and run again.',
-        })
+        throw new MirrorError(
+          'rejected-full',
+          `The set-aside store is full: this item of ${size} bytes would take it beyond ${maxBytes} bytes`,
+          {
+            facts: { bytes, size, maxBytes },
+            hint: 'See `task-mirror rejected`; raise rejected.maxBytes, or have the service mended, and run again.',
+          },
+        )
       }
       bytes += size
+      if (item.taskId !== null) pending = undefined
       return true
     },
     /** The task has been taken in after all: what was set aside of it is done with. */
     resolve: (taskId: string, now: number): void => {
-      if (replayed.run(now, taskId).changes > 0) bytes = undefined
+      pending ??= pendingIds.get() as number
+      if (pending === 0 || replayed.run(now, taskId).changes === 0) return
+      bytes = undefined
+      pending = undefined
     },
     reload: (): void => {
       bytes = undefined
+      pending = undefined
     },
   }
 }

@@ -18,7 +18,9 @@ export interface TaskTable {
   find(id: string): KnownTask | undefined
   /** The stored columns; integers beyond 2^53 come as bigint. */
   read(seq: number): TaskRow
-  idOf(seq: number): string | undefined
+  /** Its id, where the row is no tombstone. */
+  liveIdOf(seq: number): string | undefined
+  changedAt(seq: number): number
   insert(row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): number
   /** Replaces the content; takes a tombstone back. */
   replace(seq: number, row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): void
@@ -37,7 +39,8 @@ const columns = TASK_COLUMNS.join(', ')
 export function taskTable(db: Db): TaskTable {
   const find = db.prepare('SELECT seq, content_hash, list_hash, deleted_at, read_at FROM tasks WHERE id = ?').raw()
   const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
-  const idOf = db.prepare('SELECT id FROM tasks WHERE seq = ?').pluck()
+  const liveIdOf = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
+  const changedAt = db.prepare('SELECT changed_at FROM tasks WHERE seq = ?').pluck()
   const insert = db.prepare(
     `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
      VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?)`,
@@ -51,7 +54,9 @@ export function taskTable(db: Db): TaskTable {
   const restore = db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?')
   const highestSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck()
   const highestChange = db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck()
-  const liveCount = db.prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)').pluck()
+  const liveCount = db
+    .prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')
+    .pluck()
 
   let seq = 0
   let changeSeq = 0
@@ -71,11 +76,13 @@ export function taskTable(db: Db): TaskTable {
     read(wanted) {
       const row = read.get(wanted) as Record<string, string | bigint | null>
       for (const [name, value] of Object.entries(row)) {
-        if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) Object.assign(row, { [name]: Number(value) })
+        if (typeof value === 'bigint' && Number.isSafeInteger(Number(value)))
+          Object.assign(row, { [name]: Number(value) })
       }
       return row as unknown as TaskRow
     },
-    idOf: (wanted) => idOf.get(wanted) as string | undefined,
+    liveIdOf: (wanted) => liveIdOf.get(wanted) as string | undefined,
+    changedAt: (wanted) => changedAt.get(wanted) as number,
     insert(row, contentHash, listHash, readAt, now) {
       seq += 1
       changeSeq += 1
@@ -99,4 +106,23 @@ export function taskTable(db: Db): TaskTable {
     liveCount: () => liveCount.get() as number,
     reload,
   }
+}
+
+/**
+ * Where live rows stand by `created_at`, counted from the newest or the oldest. One pass over an index that holds all it
+ * needs; tombstones, few as they are, are counted out by a list of their own.
+ */
+export function placesOf(db: Db, seqs: number[], newestFirst: boolean): number[] {
+  const wanted = new Set(seqs)
+  const tombstones = new Set(db.prepare('SELECT seq FROM tasks WHERE deleted_at IS NOT NULL').pluck().all() as number[])
+  const direction = newestFirst ? 'DESC' : 'ASC'
+  const walk = db.prepare(`SELECT seq FROM tasks ORDER BY created_at ${direction}, id ${direction}`).pluck()
+  const places: number[] = []
+  let place = 0
+  for (const seq of walk.iterate() as Iterable<number>) {
+    if (wanted.has(seq)) places.push(place)
+    if (places.length === seqs.length) break
+    if (!tombstones.has(seq)) place += 1
+  }
+  return places
 }

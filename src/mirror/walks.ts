@@ -66,7 +66,7 @@ export function walkTable(db: Db) {
   const prune = db.prepare(`DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}`)
   const byId = db.prepare('SELECT * FROM walks WHERE id = ?')
   const lastEnded = db.prepare(
-    "SELECT * FROM walks WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1",
+    'SELECT * FROM walks WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1',
   )
   const interrupted = db.prepare(
     `SELECT * FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
@@ -75,7 +75,15 @@ export function walkTable(db: Db) {
   )
   return {
     begin(start: WalkStart, now: number): number {
-      const done = insert.run(start.runId, start.kind, start.rangeSince, start.rangeUntil, start.maxSeqAtStart, now, now)
+      const done = insert.run(
+        start.runId,
+        start.kind,
+        start.rangeSince,
+        start.rangeUntil,
+        start.maxSeqAtStart,
+        now,
+        now,
+      )
       prune.run()
       return Number(done.lastInsertRowid)
     },

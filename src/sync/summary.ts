@@ -40,4 +40,6 @@ export interface RunResult {
   exitCode: number
   /** What fell short, one sentence each, for the terminal. */
   notes: string[]
+  /** What ended the run early; null where nothing did. */
+  error: unknown
 }

@@ -109,9 +109,10 @@ export function extendChain(before: ChainState, window: ItemsWindow): ChainState
   }
   chain.shortAnswer = count < window.asked ? count : null
   const first = before.last === null
+  if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt
+  addDigest(chain, window)
   chain.drift += seamDrift(before, window)
   if (seamReordered(before, window)) chain.order.unstable = true
-  addDigest(chain, window)
 
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
   const firstNew = firstUnmetAfter(met, lastAt)

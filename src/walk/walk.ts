@@ -62,7 +62,11 @@ export interface WalkResult {
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null
+  /** Digest of the ids in the order they were met, tasks created at or after `digestCutoff` left out. */
   digest: string
+  digestCutoff: number | null
+  /** The highest createdAt seen, epoch ms. */
+  newest: Moment
   drift: number
 }
 
@@ -460,6 +464,8 @@ function finish(
     firstServiceDate: chain.firstServiceDate,
     firstStartedAt: chain.firstStartedAt,
     digest: `${chain.digest[0]}:${chain.digest[1]}`,
+    digestCutoff: chain.digestCutoff,
+    newest: chain.order.highest,
     drift: chain.drift,
   }
 }

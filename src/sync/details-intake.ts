@@ -1,0 +1,108 @@
+// Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
+import type { OwedReason } from '../mirror/owed.ts'
+import type { RunCounts } from '../mirror/runs.ts'
+import { type Detail, readDetail } from '../service/wire.ts'
+import { countOutcome, type ListedOutcome, takeDetail } from './intake.ts'
+import type { Writing } from './session.ts'
+import type { ParsedAnswer } from './windows.ts'
+
+/** What came of asking for one task by its id. */
+export type DetailStep =
+  /** `handle` names the parsed answer. */
+  | { kind: 'found'; taskId: string; handle: number; readAt: number }
+  /** Proven to be gone: a tombstone. */
+  | { kind: 'absent'; taskId: string; readAt: number }
+  /** Nothing is known: it stays owed. */
+  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string; nextCheckAt: number }
+
+export type DetailOutcome = ListedOutcome | 'older' | 'set-aside' | 'deleted' | 'failed'
+
+export interface DetailTaken {
+  taskId: string
+  outcome: DetailOutcome
+}
+
+/** When an open task that was just found unchanged is to be asked for again, epoch ms. */
+export type NextOpenCheck = (task: { createdAt: number | null; changedAt: number }, now: number) => number
+
+export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
+  const { tables, runId } = writing
+  const held = new Map<number, Detail>()
+
+  function takeFound(step: DetailStep & { kind: 'found' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
+    const { item } = held.get(step.handle) as Detail
+    held.delete(step.handle)
+    const aside = (reason: string, message: string, raw: string): DetailOutcome => {
+      const added = tables.setAside.add(
+        { source: 'detail', skip: null, taskId: step.taskId, reason, message, raw },
+        runId,
+        now,
+      )
+      if (added) counts.rejected = (counts.rejected ?? 0) + 1
+      tables.owed.settle(step.taskId, 'detail')
+      tables.owed.settle(step.taskId, 'candidate')
+      tables.owed.postpone(step.taskId, 'open', now, now + 3_600_000, reason)
+      return 'set-aside'
+    }
+    if (item === null) return 'failed'
+    if (item.kind === 'unfit') return aside(item.reason, item.message, item.raw)
+    if (item.task.id !== step.taskId) {
+      return aside(
+        'other-id',
+        `The service was asked for ${step.taskId} and answered with ${item.task.id}`,
+        JSON.stringify(item.task),
+      )
+    }
+    const known = tables.tasks.find(step.taskId)
+    if (known !== undefined && (writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt)
+      return 'older'
+    const taken = takeDetail(tables, writing.rules, known, item.task, step.readAt, now)
+    writing.detailReadAt.set(taken.seq, step.readAt)
+    if (taken.outcome !== 'unchanged') tables.setAside.resolve(step.taskId, now)
+    if (taken.isOpen) {
+      const created = item.task.createdAt
+      const createdAt = typeof created === 'number' ? created : null
+      const changedAt = taken.outcome === 'unchanged' ? tables.tasks.changedAt(taken.seq) : now
+      tables.owed.postpone(step.taskId, 'open', now, nextOpenCheck({ createdAt, changedAt }, now), null)
+    }
+    if (writing.seen.add(taken.seq)) counts.seen = (counts.seen ?? 0) + 1
+    countOutcome(counts, taken.outcome)
+    return taken.outcome
+  }
+
+  function bury(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
+    const known = tables.tasks.find(step.taskId)
+    for (const reason of ['open', 'detail', 'candidate'] as const) tables.owed.settle(step.taskId, reason)
+    if (known === undefined || known.deletedAt !== null) return 'unchanged'
+    tables.tasks.bury(known.seq, now)
+    counts.deleted = (counts.deleted ?? 0) + 1
+    return 'deleted'
+  }
+
+  return {
+    parseDetail(raw: Uint8Array): ParsedAnswer {
+      const detail = readDetail(raw)
+      const handle = writing.nextHandle()
+      held.set(handle, detail)
+      const { statusCode, message, hasPayload } = detail
+      return { handle, statusCode, message, hasPayload, count: detail.item === null ? 0 : 1 }
+    },
+
+    /** Commits a batch of answers in one transaction, in the order given. */
+    takeDetails(steps: DetailStep[], now: number): DetailTaken[] {
+      const counts: Partial<RunCounts> = { details: steps.length }
+      return writing.commit(() => {
+        const taken = steps.map((step): DetailTaken => {
+          if (step.kind === 'found') return { taskId: step.taskId, outcome: takeFound(step, now, counts) }
+          if (step.kind === 'absent') return { taskId: step.taskId, outcome: bury(step, now, counts) }
+          tables.owed.postpone(step.taskId, step.reason, now, step.nextCheckAt, step.error)
+          return { taskId: step.taskId, outcome: 'failed' }
+        })
+        writing.runs.count(runId, counts)
+        return taken
+      })
+    },
+
+    dropDetail: (handle: number): void => void held.delete(handle),
+  }
+}

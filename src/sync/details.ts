@@ -1,0 +1,87 @@
+// Asking for single tasks by id: open ones, owed details, candidates. Several in flight; answers are committed in small
+// batches as they come.
+import type { OwedReason } from '../mirror/owed.ts'
+import type { Answer } from '../service/service.ts'
+import type { Run } from './context.ts'
+import type { DetailStep, DetailTaken } from './details-intake.ts'
+import type { ParsedAnswer } from './windows.ts'
+
+/** What asking for one id brought, before it is known what "not found" looks like. */
+export type DetailAnswer = { taskId: string; readAt: number; answer: Answer<ParsedAnswer> }
+
+const BATCH = 50
+const RETRY_AFTER_MS = 15 * 60_000
+
+export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer> {
+  const readAt = run.now()
+  const answer = await run.service.get(taskId, (raw) => run.writer.parseDetail(raw))
+  return { taskId, readAt, answer }
+}
+
+/** Whether the answer brought a task. */
+export function isFound({ answer }: DetailAnswer): boolean {
+  return answer.kind === 'ok' && answer.value.hasPayload
+}
+
+/** The step that takes a found task in. */
+export function foundStep({ taskId, readAt, answer }: DetailAnswer): DetailStep {
+  if (answer.kind !== 'ok') throw new Error('An answer without a task was taken for one')
+  return { kind: 'found', taskId, handle: answer.value.handle, readAt }
+}
+
+/** The step that keeps the task owed: nothing is known of it. */
+export function failedStep(detail: DetailAnswer, reason: OwedReason, now: number): DetailStep {
+  return {
+    kind: 'failed',
+    taskId: detail.taskId,
+    reason,
+    error: describe(detail.answer),
+    nextCheckAt: now + RETRY_AFTER_MS,
+  }
+}
+
+function describe(answer: Answer<ParsedAnswer>): string {
+  if (answer.kind === 'ok') return 'answered without a task'
+  const status = answer.httpStatus === null ? '' : ` (status ${answer.httpStatus})`
+  return `${answer.message}${status}`.slice(0, 200)
+}
+
+export interface DetailsResult {
+  asked: number
+  /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
+  missing: DetailAnswer[]
+  taken: DetailTaken[]
+}
+
+/** Asks for all `ids` and takes in what is found; what is not found stays owed for `reason`. */
+export async function askForAll(run: Run, ids: string[], reason: OwedReason, phase: string): Promise<DetailsResult> {
+  const result: DetailsResult = { asked: 0, missing: [], taken: [] }
+  let next = 0
+  let ready: DetailStep[] = []
+  const flush = async (): Promise<void> => {
+    const steps = ready
+    ready = []
+    if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
+  }
+  const ask = async (): Promise<void> => {
+    while (next < ids.length) {
+      const id = ids[next++] as string
+      const detail = await askForTask(run, id)
+      result.asked += 1
+      if (isFound(detail)) ready.push(foundStep(detail))
+      else {
+        result.missing.push(detail)
+        ready.push(failedStep(detail, reason, run.now()))
+      }
+      if (ready.length >= BATCH) await flush()
+      const { requests, inFlight } = run.service.traffic()
+      run.progress.set({ phase, done: result.asked, total: ids.length, requests, inFlight })
+    }
+  }
+  const workers = Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask)
+  const ended = await Promise.allSettled(workers)
+  // What was answered is kept, also where another request ended the run.
+  await flush()
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+  return result
+}

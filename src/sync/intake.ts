@@ -1,0 +1,135 @@
+// What an answer does to a row: the rules of design.md 6.4 and 6.6 on one task at a time. Runs inside the caller's
+// transaction; knows the tables, not the network.
+import { isObject, parseExact } from '../json.ts'
+import type { OwedTable } from '../mirror/owed.ts'
+import type { RunCounts } from '../mirror/runs.ts'
+import type { SetAsideTable } from '../mirror/set-aside.ts'
+import { contentHash, sameContent, shapeTask, taskText } from '../mirror/shape.ts'
+import type { KnownTask, TaskTable } from '../mirror/tasks.ts'
+import type { JsonObject, Task, TaskRow } from '../task.ts'
+
+export interface Tables {
+  tasks: TaskTable
+  owed: OwedTable
+  setAside: SetAsideTable
+}
+
+export interface IntakeRules {
+  finalStatuses: ReadonlySet<string>
+  /** Whether a missing part owes a detail; false for `--details never`. */
+  oweDetails: boolean
+}
+
+/** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
+export function isFinal(task: Task, finalStatuses: ReadonlySet<string>): boolean {
+  if (Object.hasOwn(task, 'completedAt') && task.completedAt !== null) return true
+  return typeof task.systemStatus === 'string' && finalStatuses.has(task.systemStatus)
+}
+
+function lacksParts(task: Task, final: boolean): boolean {
+  return !Object.hasOwn(task, 'data') || (final && !Object.hasOwn(task, 'result'))
+}
+
+/**
+ * Lays what the list says over what is stored: a listed item never empties a stored part.
+ * Spread defines keys and never assigns them, so `__proto__` stays a key like any other.
+ */
+export function layOver(stored: Task, listed: Task): Task {
+  const merged: JsonObject = { ...stored, ...listed }
+  for (const part of ['data', 'result'] as const) {
+    const below = Object.hasOwn(stored, part) ? stored[part] : undefined
+    const above = Object.hasOwn(listed, part) ? listed[part] : undefined
+    if (isObject(below) && isObject(above)) merged[part] = { ...below, ...above }
+  }
+  return merged as Task
+}
+
+export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'
+
+/** Takes a listed task in. `known` is what the mirror holds of it. Returns the row's seq and what happened. */
+export function takeListed(
+  tables: Tables,
+  rules: IntakeRules,
+  known: KnownTask | undefined,
+  task: Task,
+  readAt: number,
+  now: number,
+): { seq: number; outcome: ListedOutcome } {
+  const row = shapeTask(task)
+  const listHash = contentHash(row)
+  if (known === undefined) {
+    const seq = tables.tasks.insert(row, listHash, listHash, readAt, now)
+    noteOwed(tables, rules, task, now, false)
+    return { seq, outcome: 'inserted' }
+  }
+  const restored = known.deletedAt !== null
+  const { seq } = known
+  if (known.listHash !== null && listHash.equals(known.listHash)) {
+    if (!restored) return { seq, outcome: 'unchanged' }
+    tables.tasks.restore(seq, now)
+    return { seq, outcome: 'restored' }
+  }
+  const stored = tables.tasks.read(seq)
+  const merged = layOver(parseExact(taskText(stored)) as Task, task)
+  const mergedRow = shapeTask(merged)
+  const mergedHash = contentHash(mergedRow)
+  const carriesAll = mergedHash.equals(listHash) || sameContent(mergedRow, row)
+  if (mergedHash.equals(known.contentHash) || sameContent(mergedRow, stored)) {
+    tables.tasks.setListHash(seq, listHash)
+    if (restored) tables.tasks.restore(seq, now)
+    // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
+    if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
+    return { seq, outcome: restored ? 'restored' : 'unchanged' }
+  }
+  tables.tasks.replace(seq, mergedRow, mergedHash, listHash, readAt, now)
+  noteOwed(tables, rules, merged, now, true)
+  if (!carriesAll && rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
+  return { seq, outcome: restored ? 'restored' : 'updated' }
+}
+
+/** Takes a detail in: it is the whole task, and replaces what is stored. */
+export function takeDetail(
+  tables: Tables,
+  rules: IntakeRules,
+  known: KnownTask | undefined,
+  task: Task,
+  readAt: number,
+  now: number,
+): { seq: number; outcome: ListedOutcome; isOpen: boolean } {
+  const row = shapeTask(task)
+  const hash = contentHash(row)
+  const final = isFinal(task, rules.finalStatuses)
+  let seq: number
+  let outcome: ListedOutcome
+  if (known === undefined) {
+    seq = tables.tasks.insert(row, hash, null, readAt, now)
+    outcome = 'inserted'
+  } else {
+    seq = known.seq
+    const same = hash.equals(known.contentHash) || sameContent(row, tables.tasks.read(seq))
+    if (!same) tables.tasks.replace(seq, row, hash, known.listHash, readAt, now)
+    else if (known.deletedAt !== null) tables.tasks.restore(seq, now)
+    outcome = known.deletedAt !== null ? 'restored' : same ? 'unchanged' : 'updated'
+  }
+  tables.owed.settle(task.id, 'detail')
+  tables.owed.settle(task.id, 'candidate')
+  if (final) tables.owed.settle(task.id, 'open')
+  else tables.owed.owe(task.id, 'open', now)
+  return { seq, outcome, isOpen: !final }
+}
+
+function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number, existed: boolean): void {
+  const final = isFinal(task, rules.finalStatuses)
+  if (!final) tables.owed.owe(task.id, 'open', now)
+  else if (existed) tables.owed.settle(task.id, 'open')
+  if (rules.oweDetails && lacksParts(task, final)) tables.owed.owe(task.id, 'detail', now)
+}
+
+export function countOutcome(counts: Partial<RunCounts>, outcome: ListedOutcome): void {
+  counts[outcome] = (counts[outcome] ?? 0) + 1
+}
+
+/** The task a stored row stands for. */
+export function storedTask(row: TaskRow): Task {
+  return parseExact(taskText(row)) as Task
+}

@@ -1,0 +1,100 @@
+// The windows of a walk over the service: asks, has them parsed on the writing side, and reads ahead where the walk says
+// what it will want next. What was read ahead and is not wanted is dropped.
+import type { Service } from '../service/service.ts'
+import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
+import type { Writer } from './thread.ts'
+import type { ParsedAnswer } from './windows.ts'
+
+type Asked =
+  | { kind: 'parsed'; parsed: ParsedAnswer; startedAt: number; serviceDate: number | null }
+  | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
+
+export interface ListSource extends WindowSource {
+  /** Drops everything read ahead; call when the walk is over. */
+  settle(): Promise<void>
+}
+
+export interface ListSourceOptions {
+  service: Service
+  writer: Writer
+  walkId: number
+  /** Windows in flight at once, the wanted one included. */
+  concurrency: number
+  /** Nothing is read ahead from here on; null where the length of the list is not known. */
+  total: number | null
+  /** Called with the first window before anything is taken in: the place to refuse another account. */
+  onFirst?(window: ItemsWindow, known: number): Promise<void>
+}
+
+export function listSource(options: ListSourceOptions): ListSource {
+  const { service, writer, walkId } = options
+  const ahead = new Map<string, Promise<Asked>>()
+  let first = true
+
+  const decode = (raw: Uint8Array<ArrayBuffer>): Promise<ParsedAnswer> => writer.parseList(raw)
+
+  async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
+    const answer = await service.list({ skip, take }, decode, maxRetries === undefined ? {} : { maxRetries })
+    if (answer.kind === 'ok') {
+      return { kind: 'parsed', parsed: answer.value, startedAt: answer.startedAt, serviceDate: answer.serviceDate }
+    }
+    const { message } = answer
+    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status: answer.httpStatus }
+    return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus }
+  }
+
+  function forget(): void {
+    for (const asked of ahead.values()) {
+      asked.then(
+        (answer) => (answer.kind === 'parsed' ? writer.dropWindow(answer.parsed.handle) : undefined),
+        // Whatever is wrong will be wrong for the window that is wanted, too.
+        () => undefined,
+      )
+    }
+    ahead.clear()
+  }
+
+  return {
+    async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
+      const key = `${skip}:${take}`
+      const early = fresh ? undefined : ahead.get(key)
+      if (early === undefined) forget()
+      else ahead.delete(key)
+      const answer = await (early ?? ask(skip, take, maxRetries))
+      if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
+      const { handle } = answer.parsed
+      const { known, ...viewed } = await writer.view(handle, walkId)
+      const { startedAt, serviceDate } = answer
+      const window: ItemsWindow = { kind: 'items', skip, asked: take, handle, startedAt, serviceDate, ...viewed }
+      if (first) {
+        first = false
+        await options.onFirst?.(window, known)
+      }
+      return window
+    },
+
+    drop(window) {
+      void writer.dropWindow(window.handle).catch(() => undefined)
+    },
+
+    expect(skip, stride, take) {
+      for (let step = 0; step < options.concurrency; step += 1) {
+        const place = skip + step * stride
+        if (options.total !== null && place > options.total) break
+        const key = `${place}:${take}`
+        if (ahead.has(key)) continue
+        if (ahead.size >= options.concurrency) break
+        const asked = ask(place, take)
+        // Read later, or forgotten: never unhandled.
+        asked.catch(() => undefined)
+        ahead.set(key, asked)
+      }
+    },
+
+    async settle() {
+      const open = [...ahead.values()]
+      forget()
+      await Promise.allSettled(open)
+    },
+  }
+}

@@ -1,0 +1,114 @@
+// What a run does, and in which order: a pure function of what is known, what is owed, the flags and the time
+// (design.md 6.3).
+import type { Facts } from '../mirror/facts.ts'
+import type { OwedReason } from '../mirror/owed.ts'
+import type { WalkRow } from '../mirror/walks.ts'
+import { isCreatedOrder } from '../walk/order.ts'
+
+export interface SyncRequest {
+  command: 'sync' | 'backfill'
+  full?: boolean
+  details?: 'auto' | 'always' | 'never'
+  dryRun?: boolean
+  allowMassDelete?: boolean
+  rebind?: boolean
+  maxDurationMs?: number | null
+  /** Half-open range of createdAt, epoch ms. */
+  since?: number | null
+  until?: number | null
+  refetch?: boolean
+  ids?: string[]
+  /** Runs although the service asked to wait longer. */
+  ignoreNotBefore?: boolean
+}
+
+export type FullReason = 'first' | 'asked-for' | 'resumed' | 'due' | 'order'
+
+export type PlanStep =
+  /** Newest first: from 0 until the frontier has been passed. */
+  | { kind: 'head' }
+  /** Oldest first: from before the frontier to the proven end. */
+  | { kind: 'tail' }
+  | { kind: 'full'; reason: FullReason; resume: number | null }
+  | { kind: 'range' }
+  /** Just these, by id. */
+  | { kind: 'ids' }
+  /** Every detail of the range again. */
+  | { kind: 'refetch' }
+  /** Open tasks that no walk of this run has met. */
+  | { kind: 'open' }
+  /** Details that the list did not carry. */
+  | { kind: 'details' }
+  /** Rows that a complete full walk did not meet. */
+  | { kind: 'deletions' }
+
+export interface PlanInput {
+  facts: Facts
+  lastFull: WalkRow | null
+  lastCompleteFull: WalkRow | null
+  /** A full walk that was cut off. */
+  interrupted: WalkRow | null
+  owed: Record<OwedReason, number>
+  fullEveryMs: number
+  /** Epoch ms. */
+  now: number
+}
+
+const HOUR_MS = 3_600_000
+/** An interrupted walk older than this is not gone on with. */
+export const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
+
+export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
+  const details: PlanStep[] = request.details === 'never' ? [] : [{ kind: 'details' }]
+  if (request.ids !== undefined && request.ids.length > 0) return [{ kind: 'ids' }]
+  const ranged = request.since != null || request.until != null
+  const refetch: PlanStep[] = request.refetch === true || request.details === 'always' ? [{ kind: 'refetch' }] : []
+  if (request.command === 'backfill') {
+    if (ranged) return [{ kind: 'range' }, ...refetch, ...details]
+    return [fullStep(input, 'asked-for'), ...refetch, { kind: 'deletions' }, ...details]
+  }
+  const { order } = input.facts
+  const created = isCreatedOrder(order ?? null)
+  const news: PlanStep[] = newsStep(input)
+  const reason = fullReason(input, request, created && news.length > 0)
+  const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
+  // A full walk meets the open tasks by itself; one that goes on from earlier may take long, so they come before it.
+  const resumed = full.some((step) => step.kind === 'full' && step.resume !== null)
+  const open: PlanStep = { kind: 'open' }
+  const steps: PlanStep[] = full.length === 0 || resumed ? [...news, open, ...full] : [...news, ...full, open]
+  return [...steps, ...refetch, { kind: 'deletions' }, ...details]
+}
+
+function newsStep({ facts }: PlanInput): PlanStep[] {
+  if (facts.frontier === undefined && facts.seen_until === undefined) return []
+  if (facts.order === 'created_desc') return [{ kind: 'head' }]
+  if (facts.order === 'created_asc') return [{ kind: 'tail' }]
+  return []
+}
+
+function fullReason(input: PlanInput, request: SyncRequest, hasNews: boolean): FullReason | null {
+  if (request.full === true) return 'asked-for'
+  if (resumable(input)) return 'resumed'
+  if (input.lastFull === null) return 'first'
+  // Without an end that shows what is new there is only the whole list.
+  if (!hasNews) return input.lastCompleteFull === null ? 'first' : 'order'
+  const { lastFull, lastCompleteFull, now } = input
+  const overdue = lastCompleteFull === null || now - lastCompleteFull.startedAt >= input.fullEveryMs
+  if (!overdue) return null
+  // One that ended partial is not tried again within the hour.
+  const rested = lastFull.verdict === 'complete' || now - (lastFull.finishedAt as number) >= HOUR_MS
+  return rested ? 'due' : null
+}
+
+function resumable({ interrupted, now }: PlanInput): boolean {
+  return interrupted !== null && now - interrupted.updatedAt < RESUME_WITHIN_MS
+}
+
+function fullStep(input: PlanInput, reason: FullReason): PlanStep {
+  return { kind: 'full', reason, resume: resumable(input) ? (input.interrupted as WalkRow).id : null }
+}
+
+/** Whether another answer than expected at the end of the list may bring a full walk forward: hourly at most. */
+export function mayBringForward(lastFull: WalkRow | null, now: number): boolean {
+  return lastFull === null || now - (lastFull.finishedAt as number) >= HOUR_MS
+}

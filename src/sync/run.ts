@@ -1,0 +1,367 @@
+// One run of `sync` or `backfill`: opens the mirror, plans, carries the plan out step by step, and says how it ended.
+// Every decision lies in a file of its own; this one keeps their order and the exit code.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EXIT, exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
+import { createClient } from '../service/client.ts'
+import { fingerprint } from '../service/key.ts'
+import type { Service } from '../service/service.ts'
+import type { Outcome, Verdict } from '../task.ts'
+import { toolVersion } from '../version.ts'
+import { learn, type Run, type RunContext } from './context.ts'
+import { decideDeletions } from './deletions.ts'
+import { askForAll } from './details.ts'
+import { partialNote, runFull } from './full.ts'
+import { runHead, runTail } from './news.ts'
+import { askOpenTasks } from './open-tasks.ts'
+import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
+import { runRange } from './range.ts'
+import type { RunResult, RunSummary } from './summary.ts'
+import { startWriter, type Writer } from './thread.ts'
+
+export type { RunContext } from './context.ts'
+export type { SyncRequest } from './plan.ts'
+
+const DAY_MS = 86_400_000
+/** A WAL beyond this is worth a word: some reader keeps it from being folded back. */
+const LARGE_WAL_BYTES = 1024 ** 3
+
+/** What stands in for the HTTP client and the writer thread in simulations. */
+export interface RunParts {
+  service?: Service
+  writer?: Writer
+}
+
+/**
+ * Runs to the end and reports. Throws only where no run could begin: `mirror-locked`, `mirror-foreign`, `config-invalid`
+ * and the like. Everything later is in the result, progress included.
+ */
+export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
+  const { config, now, log } = context
+  const startedAt = now()
+  const baseUrl = config.service.baseUrl
+  if (baseUrl === null) {
+    throw new MirrorError('config-invalid', 'No service is configured', {
+      hint: 'Set service.baseUrl in the configuration, --base-url or TASK_MIRROR_BASE_URL.',
+    })
+  }
+  const writer = parts.writer ?? (await openWriterThread(context, request))
+  const time = limitTime(context.signal, request.maxDurationMs ?? null)
+  const opened = await writer.opened()
+  const service = parts.service ?? openClient(context, baseUrl, time.signal)
+  const run: Run = {
+    ...context,
+    signal: time.signal,
+    service,
+    writer,
+    request,
+    opened,
+    facts: { ...opened.facts },
+    notes: [],
+    checkAccount: null,
+  }
+  const progress: Ended = { plan: [], verdicts: [], drift: 0, codes: [] }
+  let error: unknown = null
+  try {
+    refuseTooEarly(run)
+    bindService(run, baseUrl, context.apiKey)
+    await carryOut(run, progress)
+  } catch (thrown) {
+    error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached() : thrown
+  }
+  await service.close()
+  try {
+    return await conclude(run, progress, error, startedAt, context.signal.aborted)
+  } finally {
+    time.clear()
+    context.progress.finish()
+    const wal = await writer.close().catch(() => 0)
+    if (wal > LARGE_WAL_BYTES) {
+      log.warn({ bytes: wal }, 'The WAL is large: a reader keeps an old transaction open, so it cannot be folded back')
+    }
+  }
+}
+
+interface Ended {
+  plan: PlanStep[]
+  verdicts: Verdict[]
+  drift: number
+  codes: number[]
+}
+
+function openWriterThread({ config, now }: RunContext, request: SyncRequest): Promise<Writer> {
+  const { mirror, sync, rejected } = config
+  return startWriter({
+    path: mirror.path,
+    command: request.command,
+    now: now(),
+    toolVersion: toolVersion(),
+    busyTimeoutMs: mirror.busyTimeoutMs,
+    fileMode: Number.parseInt(mirror.fileMode, 8),
+    rejectedMaxBytes: rejected.maxBytes,
+    finalStatuses: sync.finalStatuses,
+    oweDetails: (request.details ?? sync.details) !== 'never',
+    dryRun: request.dryRun === true,
+  })
+}
+
+function openClient(context: RunContext, baseUrl: string, signal: AbortSignal): Service {
+  const { config, apiKey, now, random, log, progress } = context
+  const { service } = config
+  return createClient({
+    ...service,
+    baseUrl,
+    apiKey,
+    userAgent: `task-mirror/${toolVersion()}`,
+    signal,
+    now,
+    random,
+    sleep: (ms, until) => delay(ms, undefined, { signal: until }),
+    onWait: (until) => progress.set({ waitingUntil: until }),
+    log: (event, facts) => log.debug({ event, ...facts }, 'Service'),
+  })
+}
+
+function refuseTooEarly(run: Run): void {
+  const until = run.facts.not_before
+  if (until === undefined || run.request.ignoreNotBefore === true || run.now() >= until) return
+  throw new MirrorError('not-before', `The service asked to be left alone until ${new Date(until).toISOString()}`, {
+    facts: { notBefore: until },
+    hint: 'Nothing was asked. Wait, or run with --now to ask all the same.',
+  })
+}
+
+/** Another base URL is refused before anything is sent, another account with the first window that shows it. */
+function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
+  const { facts, request, opened } = run
+  const url = baseUrl.replace(/\/+$/, '')
+  if (facts.base_url !== undefined && facts.base_url !== url && request.rebind !== true) {
+    throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${url}`, {
+      facts: { mirror: facts.base_url, asked: url },
+      hint: 'Use another file with --db, or accept the new address with --rebind.',
+    })
+  }
+  const salt = facts.key_salt ?? randomBytes(16).toString('hex')
+  const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
+  const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
+  run.checkAccount = async (known) => {
+    run.checkAccount = null
+    if (changed && known === 0 && opened.liveTasks > 0 && request.rebind !== true) {
+      throw new MirrorError(
+        'other-account',
+        'The API key is another one, and its account shares no task with this mirror',
+        {
+          hint: 'Use the key of this account, another file with --db, or accept the account with --rebind. Nothing was written.',
+        },
+      )
+    }
+    await learn(run, { base_url: url, key_salt: salt, key_fingerprint: print, not_before: undefined })
+  }
+}
+
+async function carryOut(run: Run, ended: Ended): Promise<void> {
+  const { opened, request, now, config } = run
+  const input = { ...opened, facts: run.facts, fullEveryMs: config.sync.fullEveryMs, now: now() }
+  ended.plan = planRun(input, request)
+  await run.writer.setPlan(ended.plan.map(({ kind }) => kind))
+  run.log.info({ plan: ended.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
+  for (let at = 0; at < ended.plan.length; at += 1) {
+    await carryOutStep(run, ended, ended.plan[at] as PlanStep, at)
+  }
+  const details = await run.writer.owedCount('detail')
+  if (details > 0 && request.details !== 'never') {
+    fallShort(run, ended, `${details} tasks still owe a detail; the next run asks again.`)
+  }
+}
+
+function fallShort(run: Run, ended: Ended, note: string): void {
+  run.notes.push(note)
+  ended.codes.push(EXIT.partial)
+}
+
+async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number): Promise<void> {
+  const { request, writer, now } = run
+  const walked = (what: string, done: { verdict: Verdict; reason: string | null; drift: number }): void => {
+    ended.verdicts.push(done.verdict)
+    ended.drift += done.drift
+    if (done.verdict === 'partial') fallShort(run, ended, partialNote(what, done.reason))
+  }
+  switch (step.kind) {
+    case 'head':
+    case 'tail': {
+      const news = step.kind === 'head' ? await runHead(run) : await runTail(run)
+      const planned = ended.plan.some(({ kind }) => kind === 'full')
+      if (news.bringForward && !planned && mayBringForward(await writer.lastFull(), now())) {
+        ended.plan.splice(at + 1, 0, { kind: 'full', reason: 'due', resume: null })
+        await writer.setPlan(ended.plan.map(({ kind }) => kind))
+      } else walked(`${step.kind} walk`, news)
+      break
+    }
+    case 'full':
+      walked('full walk', await runFull(run, step))
+      break
+    case 'range': {
+      const range = { since: request.since ?? null, until: request.until ?? null }
+      const done = await runRange(run, range)
+      if (done !== null) walked('range walk', done)
+      else walked('full walk', await runFull(run, { kind: 'full', reason: 'order', resume: null }))
+      break
+    }
+    case 'ids':
+      await askForIds(run, ended, request.ids ?? [])
+      break
+    case 'refetch':
+      await writer.oweAll('detail', now(), { since: request.since ?? null, until: request.until ?? null })
+      break
+    case 'open':
+      await askOpenTasks(run)
+      break
+    case 'details': {
+      const owed = await writer.due('detail', now(), Number.MAX_SAFE_INTEGER)
+      await askForAll(
+        run,
+        owed.map(({ taskId }) => taskId),
+        'detail',
+        'details',
+      )
+      break
+    }
+    case 'deletions': {
+      const witnesses = await writer.witnesses(20)
+      const done = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
+      if (done.refused > 0) {
+        fallShort(
+          run,
+          ended,
+          `${done.refused} tasks are no longer listed; so many are not marked deleted without --allow-mass-delete.`,
+        )
+      } else if (done.undecided > 0) {
+        fallShort(
+          run,
+          ended,
+          `${done.undecided} tasks are no longer listed, but their deletion is not proven; they stay owed.`,
+        )
+      }
+    }
+  }
+}
+
+async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
+  // By id there is no window that could show another account.
+  await run.checkAccount?.(1)
+  const { missing } = await askForAll(run, ids, 'detail', 'details')
+  if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
+}
+
+async function isListEmpty(run: Run): Promise<boolean> {
+  const answer = await run.service.list({ skip: 0, take: run.config.sync.window }, (raw) => run.writer.parseList(raw))
+  if (answer.kind !== 'ok') return false
+  await run.writer.dropWindow(answer.value.handle)
+  return answer.value.count === 0
+}
+
+async function conclude(
+  run: Run,
+  ended: Ended,
+  error: unknown,
+  startedAt: number,
+  stopped: boolean,
+): Promise<RunResult> {
+  const { writer, request, now, service } = run
+  const traffic = service.traffic()
+  const interrupted = error !== null && stopped && isMirrorError(error, 'interrupted')
+  if (error !== null && isMirrorError(error, 'wait-too-long')) {
+    const until = Number(error.facts.notBefore)
+    if (Number.isFinite(until)) {
+      await learn(run, { not_before: Math.min(until, now() + DAY_MS) }).catch(() => undefined)
+    }
+  }
+  const counts = await writer.counts().catch(() => null)
+  if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
+  if (counts.rejected > 0) {
+    fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
+  }
+  const exitCode = worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
+  const outcome: Outcome = interrupted
+    ? 'interrupted'
+    : error !== null && exitCode !== EXIT.partial
+      ? 'failed'
+      : exitCode === EXIT.done
+        ? 'ok'
+        : 'partial'
+  const verdict = ended.verdicts.length === 0 ? null : ended.verdicts.includes('partial') ? 'partial' : 'complete'
+  const plan = ended.plan.map(({ kind }) => kind)
+  const { requests, retries, bytes, waitedMs } = traffic
+  await writer
+    .endRun(
+      {
+        plan,
+        outcome,
+        verdict,
+        drift: ended.drift,
+        exitCode,
+        requests,
+        retries,
+        bytes,
+        waitedMs,
+        error: isMirrorError(error)
+          ? { code: error.code, message: error.message }
+          : error === null
+            ? null
+            : { code: 'bug', message: String(error) },
+      },
+      now(),
+    )
+    .catch((second: unknown) => {
+      error ??= second
+    })
+  const lastFull = await writer.lastFull()
+  const summary: RunSummary = {
+    schemaVersion: 1,
+    runId: run.opened.runId,
+    command: request.command,
+    plan,
+    outcome,
+    verdict,
+    range: { since: request.since ?? null, until: request.until ?? null },
+    lastFullWalk:
+      lastFull === null
+        ? null
+        : {
+            id: lastFull.id,
+            verdict: lastFull.verdict as Verdict,
+            reason: lastFull.reason,
+            startedAt: lastFull.startedAt,
+            finishedAt: lastFull.finishedAt as number,
+          },
+    order: run.facts.order ?? null,
+    requests,
+    retries,
+    ...counts,
+    openTasks: await writer.owedCount('open'),
+    drift: ended.drift,
+    bytes,
+    durationMs: now() - startedAt,
+    waitedMs,
+    notBefore: run.facts.not_before ?? null,
+  }
+  return { summary, exitCode, notes: run.notes, error }
+}
+
+function durationReached(): MirrorError {
+  return new MirrorError('duration-reached', 'The run has reached --max-duration; its progress is kept', {
+    hint: 'The next run goes on from there.',
+  })
+}
+
+/** The caller's signal, aborted as well once `maxDurationMs` have passed. */
+function limitTime(signal: AbortSignal, maxDurationMs: number | null) {
+  if (maxDurationMs === null) return { signal, reached: () => false, clear: () => undefined }
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(), maxDurationMs)
+  return {
+    signal: AbortSignal.any([signal, over.signal]),
+    reached: () => over.signal.aborted,
+    clear: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,262 @@
+// Everything that happens on the writing connection: parse, shape, hash, commit. Synchronous, so that nothing can await
+// inside a transaction. Runs in the writer thread (thread.ts), and directly in tests; knows the mirror and the wire
+// format, not the network.
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
+import { takeLock } from '../mirror/lock.ts'
+import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
+import { type Db, explaining, openWriter } from '../mirror/open.ts'
+import { type Owed, type OwedReason, owedTable } from '../mirror/owed.ts'
+import { type RunCounts, type RunEnd, type RunTable, runTable } from '../mirror/runs.ts'
+import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
+import { placesOf, taskTable } from '../mirror/tasks.ts'
+import { type WalkEnd, type WalkKind, type WalkRow, type WalkTable, walkTable } from '../mirror/walks.ts'
+import { detailIntake } from './details-intake.ts'
+import type { IntakeRules, Tables } from './intake.ts'
+import { nextOpenCheck } from './open-checks.ts'
+import { windowIntake } from './windows.ts'
+
+export interface SessionOptions {
+  path: string
+  command: string
+  /** Epoch ms. */
+  now: number
+  toolVersion: string
+  busyTimeoutMs: number
+  fileMode: number
+  rejectedMaxBytes: number
+  finalStatuses: string[]
+  /** Whether a part the list does not carry owes a detail. */
+  oweDetails: boolean
+  /** Everything is rolled back at the end; a mirror that is missing is made elsewhere and removed. */
+  dryRun: boolean
+}
+
+/** What the intakes share. */
+export interface Writing {
+  db: Db
+  runId: number
+  tables: Tables
+  rules: IntakeRules
+  walks: WalkTable
+  runs: RunTable
+  /** Seqs met in this run, whatever the walk. */
+  seen: Bits
+  /** Items without a usable row that the current walk has met. */
+  unfitMet: Set<string>
+  /** When the detail that brought the present content was asked for, by seq; an older answer never replaces it. */
+  detailReadAt: Map<number, number>
+  marks(walkId: number): Marks
+  /** How many transactions there have been. */
+  commits(): number
+  commit<T>(work: () => T): T
+  nextHandle(): number
+}
+
+export interface Opened {
+  runId: number
+  facts: Facts
+  lastFull: WalkRow | null
+  lastCompleteFull: WalkRow | null
+  interrupted: WalkRow | null
+  liveTasks: number
+  owed: Record<OwedReason, number>
+}
+
+export interface WalkEnded extends WalkEnd {
+  walkId: number
+  facts: Facts
+  /** Rows the walk did not meet become candidates for deletion: complete full walks only. */
+  candidates: boolean
+  now: number
+}
+
+export type Session = ReturnType<typeof openSession>
+
+/** Takes the lock, opens the mirror and begins the run. Throws what `takeLock` and `openWriter` throw. */
+export function openSession(options: SessionOptions) {
+  const { path } = options
+  const scratch = options.dryRun && !existsSync(path) ? mkdtempSync(join(tmpdir(), 'task-mirror-dry-')) : null
+  const lock = scratch === null ? takeLock(path, options.command, options.now) : null
+  const release = (): void => {
+    lock?.release()
+    if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
+  }
+  let db: Db
+  try {
+    db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
+  } catch (error) {
+    release()
+    throw error
+  }
+  try {
+    if (options.dryRun) db.exec('BEGIN IMMEDIATE')
+    return begin(db, options, release)
+  } catch (error) {
+    db.close()
+    release()
+    throw error
+  }
+}
+
+function begin(db: Db, options: SessionOptions, release: () => void) {
+  const tables: Tables = {
+    tasks: taskTable(db),
+    owed: owedTable(db),
+    setAside: setAsideTable(db, options.rejectedMaxBytes),
+  }
+  const { tasks, owed, setAside } = tables
+  const walks = walkTable(db)
+  const runs = runTable(db)
+  let commits = 0
+  let handles = 0
+  let marks: { walkId: number; of: Marks } | null = null
+
+  /** One IMMEDIATE transaction. What is kept in memory beside it is read again after a rollback. */
+  function commit<T>(work: () => T): T {
+    try {
+      const result = explaining(options.path, () => db.transaction(work).immediate())
+      commits += 1
+      return result
+    } catch (error) {
+      marks = null
+      tasks.reload()
+      setAside.reload()
+      throw error
+    }
+  }
+
+  const runId = commit(() => {
+    writeFacts(db, { final_statuses: options.finalStatuses }, options.now)
+    return runs.begin(options.command, options.toolVersion, options.now)
+  })
+
+  const writing: Writing = {
+    db,
+    runId,
+    tables,
+    rules: { finalStatuses: new Set(options.finalStatuses), oweDetails: options.oweDetails },
+    walks,
+    runs,
+    seen: new Bits(),
+    unfitMet: new Set(),
+    detailReadAt: new Map(),
+    marks(walkId) {
+      if (marks === null || marks.walkId !== walkId) {
+        if (marks !== null) writing.unfitMet.clear()
+        marks = { walkId, of: openMarks(db, walkId) }
+      }
+      return marks.of
+    },
+    commits: () => commits,
+    commit,
+    nextHandle: () => ++handles,
+  }
+
+  return {
+    ...windowIntake(writing),
+    ...detailIntake(writing, nextOpenCheck),
+
+    opened(): Opened {
+      return {
+        runId,
+        facts: readFacts(db),
+        lastFull: walks.lastEnded('full'),
+        lastCompleteFull: walks.lastEnded('full', 'complete'),
+        interrupted: walks.interrupted(),
+        liveTasks: tasks.liveCount(),
+        owed: { open: owed.count('open'), detail: owed.count('detail'), candidate: owed.count('candidate') },
+      }
+    },
+
+    setFacts: (facts: Facts, now: number): void => commit(() => writeFacts(db, facts, now)),
+
+    beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
+      return commit(() => {
+        const walkId = walks.begin(
+          { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
+          now,
+        )
+        // Only a full walk is ever resumed, and only the latest.
+        forgetMarks(db, kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
+        return walkId
+      })
+    },
+
+    /** Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. */
+    endWalk(ended: WalkEnded): number {
+      return commit(() => {
+        walks.end(ended.walkId, ended, ended.now)
+        writeFacts(db, ended.facts, ended.now)
+        let found = 0
+        if (ended.candidates) {
+          const highest = (walks.get(ended.walkId) as WalkRow).maxSeqAtStart
+          for (const seq of writing.marks(ended.walkId).missing(highest)) {
+            // A detail of this run has answered for the task by itself.
+            const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+            if (live === undefined) continue
+            owed.owe(live, 'candidate', ended.now)
+            found += 1
+          }
+        }
+        return found
+      })
+    },
+
+    walk: (walkId: number): WalkRow | null => walks.get(walkId),
+    lastFull: (): WalkRow | null => walks.lastEnded('full'),
+
+    /** What is due by id, oldest check first; open tasks that this run has met already are left out. */
+    due(reason: OwedReason, now: number, limit: number): Owed[] {
+      return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !writing.seen.has(seq))
+    },
+    /** Ids of live tasks that this run has met: whoever asks for one must find it. */
+    witnesses(limit: number): string[] {
+      const found: string[] = []
+      for (let seq = tasks.highestSeq(); seq > 0 && found.length < limit; seq -= 1) {
+        const id = writing.seen.has(seq) ? tasks.liveIdOf(seq) : undefined
+        if (id !== undefined) found.push(id)
+      }
+      return found
+    },
+
+    /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
+    placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(db, seqs, newestFirst),
+
+    owedCount: (reason: OwedReason): number => owed.count(reason),
+    /** A candidate that this run has met is none any more. */
+    dropMetCandidates(): void {
+      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY, ({ seq }) =>
+        writing.seen.has(seq),
+      )
+      if (met.length === 0) return
+      commit(() => {
+        for (const { taskId } of met) owed.settle(taskId, 'candidate')
+      })
+    },
+    oweAll(reason: OwedReason, now: number, range: { since: number | null; until: number | null }): number {
+      return commit(() => owed.oweAll(reason, now, range.since, range.until))
+    },
+
+    setAsideItem: (item: SetAside, now: number): boolean =>
+      commit(() => {
+        const added = setAside.add(item, runId, now)
+        if (added) runs.count(runId, { rejected: 1 })
+        return added
+      }),
+
+    counts: (): RunCounts => runs.counts(runId),
+    setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
+    endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
+
+    /** Ends the connection; returns the size of a WAL that readers keep from being folded back, bytes. */
+    close(): number {
+      if (db.inTransaction) db.exec('ROLLBACK')
+      db.close()
+      release()
+      return statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    },
+  }
+}

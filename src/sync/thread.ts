@@ -1,0 +1,102 @@
+// The writer thread as the main thread sees it: the methods of `Session`, asynchronous. Raw bodies are transferred.
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
+import type { Session, SessionOptions } from './session.ts'
+
+/** Every method of `T`, answering with a promise. */
+export type Remote<T> = {
+  [Name in keyof T]: T[Name] extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Result> : never
+}
+
+export interface Writer extends Remote<Session> {
+  /** Ends the thread at once, whatever it does; SQLite rolls back. */
+  terminate(): Promise<void>
+}
+
+export interface Call {
+  id: number
+  method: string
+  args: unknown[]
+}
+
+export type Reply =
+  | { id: number; result: unknown }
+  | { id: number; error: { code: ErrorCode; message: string; hint?: string; facts: Facts; cause?: string } }
+  | { id: number; crash: { message: string; stack: string | undefined } }
+
+/** Starts the thread and opens the session in it. Throws what `openSession` throws; the thread has ended then. */
+export async function startWriter(options: SessionOptions): Promise<Writer> {
+  const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
+  // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
+  const worker = new Worker(file, { workerData: options, trackUnmanagedFds: false })
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: unknown): void }>()
+  let calls = 0
+  let gone: Error | null = null
+
+  const fail = (error: Error): void => {
+    gone = error
+    for (const { reject } of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  worker.on('error', (error) => fail(error as Error))
+  worker.on('exit', () => fail(gone ?? new Error('The writer thread has ended')))
+  worker.on('message', (reply: Reply) => {
+    const caller = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (caller === undefined) return
+    if ('result' in reply) caller.resolve(reply.result)
+    else if ('crash' in reply) {
+      const error = new Error(reply.crash.message)
+      if (reply.crash.stack !== undefined) error.stack = reply.crash.stack
+      caller.reject(error)
+    } else {
+      const { code, message, ...detail } = reply.error
+      caller.reject(new MirrorError(code, message, detail))
+    }
+  })
+
+  const call = (method: string, args: unknown[]): Promise<unknown> => {
+    if (gone !== null) return Promise.reject(gone)
+    const id = ++calls
+    const transfer = args[0] instanceof Uint8Array ? [args[0].buffer as ArrayBuffer] : []
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, method, args } satisfies Call, transfer)
+    })
+  }
+
+  const terminate = async (): Promise<void> => void (await worker.terminate())
+  try {
+    await call('open', [])
+  } catch (error) {
+    await terminate()
+    throw error
+  }
+  return new Proxy({} as Writer, {
+    get(_, name: string) {
+      // Not a promise itself, although every other name answers with one.
+      if (name === 'then') return undefined
+      if (name === 'terminate') return terminate
+      if (name === 'close') {
+        return async () => {
+          const result = await call('close', [])
+          await terminate()
+          return result
+        }
+      }
+      return (...args: unknown[]) => call(name, args)
+    },
+  })
+}
+
+/** A session in this very thread with the same face: for tests and small commands. */
+export function localWriter(session: Session): Writer {
+  return new Proxy({} as Writer, {
+    get(_, name: string) {
+      if (name === 'then') return undefined
+      if (name === 'terminate') return async () => void session.close()
+      return async (...args: unknown[]) => (session[name as keyof Session] as (...all: unknown[]) => unknown)(...args)
+    },
+  })
+}

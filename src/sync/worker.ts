@@ -1,0 +1,40 @@
+// Entry of the writer thread: hosts one session and answers calls one after another.
+import { parentPort, workerData } from 'node:worker_threads'
+import { isMirrorError } from '../errors.ts'
+import { openSession, type Session, type SessionOptions } from './session.ts'
+import type { Call, Reply } from './thread.ts'
+
+const port = parentPort as NonNullable<typeof parentPort>
+let session: Session | null = null
+
+port.on('message', ({ id, method, args }: Call) => {
+  port.postMessage(answer(id, method, args))
+})
+
+function answer(id: number, method: string, args: unknown[]): Reply {
+  try {
+    if (method === 'open') {
+      session = openSession(workerData as SessionOptions)
+      return { id, result: null }
+    }
+    const work = (session as Session)[method as keyof Session] as (...all: unknown[]) => unknown
+    return { id, result: work(...args) }
+  } catch (error) {
+    if (isMirrorError(error)) {
+      const { code, message, hint, facts, cause } = error
+      const why = cause instanceof Error ? cause.message : undefined
+      return {
+        id,
+        error: {
+          code,
+          message,
+          facts,
+          ...(hint === undefined ? {} : { hint }),
+          ...(why === undefined ? {} : { cause: why }),
+        },
+      }
+    }
+    const crash = error instanceof Error ? error : new Error(String(error))
+    return { id, crash: { message: crash.message, stack: crash.stack } }
+  }
+}
