@@ -96,8 +96,10 @@ export function createClient(options: ClientOptions): Service {
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error
       options.log?.('no-answer', { ...error.facts, operation, attempts })
+      const { header, query } = credentialsFor(operation, auth, apiKey)
+      const keySent = header !== null || query !== ''
       const scrub = (text: string) => withoutKey(text, apiKey)
-      return conclude(error, { operation, origin: address.origin, path, attempts, hasKey: apiKey !== null, scrub })
+      return conclude(error, { operation, origin: address.origin, path, attempts, keySent, scrub })
     }
   }
 
@@ -151,7 +153,7 @@ export function createClient(options: ClientOptions): Service {
     if (happening === 'answered' && read.value !== null) {
       return { kind: 'ok', value: read.value, startedAt, serviceDate, bytes }
     }
-    throw new Unanswered(happening, message || SAID_NOTHING[happening] || `HTTP ${httpStatus}`, {
+    throw new Unanswered(happening, UNUSABLE[happening] ?? (message || `HTTP ${httpStatus}`), {
       httpStatus,
       statusCode,
       locationHost,
@@ -208,8 +210,8 @@ interface Request {
   body: string | null
 }
 
-/** Where neither the service nor the network has said anything. */
-const SAID_NOTHING: Partial<Record<Happening, string>> = {
+/** A success that cannot be used: what the service says of it, such as "OK", would mislead. */
+const UNUSABLE: Partial<Record<Happening, string>> = {
   empty: 'an answer without a body',
   'not-json': 'a body that is no JSON object',
   'no-payload': 'a success without items',

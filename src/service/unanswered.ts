@@ -40,7 +40,8 @@ export interface Asked {
   /** Without the query, which may hold the key. */
   path: string
   attempts: number
-  hasKey: boolean
+  /** Whether this operation carried the key. */
+  keySent: boolean
   /** Takes the key out of what the service said. */
   scrub(text: string): string
 }
@@ -70,12 +71,11 @@ export function conclude(last: Unanswered, asked: Asked): Refused | Failed {
 }
 
 function keyRefused(last: Unanswered, asked: Asked): MirrorError {
-  const what = asked.hasKey ? 'The service refuses the key' : 'The service asks for a key'
+  const what = asked.keySent ? 'The service refuses the key' : 'The service asks for a key'
+  const where = 'in service.auth where, under which name and on which operations it is sent'
   return new MirrorError('key-refused', `${what} (${statusOf(last)} for ${target(asked)})`, {
     facts: factsOf(last, asked),
-    hint: asked.hasKey
-      ? 'Check TASK_MIRROR_API_KEY, and in service.auth where and under which name the key is sent.'
-      : 'Set TASK_MIRROR_API_KEY, and in service.auth where and under which name the key is sent.',
+    hint: `${asked.keySent ? 'Check' : 'Set'} TASK_MIRROR_API_KEY, and ${where}.`,
   })
 }
 

@@ -17,10 +17,9 @@ test('Retry-After is waited out before the retry', async () => {
   const waits: unknown[] = []
   await using client = makeClient(server.url, { ...clock, onWait: (_until, why) => waits.push(why) })
   expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'ok' })
-  const total = clock.slept.reduce((sum, ms) => sum + ms, 0)
-  expect(total).toBeGreaterThan(6_500)
-  expect(total).toBeLessThan(7_500)
-  expect(client.traffic().waitedMs).toBeGreaterThan(6_500)
+  // The back-off of 250 ms passes within the seven seconds.
+  expect(clock.slept).toEqual([250, 6_750])
+  expect(client.traffic().waitedMs).toBe(7_000)
   expect(waits).toEqual(['retry-after', 'back-off'])
 })
 
@@ -30,7 +29,7 @@ test('a Retry-After date is measured by the clock of the service, not by ours', 
   const clock = skippingClock()
   await using client = makeClient(server.url, { ...clock })
   await client.list(WINDOW, decodePage)
-  expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(9_500)
+  expect(clock.slept).toEqual([250, 9_750])
 })
 
 test.each<[string, Behaviour]>([
@@ -43,15 +42,12 @@ test.each<[string, Behaviour]>([
   ],
 ])('a Retry-After of %s ends the run and tells until when', async (_title, behaviour) => {
   await using server = await rawServer([behaviour])
-  await using client = makeClient(server.url)
-  const begun = Date.now()
-  const error = await client.list(WINDOW, decodePage).catch((thrown) => thrown)
-  expect(error).toMatchObject({
+  const clock = skippingClock()
+  await using client = makeClient(server.url, { ...clock })
+  await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
     code: 'wait-too-long',
-    facts: { notBefore: expect.any(Number), retryAfterMs: 90_000_000 },
+    facts: { notBefore: clock.now() + 90_000_000, retryAfterMs: 90_000_000 },
   })
-  expect(error.facts.notBefore - begun).toBeGreaterThanOrEqual(90_000_000)
-  expect(error.facts.notBefore - Date.now()).toBeLessThanOrEqual(90_000_000)
   await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'wait-too-long' })
   expect(server.requests).toHaveLength(1)
 })
@@ -88,8 +84,7 @@ test('back-off is drawn anew, and twice as long, for every retry', async () => {
   const clock = skippingClock()
   await using client = makeClient(server.url, { ...clock, maxRetries: 8, random: () => 1 })
   await client.list(WINDOW, decodePage)
-  const rounded = clock.slept.map((ms) => Math.round(ms / 100) * 100)
-  expect(rounded).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  expect(clock.slept).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
 /** Answers after a moment, and notes how many requests were under way when each came in. */
@@ -174,7 +169,7 @@ test.each<[string, Behaviour, Partial<ClientOptions>]>([
   const begun = performance.now()
   run.abort()
   for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'interrupted' } })
-  expect(performance.now() - begun).toBeLessThan(500)
+  expect(performance.now() - begun).toBeLessThan(2_000)
   await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
 })
 

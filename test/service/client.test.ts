@@ -224,6 +224,25 @@ describe('judging', () => {
     await expect(client.list(WINDOW, decodePage)).rejects.toEqual(code('service-refused'))
   })
 
+  test('messages say what went wrong, and how often', async () => {
+    await using server = await rawServer([saysJson(200, { statusCode: 200, message: 'OK', body: {} })])
+    await using client = makeClient(server.url)
+    const answer = await client.list(WINDOW, decodePage)
+    expect(answer).toMatchObject({ message: 'a success without items after 3 attempts' })
+  })
+
+  test('a 401 to a list that carries no key asks for one', async () => {
+    await using server = await rawServer([saysJson(401, {})])
+    const auth = { placement: 'header', name: 'authorization', prefix: '', on: 'detail' } as const
+    await using client = makeClient(`${server.url}/v1`, { auth })
+    await expect(client.list(WINDOW, decodePage)).rejects.toThrow(
+      `The service asks for a key (HTTP 401 for POST ${server.url}/v1/tasks/list)`,
+    )
+    await expect(client.get('a', decodePage)).rejects.toThrow(
+      `The service refuses the key (HTTP 401 for GET ${server.url}/v1/tasks/a)`,
+    )
+  })
+
   test('what the decoder throws for reasons of its own is passed on as it is', async () => {
     await using server = await rawServer([saysJson(200, page())])
     await using client = makeClient(server.url)

@@ -38,17 +38,17 @@ export const page = (items: unknown[] = [], statusCode: unknown = 200) => ({
 /** A detail answer of the service. */
 export const detail = (item: unknown, statusCode: unknown = 200) => ({ statusCode, message: 'OK', body: { item } })
 
-/** Goes with the real clock, and jumps ahead by every sleep instead of sleeping. */
+/** Stands still, and jumps ahead by every sleep instead of sleeping. */
 export function skippingClock() {
-  let ahead = 0
+  let time = Date.now()
   const slept: number[] = []
   return {
     slept,
-    now: () => Date.now() + ahead,
+    now: () => time,
     sleep: async (ms: number, signal: AbortSignal) => {
       signal.throwIfAborted()
       slept.push(ms)
-      ahead += ms
+      time += ms
     },
   }
 }
