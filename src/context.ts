@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import type { CommandContext } from './commands/command.ts'
 import type { Environment } from './config/load.ts'
 import { MirrorError } from './errors.ts'
+import { tellError } from './failure.ts'
 import type { Given } from './flags.ts'
 import type { LogLevel } from './log-levels.ts'
 import { canRedraw, createStatusLine, wantsColour } from './terminal.ts'
@@ -31,7 +32,7 @@ export async function createContext(
   const quiet = given.values.quiet === true
   const line = createStatusLine(stderr.write)
   const log = await createLog({
-    level: (given.values.logLevel as LogLevel | undefined) ?? (quiet ? 'error' : 'info'),
+    level: (given.values.logLevel as LogLevel | undefined) ?? (quiet ? 'warn' : 'info'),
     write: line.write,
     pretty: stderr.isTTY,
     colour: wantsColour(stderr.isTTY, env),
@@ -62,6 +63,10 @@ export async function createContext(
     async apiKey() {
       const { readApiKey } = await import('./config/api-key.ts')
       return readApiKey(env)
+    },
+    tell(error) {
+      line.clear()
+      tellError(error, log, { isTTY: stderr.isTTY, write: line.write })
     },
     async print(data) {
       line.clear()

@@ -12,7 +12,10 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { flags: '--db <file>', description: 'the mirror, a SQLite file', key: 'mirror.path' },
   { flags: '--base-url <url>', description: 'base address of the service', key: 'service.baseUrl' },
   { flags: '--json', description: 'print the result as one JSON object on one line' },
-  { flags: '-q, --quiet', description: 'no progress, only errors in the log, no summary of sync and backfill' },
+  {
+    flags: '-q, --quiet',
+    description: 'no progress, only warnings and errors in the log, no summary of sync and backfill',
+  },
   {
     flags: '--log-level <level>',
     description: `${LOG_LEVELS.join(', ')} (default: info)`,

@@ -4,7 +4,8 @@ import { Command, CommanderError, Option } from 'commander'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { type CommandStreams, createContext } from './context.ts'
-import { EXIT, exitCodeOf, isMirrorError, MirrorError } from './errors.ts'
+import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
+import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
 import { wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
@@ -114,10 +115,7 @@ function report(error: unknown, context: CommandContext | null, streams: Command
     if (exitCode !== 0) context?.log.warn({}, stopText(error, signal))
     return exitCode
   }
-  const known = error instanceof MirrorError
-  if (context !== null && !streams.stderr.isTTY) logError(context, error)
-  else streams.stderr.write(words(error))
-  if (!known && error instanceof Error) context?.log.debug({ stack: error.stack }, 'Where it happened')
+  tellError(error, context?.log ?? null, streams.stderr)
   return signal.aborted ? stopCode(signal) || exitCodeOf(error) : exitCodeOf(error)
 }
 
@@ -125,29 +123,6 @@ function report(error: unknown, context: CommandContext | null, streams: Command
 function stopText(error: unknown, { reason }: AbortSignal): string {
   const own = isMirrorError(error) && error !== reason ? `: ${error.message}` : ''
   return `${(reason as Error).message}${own}`
-}
-
-function logError({ log }: CommandContext, error: unknown): void {
-  if (error instanceof MirrorError) {
-    const cause = error.cause instanceof Error ? error.cause.message : undefined
-    log.error({ code: error.code, ...error.facts, hint: error.hint, cause }, error.message)
-  } else {
-    log.error({ code: 'bug', hint: 'Run it again with --log-level debug to see where.' }, unforeseen(error))
-  }
-}
-
-function words(error: unknown): string {
-  if (!(error instanceof MirrorError)) {
-    return `task-mirror: ${unforeseen(error)}\n  Run it again with --log-level debug to see where.\n`
-  }
-  const hint = error.hint === undefined ? '' : `  ${error.hint}\n`
-  return `task-mirror: ${error.message.replaceAll('\n', '\n             ')}\n${hint}`
-}
-
-/** One line: messages of other libraries may have several. */
-function unforeseen(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return `unforeseen failure: ${message.split('\n')[0]}`
 }
 
 function isStop(error: unknown, signal: AbortSignal): boolean {

@@ -29,6 +29,7 @@ const FRAME = [
   'cli.ts',
   'program.ts',
   'context.ts',
+  'failure.ts',
   'flags.ts',
   'log.ts',
   'log-levels.ts',

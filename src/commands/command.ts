@@ -53,6 +53,8 @@ export interface CommandContext {
   config(): Promise<LoadedConfig>
   /** Throws `config-invalid`. */
   apiKey(): Promise<ApiKey>
+  /** Tells of an error on stderr, for a command that goes on or has an exit code of its own. */
+  tell(error: unknown): void
   /** Writes to stdout: an object as one line of JSON, text as it is with a newline behind. */
   print(data: string | object): Promise<void>
 }

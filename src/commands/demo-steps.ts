@@ -113,7 +113,7 @@ async function step(context: RunContext, full: boolean, say: Say): Promise<RunRe
   const result = await runSync(context, { command: 'sync', full })
   context.progress.finish()
   await say(`${runText(result)}\n`)
-  context.signal.throwIfAborted()
+  if (result.error !== null) throw result.error
   return result
 }
 

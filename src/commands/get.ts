@@ -21,7 +21,8 @@ export const get: CommandSpec<GetFlags> = {
     if (flags.refresh === true) {
       const { serviceContext } = await import('./service-context.ts')
       const { runSync } = await import('../sync/run.ts')
-      await runSync(await serviceContext(context), { command: 'backfill', ids: [id] })
+      const { error } = await runSync(await serviceContext(context), { command: 'backfill', ids: [id] })
+      if (error !== null) throw error
     }
     const { openReader } = await import('../mirror/open.ts')
     const { readTask } = await import('../mirror/tasks-read.ts')

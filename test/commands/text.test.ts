@@ -35,7 +35,7 @@ const summary: RunSummary = {
 }
 
 test('the summary of a run says what, how well, how much and how long', () => {
-  expect(runText({ summary, exitCode: 0, notes: [] })).toMatchInlineSnapshot(`
+  expect(runText({ summary, exitCode: 0, notes: [], error: null })).toMatchInlineSnapshot(`
     "run       7 (sync: head, open)
     outcome   ok, verdict complete
     tasks     14 seen: 3 inserted, 1 updated, 10 unchanged
@@ -59,7 +59,9 @@ test('what fell short is said at the end of the summary', () => {
     waitedMs: 500,
     notBefore: 0,
   }
-  expect(runText({ summary: partial, exitCode: 3, notes: ['One item was set aside.'] })).toMatchInlineSnapshot(`
+  expect(
+    runText({ summary: partial, exitCode: 3, notes: ['One item was set aside.'], error: null }),
+  ).toMatchInlineSnapshot(`
     "run         7 (backfill: head, open)
     outcome     partial, verdict partial (page-of-one)
     range       created from 1970-01-01 00:00:00 UTC to before now

@@ -1,0 +1,37 @@
+// How an error is told: message and hint on a terminal, all of it in the log otherwise.
+import { MirrorError } from './errors.ts'
+import type { Log } from './log.ts'
+
+/** Tells of `error` on stderr, once. `log` is null before there is one. */
+export function tellError(
+  error: unknown,
+  log: Log | null,
+  stderr: { isTTY: boolean; write(text: string): void },
+): void {
+  if (log === null || stderr.isTTY) stderr.write(words(error))
+  else logError(error, log)
+  if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
+}
+
+function logError(error: unknown, log: Log): void {
+  if (error instanceof MirrorError) {
+    const cause = error.cause instanceof Error ? error.cause.message : undefined
+    log.error({ code: error.code, ...error.facts, hint: error.hint, cause }, error.message)
+  } else {
+    log.error({ code: 'bug', hint: 'Run it again with --log-level debug to see where.' }, unforeseen(error))
+  }
+}
+
+function words(error: unknown): string {
+  if (!(error instanceof MirrorError)) {
+    return `task-mirror: ${unforeseen(error)}\n  Run it again with --log-level debug to see where.\n`
+  }
+  const hint = error.hint === undefined ? '' : `  ${error.hint}\n`
+  return `task-mirror: ${error.message.replaceAll('\n', '\n             ')}\n${hint}`
+}
+
+/** One line: messages of other libraries may have several. */
+function unforeseen(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return `unforeseen failure: ${message.split('\n')[0]}`
+}
