@@ -71,7 +71,7 @@ export async function createContext(
     async print(data) {
       line.clear()
       const text = typeof data === 'string' ? data : JSON.stringify(data)
-      await writeOut(stdout, text.endsWith('\n') ? text : `${text}\n`)
+      await writeOut(stdout, `${text}\n`)
     },
   }
 }

@@ -19,7 +19,7 @@ import type { Task } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import type { CommandContext } from './command.ts'
 import { exportText } from './export-text.ts'
-import { counted, table } from './layout.ts'
+import { counted, pairs, table } from './layout.ts'
 import { runText } from './run-text.ts'
 
 export interface DemoResult {
@@ -157,17 +157,22 @@ async function askQueries(path: string, say: Say): Promise<void> {
 }
 
 function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string>): string {
+  const files = pairs([
+    [mirror, 'the mirror; any program that reads SQLite opens it'],
+    [parquet, 'a snapshot for DuckDB, pandas, Spark and others'],
+    [ndjson, 'the same, one task per line'],
+  ])
   return [
     'The files are yours to look at:',
-    `  ${mirror}   the mirror; any program that reads SQLite opens it`,
-    `  ${parquet}    a snapshot for DuckDB, pandas, Spark, ...`,
-    `  ${ndjson}     the same, one task per line`,
+    files.replace(/^/gm, '  '),
     '',
     'Try next:',
     `  node dist/cli.js status --db ${mirror}`,
     `  sqlite3 ${mirror} "SELECT * FROM task_overview LIMIT 3"`,
     `  duckdb -c "SELECT system_status, count(*) FROM '${parquet}' GROUP BY 1"`,
-    '  node dist/cli.js simulate --port 8080    and, in another shell, with a mirror of its own:',
+    '',
+    'Or play the service in one shell and mirror it from another:',
+    '  node dist/cli.js simulate --port 8080 --inserts-per-second 5',
     '  node dist/cli.js sync --base-url http://127.0.0.1:8080 --db try.sqlite',
   ].join('\n')
 }

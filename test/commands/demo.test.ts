@@ -1,0 +1,26 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+test('the demo shows the whole job, says where its files are, and can be run again', async () => {
+  using scratch = makeScratch()
+  for (const args of [['demo'], ['demo', '--json']]) {
+    const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir, timeoutMs: 60_000 })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('demo/demo-tasks.parquet')
+    if (args.includes('--json')) expect(JSON.parse(stdout)).toMatchObject({ equal: true })
+    else expect(stdout).toContain('digit for digit')
+  }
+  expect(readdirSync(scratch.path('demo'))).toContain('demo-tasks.ndjson')
+}, 120_000)
+
+test('the demo leaves a folder with other files alone', async () => {
+  using scratch = makeScratch()
+  mkdirSync(scratch.path('mine'))
+  writeFileSync(scratch.path('mine', 'task-mirror.sqlite'), 'precious')
+  const { code, stderr } = await runCli(['demo', '--out', 'mine'], { cwd: scratch.dir })
+  expect(code).toBe(2)
+  expect(stderr).toContain('holds other files')
+  expect(readdirSync(scratch.path('mine'))).toEqual(['task-mirror.sqlite'])
+})

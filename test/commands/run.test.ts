@@ -1,0 +1,142 @@
+// The built command line against a simulated service: results, exit codes, signals.
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runCli, startCli } from '../support/cli.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const KEYS_OF_SUMMARY = (
+  'schemaVersion runId command plan outcome verdict range lastFullWalk order requests retries windows details seen ' +
+  'inserted updated unchanged deleted restored rejected openTasks drift bytes durationMs waitedMs notBefore'
+).split(' ')
+
+test('sync fills the mirror, the next one finds nothing new, status and get read it', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 2500, key: 'k', openFraction: 0 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k', TASK_MIRROR_BASE_URL: simulator.url } }
+  const first = await runCli(['sync', '--json'], options)
+  expect(first.code).toBe(0)
+  expect(first.stdout.match(/\n/g)).toHaveLength(1)
+  const summary = JSON.parse(first.stdout)
+  expect(Object.keys(summary)).toEqual(KEYS_OF_SUMMARY)
+  expect(summary).toMatchObject({ outcome: 'ok', verdict: 'complete', seen: 2500, inserted: 2500 })
+
+  const second = await runCli(['sync'], options)
+  expect(second.code).toBe(0)
+  expect(second.stdout).toMatch(/^run +2 \(sync: /)
+  expect(second.stdout).toContain('outcome   ok, verdict complete')
+
+  const status = await runCli(['status', '--json', '--max-age', '10m'], options)
+  expect(status.code).toBe(0)
+  expect(JSON.parse(status.stdout)).toMatchObject({
+    tasks: { live: 2500, open: 0 },
+    order: 'created_desc',
+    baseUrl: simulator.url,
+  })
+
+  const id = simulator.account.idAt(7)
+  const task = await runCli(['get', id, '--json'], options)
+  expect(JSON.parse(task.stdout)).toEqual(JSON.parse(simulator.account.get(id)!))
+
+  const quiet = await runCli(['sync', '-q'], options)
+  expect(quiet).toMatchObject({ code: 0, stdout: '', stderr: '' })
+})
+
+test('get --refresh asks the service first', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 20, openFraction: 0 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  await runCli(['sync'], options)
+  const id = simulator.account.idAt(3)
+  simulator.account.update([id])
+  const { code, stdout } = await runCli(['get', id, '--refresh', '--json'], options)
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(simulator.account.get(id)!))
+})
+
+test('a dry run says what would change and writes nothing', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 30 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  await runCli(['sync'], options)
+  simulator.account.insert(5)
+  const dry = await runCli(['sync', '--dry-run', '--json'], options)
+  expect(JSON.parse(dry.stdout)).toMatchObject({ inserted: 5 })
+  const { stdout } = await runCli(['status', '--json'], options)
+  expect(JSON.parse(stdout).tasks.live).toBe(30)
+})
+
+test('a refused key is exit 5, and the key is in no output', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 5, key: 'right' })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY: 'hunter2' }
+  const { code, stdout, stderr } = await runCli(['sync', '--log-level', 'debug'], { cwd: scratch.dir, env })
+  expect(code).toBe(5)
+  expect(stdout + stderr).not.toContain('hunter2')
+})
+
+test('a service that cannot be reached is exit 4', async () => {
+  using scratch = makeScratch()
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const env = { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
+  const args = ['sync', '--base-url', `http://127.0.0.1:${port}`]
+  expect(await runCli(args, { cwd: scratch.dir, env })).toMatchObject({ code: 4 })
+})
+
+test('a mirror of another service is exit 7, until --rebind', async () => {
+  using scratch = makeScratch()
+  await using first = await startSimulator({ tasks: 5 })
+  await using second = await startSimulator({ tasks: 5 })
+  const sync = (url: string, ...more: string[]) => runCli(['sync', '--base-url', url, ...more], { cwd: scratch.dir })
+  expect(await sync(first.url)).toMatchObject({ code: 0 })
+  expect(await sync(second.url)).toMatchObject({
+    code: 7,
+    stdout: '',
+    stderr: expect.stringContaining('other-service'),
+  })
+  expect(second.requests).toBe(0)
+  expect(await sync(second.url, '--rebind')).toMatchObject({ code: 0 })
+})
+
+test('a second run at the same time is exit 6, and a signal ends the first with its code', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 5000, latencyMs: 60_000 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const asked = new Promise<void>((resolve) => {
+      const off = simulator.onBeforeRequest(() => {
+        off()
+        resolve()
+      })
+    })
+    const running = startCli(['sync'], options)
+    await asked
+    expect(await runCli(['sync'], options)).toMatchObject({ code: 6, stdout: '' })
+    const began = Date.now()
+    running.process.kill(signal)
+    expect(await running.ended).toMatchObject({ code, signal: null })
+    expect(Date.now() - began).toBeLessThan(6000)
+  }
+})
+
+test('SIGUSR2 prints progress at once', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 5000, latencyMs: 60_000 })
+  const asked = new Promise<void>((resolve) => void simulator.onBeforeRequest(() => resolve()))
+  const running = startCli(['sync', '--base-url', simulator.url], { cwd: scratch.dir })
+  await asked
+  running.process.kill('SIGUSR2')
+  await running.untilStderr(/Progress: /)
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 143 })
+})
