@@ -15,17 +15,17 @@ if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
   console.error(`task-mirror needs Node ${NEEDED.join('.')} or newer; this is Node ${process.versions.node}.`)
   process.exitCode = 2
 } else {
-  main().then(leave, crash)
+  const stop = new AbortController()
+  main(stop).then((exitCode) => leave(exitCode, stop.signal), crash)
 }
 
-async function main(): Promise<number> {
+async function main(stop: AbortController): Promise<number> {
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
   const { writeSync } = await import('node:fs')
   const { MirrorError } = await import('./errors.ts')
   const { run } = await import('./program.ts')
 
-  const stop = new AbortController()
   let stopping = false
   for (const { name, exitCode } of SIGNALS) {
     process.on(name, () => {
@@ -73,8 +73,9 @@ function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): 
   }
 }
 
-/** Ends the process once what was written to stdout has left it. */
-function leave(exitCode: number): void {
+/** Ends the process once what was written to stdout has left it; after a signal nobody waits for a slow reader. */
+function leave(exitCode: number, signal: AbortSignal): void {
+  if (signal.aborted) leaveNow(exitCode)
   process.exitCode = exitCode
   process.stdout.write('', () => process.exit(exitCode))
 }

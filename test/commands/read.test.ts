@@ -1,5 +1,7 @@
 // Commands that only read, run as built on a mirror made here.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { openWriter } from '../../src/mirror/open.ts'
@@ -125,6 +127,31 @@ test('a reader that closes stdout early is an ordinary end', async () => {
   child.stdout.once('data', () => child.stdout.destroy())
   const code = await new Promise((resolve) => child.on('close', resolve))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('a reader that has stopped reading does not hold up a signal', async () => {
+  using scratch = makeScratch()
+  makeMirror(scratch, { tasks: 50_000 })
+  const child = spawn(process.execPath, [CLI, 'export', '--out', '-'], {
+    cwd: scratch.dir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  await once(child.stdout, 'readable')
+  // It is stuck once two answers to SIGUSR2 tell the same count.
+  for (let before = -1; ; ) {
+    child.kill('SIGUSR2')
+    const [line] = await once(child.stderr, 'data')
+    const { done } = JSON.parse(String(line).split('\n')[0]!)
+    if (done === before) break
+    before = done
+    await delay(50)
+  }
+  const began = Date.now()
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  expect(code).toBe(143)
+  expect(Date.now() - began).toBeLessThan(4500)
+  child.stdout.destroy()
 })
 
 test('simulate serves until it is told to stop, which is its ordinary end', async () => {

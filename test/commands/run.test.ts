@@ -125,7 +125,7 @@ test('a second run at the same time is exit 6, and a signal ends the first with 
     const began = Date.now()
     running.process.kill(signal)
     expect(await running.ended).toMatchObject({ code, signal: null })
-    expect(Date.now() - began).toBeLessThan(6000)
+    expect(Date.now() - began).toBeLessThan(4500)
   }
 })
 
