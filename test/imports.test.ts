@@ -74,6 +74,23 @@ test('the entry file loads nothing before it has checked the version of Node', (
   expect(text).not.toMatch(/^import\b(?!\()/m)
 })
 
+test('help and version load no package but commander', () => {
+  const seen = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string) => {
+    if (seen.has(file)) return
+    seen.add(file)
+    const text = readFileSync(join(SRC, file), 'utf8')
+    // Loaded with the file itself: static imports of values.
+    for (const [, target] of text.matchAll(/^import (?!type\b)[^;]*?'([^']+)'/gm)) {
+      if (target!.startsWith('.')) visit(normalize(join(dirname(file), target!)))
+      else if (!target!.startsWith('node:')) packages.add(target!)
+    }
+  }
+  visit('program.ts')
+  expect([...packages]).toEqual(['commander'])
+})
+
 test('no file imports itself by way of others', () => {
   const graph = new Map(files.map((file) => [file, importsOf(file)]))
   const done = new Set<string>()
