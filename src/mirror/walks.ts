@@ -18,8 +18,8 @@ export interface WalkRow {
   reason: string | null
   /** What the walk goes on from; null once it has ended. */
   state: unknown
-  /** Ids of its first window, in list order. */
-  firstWindow: string[] | null
+  /** Ids and createdAt of its first window, in list order. */
+  firstWindow: { ids: string[]; moments: (number | null)[] } | null
   maxSeqAtStart: number
   startedAt: number
   updatedAt: number
@@ -39,7 +39,7 @@ export interface WalkProgress {
   drift: number
   state: unknown
   /** Given once, with the first window. */
-  firstWindow?: string[]
+  firstWindow?: { ids: string[]; moments: (number | null)[] }
 }
 
 export interface WalkEnd {
@@ -122,7 +122,7 @@ function toWalk(row: unknown): WalkRow | null {
     verdict: found.verdict as Verdict | null,
     reason: found.reason as string | null,
     state: parsed(found.state),
-    firstWindow: parsed(found.first_window) as string[] | null,
+    firstWindow: parsed(found.first_window) as WalkRow['firstWindow'],
     maxSeqAtStart: found.max_seq_at_start as number,
     startedAt: found.started_at as number,
     updatedAt: found.updated_at as number,

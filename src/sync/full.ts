@@ -68,6 +68,7 @@ export function partialNote(what: string, reason: string | null): string {
 const REASONS: Record<string, string> = {
   'skip-ignored': 'the service ignores skip, so only its first window can be read.',
   wraps: 'the service starts again from the top behind the end of the list.',
+  'skip-limit': 'the service refuses to go beyond an index, though items may lie there.',
   'page-of-one': 'the service gives one item at a time, so no seam can be verified.',
   'no-progress': 'many windows in a row brought nothing new.',
   'request-limit': 'the bound on requests of one walk was reached.',

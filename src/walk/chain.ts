@@ -32,8 +32,10 @@ export interface ChainState {
   shortAnswer: number | null
   drift: number
   order: OrderEvidence
-  /** Pages are filtered after paging. */
+  /** Pages are filtered after paging: fewer items than asked come from the whole of the window. */
   filtered: boolean
+  /** Seams in a row at which the last item stood further down than the answers before had said. */
+  shifts: number
   /** The newest createdAt of the first window; the service's date and this machine's when it was asked for. */
   newestInFirst: Moment
   firstServiceDate: number | null
@@ -56,6 +58,7 @@ export function newChain(digestCutoff: number | null = null): ChainState {
     drift: 0,
     order: noEvidence(),
     filtered: false,
+    shifts: 0,
     newestInFirst: null,
     firstServiceDate: null,
     firstStartedAt: null,
@@ -115,6 +118,8 @@ export function extendChain(before: ChainState, window: ItemsWindow): ChainState
   if (seamReordered(before, window)) chain.order.unstable = true
 
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
+  if (lastAt >= 0) chain.shifts = skip + lastAt > before.end - 1 ? before.shifts + 1 : 0
+  if (chain.shifts >= 3 && count < window.asked) chain.filtered = true
   const firstNew = firstUnmetAfter(met, lastAt)
   const reachesLast = first || lastAt >= 0 || firstNew < count
   if (!reachesLast) {

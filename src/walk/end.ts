@@ -1,11 +1,15 @@
 // The end of the list and how it is proven (design.md 6.1, "The end"). An empty answer alone is a missing anchor, a short
 // answer may be a cap: only the last item seen again, with nothing behind it, is an end.
-import { isNothing, type Reader } from './reader.ts'
+import type { Moment } from '../task.ts'
+import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 export type EndJudgement =
-  /** Nothing behind item `index`, which is the chain's last item. */
-  | { kind: 'proven'; index: number }
+  /**
+   * Nothing behind item `index`, which is the last item; `tied` where another of its tie run stood there in the end, so
+   * that the run has to be counted.
+   */
+  | { kind: 'proven'; index: number; tied: boolean }
   /** There are items behind that have not been met. */
   | { kind: 'more' }
   /** The list moved while it was looked at: look again. */
@@ -13,11 +17,12 @@ export type EndJudgement =
   /** Pages are filtered after paging: `window` lies behind a stretch without visible items, joined by its place. */
   | { kind: 'gap'; window: ItemsWindow }
   /** The service does not honour skip. */
-  | { kind: 'unprovable'; reason: 'skip-ignored' | 'wraps' | 'page-of-one' }
+  | { kind: 'unprovable'; reason: 'skip-ignored' | 'wraps' | 'page-of-one' | 'skip-limit' }
 
 export interface EndQuestion {
   /** Id of the last item of the window that looks like the last one; it has been met. */
   lastId: string
+  lastMoment: Moment
   /** Its index as last read. */
   index: number
   /** Ask beyond the end too: full walks. `wide` looks at every window up to ten behind it. */
@@ -31,13 +36,17 @@ const FAR = 10
 export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
-  const again = await reader.read(place, reader.window, { fresh: true })
-  const seen = again.kind === 'items' ? again.ids : []
+  // At the full size: a service that refuses windows reaching beyond some index is not at its end.
+  const again = await reader.read(place, Math.max(1, reader.served), { fresh: true })
   reader.drop(again)
-  if (seen[0] !== question.lastId) return { kind: 'moved' }
-  if (seen.length > 1) return { kind: 'more' }
-  if (!question.beyond) return { kind: 'proven', index: place }
-  return lookBeyond(reader, question, place)
+  if (again.kind === 'refused') return { kind: 'unprovable', reason: 'skip-limit' }
+  if (again.kind !== 'items' || again.ids.length === 0) return { kind: 'moved' }
+  const same = again.ids[0] === question.lastId
+  const tied = !same && question.lastMoment !== null && again.moments[0] === question.lastMoment && again.met[0] === 1
+  if (!same && !tied) return { kind: 'moved' }
+  if (again.ids.length > 1) return { kind: tied ? 'moved' : 'more' }
+  if (!question.beyond) return { kind: 'proven', index: place, tied }
+  return lookBeyond(reader, question, place, tied)
 }
 
 /** The index whose answer is the last that holds anything, by galloping and bisecting; usually one request. */
@@ -45,22 +54,21 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
   let inside = question.index
   let outside = -1
   for (let step = 1; outside < 0; step *= 2) {
-    const probe = question.index + step
-    const answer = await reader.read(probe, reader.window, { fresh: true })
-    const judged = readProbe(reader, question, answer)
+    const place = question.index + step
+    const judged = readProbe(reader, question, await probe(reader, place))
     if (judged === 'nothing') {
-      outside = probe
+      outside = place
       continue
     }
     if (judged !== 'met' && judged !== 'elsewhere') return judged
-    const fixed = await repeatsOrWraps(reader, question, probe)
+    const fixed = await repeatsOrWraps(reader, question, place)
     if (fixed !== null) return fixed
     if (judged === 'elsewhere') return { kind: 'moved' }
-    inside = probe
+    inside = place
   }
   while (outside - inside > 1) {
     const middle = Math.floor((inside + outside) / 2)
-    const judged = readProbe(reader, question, await reader.read(middle, reader.window, { fresh: true }))
+    const judged = readProbe(reader, question, await probe(reader, middle))
     if (judged === 'nothing') outside = middle
     else if (judged === 'met') inside = middle
     else return judged === 'elsewhere' ? { kind: 'moved' } : judged
@@ -90,23 +98,23 @@ function readProbe(
  * its last window again (single answers far behind show the last item), or it ignores skip or wraps around (the first
  * item is there and at 0 as well).
  */
-async function repeatsOrWraps(reader: Reader, question: EndQuestion, probe: number): Promise<EndJudgement | null> {
-  const far = probe + FAR * reader.window
-  const behind = await reader.read(far, 1, { fresh: true })
-  reader.drop(behind)
+async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: number): Promise<EndJudgement | null> {
+  const one = async (skip: number): Promise<WindowAnswer> => {
+    const answer = await reader.read(skip, 1, { fresh: true })
+    reader.drop(answer)
+    return answer
+  }
+  const behind = await one(place + FAR * reader.window)
   if (behind.kind !== 'items' || behind.ids.length === 0) return null
-  const near = await reader.read(probe, 1, { fresh: true })
-  reader.drop(near)
+  const near = await one(place)
   if (onlyLast(behind, question.lastId) && onlyLast(near, question.lastId)) {
     if (reader.largest < 2) return { kind: 'unprovable', reason: 'page-of-one' }
     return settleRepeat(reader, question)
   }
-  if (behind.ids.some((_, index) => behind.met[index] === 0)) return { kind: 'more' }
-  const start = await reader.read(0, 1, { fresh: true })
-  reader.drop(start)
-  const sameAsStart =
-    start.kind === 'items' && near.kind === 'items' && start.ids[0] !== undefined && start.ids[0] === near.ids[0]
-  return { kind: 'unprovable', reason: sameAsStart ? 'skip-ignored' : 'wraps' }
+  if (behind.met.includes(0)) return { kind: 'more' }
+  const next = await one(place + 1)
+  const ignored = near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]
+  return { kind: 'unprovable', reason: ignored ? 'skip-ignored' : 'wraps' }
 }
 
 function onlyLast(answer: WindowAnswer, lastId: string): boolean {
@@ -129,26 +137,26 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
     if (onlyLast(one, question.lastId)) high = middle
     else low = middle
   }
-  return { kind: 'proven', index: high }
+  return { kind: 'proven', index: high, tied: false }
 }
 
 /** One window and ten windows beyond; all of them where answers were short in the middle of the list. */
-async function lookBeyond(reader: Reader, question: EndQuestion, index: number): Promise<EndJudgement> {
+async function lookBeyond(reader: Reader, question: EndQuestion, index: number, tied: boolean): Promise<EndJudgement> {
   const steps = question.wide ? Array.from({ length: FAR }, (_, step) => step + 1) : [1, FAR]
   for (const step of steps) {
-    const answer = await reader.read(index + 1 + step * reader.window, reader.window, { fresh: true })
-    const judged = readProbe(reader, question, answer)
+    const judged = readProbe(reader, question, await probe(reader, index + 1 + step * reader.window))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
     return crossGap(reader, question, index)
   }
-  return { kind: 'proven', index }
+  return { kind: 'proven', index, tied }
 }
 
 /** Reads on behind a stretch without visible items; the place of the last item, before and after, is the anchor. */
 async function crossGap(reader: Reader, question: EndQuestion, index: number): Promise<EndJudgement> {
   for (let step = 0; step <= FAR; step += 1) {
-    const window = await reader.read(index + 1 + step * reader.window, reader.window, { fresh: true })
+    const window = await probe(reader, index + 1 + step * reader.window)
+    if (window.kind === 'refused') continue
     if (window.kind !== 'items') return { kind: 'moved' }
     if (window.ids.length === 0) {
       reader.drop(window)

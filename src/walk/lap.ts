@@ -1,28 +1,49 @@
 // The closing lap (design.md 6.1): after a full walk the head of the list is read again, joined by seams, until items of
 // the walk's own first window come as they came then. What moved to the front while the walk was further down is met here.
 
+import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import { overlapOf } from './chain.ts'
 import { breakStretch, observe } from './order.ts'
 import { type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
+/** A walk's first window, in list order. */
+export interface FirstWindow {
+  ids: string[]
+  moments: Moment[]
+}
+
 export type LapResult = { kind: 'closed' } | { kind: 'open'; reason: 'lap-unreadable' | 'lap-too-long' }
 
+/** Items of the first window by the number of their tie run there: among equal createdAt no order is an old order. */
+function runsOf(firstWindow: FirstWindow): Map<string, number> {
+  let run = -1
+  let before: Moment = null
+  return new Map(
+    firstWindow.ids.map((id, index) => {
+      const moment = firstWindow.moments[index] as Moment
+      if (index === 0 || moment === null || moment !== before) run += 1
+      before = moment
+      return [id, run]
+    }),
+  )
+}
+
 /**
- * `firstWindow`: ids of the walk's first window, in list order. `commit` makes the step that takes a window in without
+ * `commit` makes the step that takes a window in without
  * moving the chain; what the lap shows of the order is added to `chain.order`.
  */
 export async function* closeLap(
   reader: Reader,
   chain: ChainState,
-  firstWindow: string[],
+  firstWindow: FirstWindow,
   configuredOverlap: number,
   maxWindows: number,
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, LapResult, StepResult> {
-  const places = new Map(firstWindow.map((id, place) => [id, place]))
-  const wanted = Math.min(configuredOverlap, firstWindow.length)
+  const places = runsOf(firstWindow)
+  const wanted = Math.min(configuredOverlap, firstWindow.ids.length)
   let previous: ItemsWindow | null = null
   let run = 0
   let lastPlace = -2
@@ -50,7 +71,7 @@ export async function* closeLap(
     observe(chain.order, window.ids, window.moments, joinedAt)
     for (let index = joinedAt; index < window.ids.length; index += 1) {
       const place: number | undefined = places.get(window.ids[index] as string)
-      run = place === undefined ? 0 : place === lastPlace + 1 ? run + 1 : 1
+      run = place === undefined ? 0 : place === lastPlace || place === lastPlace + 1 ? run + 1 : 1
       lastPlace = place ?? -2
       if (run >= wanted) break
     }

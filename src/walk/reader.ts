@@ -8,6 +8,8 @@ export interface Reader {
   requests: number
   /** What is asked for at present; never more than the configured window. */
   take: number
+  /** The largest size that was answered in this walk; 0 before the first answer. */
+  served: number
   /** The largest answer of this walk. */
   largest: number
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
@@ -30,6 +32,7 @@ export function makeReader(source: WindowSource, window: number): Reader {
   const reader: Reader = {
     requests: 0,
     take: window,
+    served: 0,
     largest: 0,
     successes: 0,
     patience: 1,
@@ -38,7 +41,10 @@ export function makeReader(source: WindowSource, window: number): Reader {
     async read(skip, take, options) {
       reader.requests += 1
       const answer = await source.read(skip, take, options)
-      if (answer.kind === 'items') reader.largest = Math.max(reader.largest, answer.ids.length)
+      if (answer.kind === 'items') {
+        reader.largest = Math.max(reader.largest, answer.ids.length)
+        if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
+      }
       return answer
     },
     drop(answer) {
@@ -48,9 +54,15 @@ export function makeReader(source: WindowSource, window: number): Reader {
   return reader
 }
 
-/** True where there is nothing at that position: an empty answer or a refusal. */
+/** True for an empty answer or a refusal. A refusal may be about the size: see `probe`. */
 export function isNothing(answer: WindowAnswer): boolean {
   return answer.kind === 'refused' || (answer.kind === 'items' && answer.ids.length === 0)
+}
+
+/** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
+export async function probe(reader: Reader, skip: number): Promise<WindowAnswer> {
+  const answer = await reader.read(skip, Math.max(1, reader.served), { fresh: true })
+  return answer.kind === 'refused' && answer.asked > 1 ? reader.read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
 }
 
 /**
@@ -113,7 +125,9 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
   let failure = first
   let best: ItemsWindow | null = null
   reader.successes = 0
-  reader.patience = Math.min(64, reader.patience * 2)
+  // A size that is refused or too heavy now will be so again; a position that fails is soon left behind.
+  const aboutSize = first.kind === 'refused' || first.reason === 'too-large' || first.reason === 'timeout'
+  reader.patience = aboutSize ? Math.min(64, reader.patience * 2) : 1
   while (bad - good > 1) {
     const take = good === 0 ? Math.floor(bad / 2) : Math.floor((good + bad) / 2)
     const answer = await reader.read(skip, take, { fresh: true, maxRetries: 1 })
@@ -125,13 +139,18 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
     if (best !== null) reader.drop(best)
     best = answer
     good = take
-    if (answer.met.includes(0) || answer.ids.length < take) {
+    const enough = answer.ids.length < take || first.kind !== 'refused' || bad - good <= good / 8
+    if (enough && (answer.met.includes(0) || answer.ids.length < take)) {
       reader.take = take
       return answer
     }
   }
+  if (best?.met.includes(0) === true) {
+    reader.take = good
+    return best
+  }
   if (best !== null) reader.drop(best)
   else if (first.kind === 'refused') await requireAnswerAtStart(reader, skip, failure)
-  reader.take = Math.max(1, good)
+  reader.take = reader.served > 0 ? reader.window : 1
   return { kind: 'unreadable', skip: skip + good, answer: failure }
 }

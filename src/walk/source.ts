@@ -56,7 +56,8 @@ export type WalkStep =
       state: unknown
       nextSkip: number
       drift: number
-      firstWindow?: string[]
+      /** Given once, with the first window. */
+      firstWindow?: { ids: string[]; moments: Moment[] }
     }
   /** Genuine items, but outside the chain: taken in without being met. */
   | { kind: 'keep'; window: ItemsWindow }

@@ -3,7 +3,7 @@
 import type { Moment, Order, Verdict } from '../task.ts'
 import { type ChainState, extendChain, judgeSeam, newChain, overlapOf } from './chain.ts'
 import { type EndQuestion, judgeEnd } from './end.ts'
-import { closeLap } from './lap.ts'
+import { closeLap, type FirstWindow } from './lap.ts'
 import { orderShown } from './order.ts'
 import { makeReader, type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
@@ -35,7 +35,7 @@ export interface WalkRequest {
   /** Tasks created at or after this moment do not count in the digest of the sequence. */
   digestCutoff?: number | null
   /** A walk that was cut off: its last state and its first window. */
-  resume?: { state: WalkState; firstWindow: string[] | null }
+  resume?: { state: WalkState; firstWindow: FirstWindow | null }
 }
 
 /** What is kept in `walks.state`. */
@@ -98,9 +98,9 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     state: state(),
     nextSkip: chain.end,
     drift: chain.drift,
-    ...(first ? { firstWindow: window.ids } : {}),
+    ...(first ? { firstWindow: { ids: window.ids, moments: window.moments } } : {}),
   })
-  const result = (reason: string | null): WalkResult => finish(chain, reader, settings, doubts, reason, total)
+  const result = (reason: string | null): WalkResult => finish(chain, settings, doubts, reason, total)
 
   let skip = resumed === undefined ? request.start : nextSkip(chain, counting, reader, settings)
   let back = 1
@@ -128,12 +128,13 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
         continue
       }
       if (passed.kind === 'end') {
+        if (reading.answer.kind === 'refused') return result('skip-limit')
         total = passed.total
         break
       }
       chain = extendChain({ ...chain, last: chain.last ?? null }, passed.window)
       yield step(passed.window, firstWindow === null)
-      firstWindow ??= passed.window.ids
+      firstWindow ??= { ids: passed.window.ids, moments: passed.window.moments }
       skip = nextSkip(chain, counting, reader, settings)
       continue
     }
@@ -155,7 +156,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
         continue
       }
       if (chain.last !== null && (pageOfOne || skip >= chain.end)) {
-        const judged = await judgeEnd(reader, endQuestion(chain, request, chain.last.id, skip - 1))
+        const judged = await judgeEnd(reader, endQuestion(chain, request, chain.last, chain.end - 1))
         if (judged.kind === 'proven') {
           total = judged.index + 1
           break
@@ -215,7 +216,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     chain = extendChain(chain, window)
     const behindRun = counting === null ? -1 : countRun(counting, window)
     const committed = yield step(window, beginning)
-    firstWindow ??= window.ids
+    firstWindow ??= { ids: window.ids, moments: window.moments }
     fruitless = committed.newlyMet > 0 ? 0 : fruitless + 1
     if (counting !== null && behindRun >= 0) {
       const proven = yield* proveRun(reader, counting, behindRun, (again) => step(again))
@@ -224,34 +225,35 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     }
     if (request.reached?.(window) === true) return result(null)
 
-    const twice = await firstItemTwice(reader, firstWindow, earlier, window)
+    const twice = await firstItemTwice(reader, firstWindow.ids[0], earlier, window)
     if (twice !== null) return result(twice)
 
-    const lastId = window.ids.at(-1) as string
+    const last = { id: window.ids.at(-1) as string, moment: window.moments.at(-1) as Moment }
     const fruitlessEnd = committed.newlyMet === 0
     const short = window.ids.length < window.asked && (chain.cap === 0 || window.ids.length < chain.cap)
     if (short && (fruitlessEnd || beginning || window.ids.length <= reader.largest / 2)) {
-      const judged = await judgeEnd(reader, endQuestion(chain, request, lastId, window.skip + window.ids.length - 1))
+      const judged = await judgeEnd(reader, endQuestion(chain, request, last, window.skip + window.ids.length - 1))
       if (judged.kind === 'proven') {
-        if (counting !== null) {
-          const proven = yield* proveRun(reader, counting, judged.index + 1, (again) => step(again))
+        const run = counting ?? (judged.tied ? chain.tie : null)
+        if (run !== null) {
+          const proven = yield* proveRun(reader, run, judged.index + 1, (again) => step(again))
           if (!proven) doubts.push('ties')
           counting = null
         }
         total = judged.index + 1
-        chain = { ...chain, last: { id: lastId, moment: window.moments.at(-1) as Moment } }
+        chain = { ...chain, last }
         break
       }
       if (judged.kind === 'unprovable') return result(judged.reason)
       if (judged.kind === 'gap') {
         chain = { ...extendChain(chain, judged.window), filtered: true }
         yield step(judged.window)
-      } else if (judged.kind === 'moved' || fruitlessEnd) {
+      } else if (judged.kind === 'moved' || (fruitlessEnd && !chain.filtered)) {
         endTries += 1
         if (endTries > END_TRIES) return result('end-keeps-moving')
         mustRead = { fresh: true }
       }
-      if (judged.kind === 'more') {
+      if (judged.kind === 'more' && !chain.filtered) {
         if (window.ids.length === 1 && reader.largest === 1 && !pageOfOne) {
           pageOfOne = true
           doubts.push('page-of-one')
@@ -270,6 +272,8 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
       continue
     }
     skip = nextSkip(chain, counting, reader, settings)
+    // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
+    if (chain.filtered) skip = Math.max(skip, window.skip + Math.floor(window.asked / 2))
     if (chain.last !== null && chain.last.id === earlier.last?.id && !window.ids.includes(chain.last.id)) {
       // Wholly behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
       skip += (ahead - 1) * Math.max(1, window.ids.length - settings.overlap)
@@ -295,8 +299,19 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   return result(null)
 }
 
-function endQuestion(chain: ChainState, request: WalkRequest, lastId: string, index: number): EndQuestion {
-  return { lastId, index, beyond: request.beyond, wide: chain.filtered || chain.capLow < chain.cap }
+function endQuestion(
+  chain: ChainState,
+  request: WalkRequest,
+  last: { id: string; moment: Moment },
+  index: number,
+): EndQuestion {
+  return {
+    lastId: last.id,
+    lastMoment: last.moment,
+    index,
+    beyond: request.beyond,
+    wide: chain.filtered || chain.capLow < chain.cap,
+  }
 }
 
 /** The next window by its place alone: the chain's last item stands directly before it, also after it was read. */
@@ -350,11 +365,10 @@ function countRun(run: CountedRun, window: ItemsWindow): number {
  */
 async function firstItemTwice(
   reader: Reader,
-  firstWindow: string[],
+  firstId: string | undefined,
   earlier: ChainState,
   window: ItemsWindow,
 ): Promise<'skip-ignored' | 'wraps' | null> {
-  const firstId = firstWindow[0]
   if (earlier.last === null || firstId === undefined || window.skip === 0) return null
   const at = window.ids.indexOf(firstId)
   if (at < 0) return null
@@ -438,7 +452,6 @@ async function* passUnreadable(
 
 function finish(
   chain: ChainState,
-  reader: Reader,
   settings: WalkSettings,
   doubts: string[],
   reason: string | null,
@@ -453,12 +466,7 @@ function finish(
     inversionMs: shown.inversionMs,
     total: why === null ? total : null,
     lastId: chain.last?.id ?? null,
-    pageCap:
-      chain.cap > 0
-        ? chain.cap
-        : reader.largest > 0 && reader.largest < settings.window && total === null
-          ? reader.largest
-          : null,
+    pageCap: chain.cap > 0 ? chain.cap : null,
     filtered: chain.filtered,
     newestInFirst: chain.newestInFirst,
     firstServiceDate: chain.firstServiceDate,

@@ -76,7 +76,7 @@ CREATE TABLE walks (
   verdict TEXT,                   -- complete or partial; NULL while open
   reason TEXT,                    -- why it is partial, a stable code
   state TEXT,                     -- JSON the walk resumes from
-  first_window TEXT,              -- JSON: the ids of its first window, for the closing lap
+  first_window TEXT,              -- JSON: ids and createdAt of its first window, for the closing lap
   max_seq_at_start INTEGER NOT NULL, -- highest seq when it began: only rows up to it can be deletion candidates
   started_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
