@@ -121,6 +121,15 @@ export function openReader(path: string): Db {
   })
 }
 
+/** Everything from here on is taken back by `endTrial`; transactions inside become savepoints. */
+export function beginTrial(db: Db): void {
+  db.exec('BEGIN IMMEDIATE')
+}
+
+export function endTrial(db: Db): void {
+  if (db.inTransaction) db.exec('ROLLBACK')
+}
+
 function migrate(db: Db, path: string): void {
   const all = migrations()
   const current = checkVersion(db, path)

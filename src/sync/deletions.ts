@@ -4,7 +4,7 @@ import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
 import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
 import type { DetailStep } from './details-intake.ts'
-import type { ParsedAnswer } from './windows.ts'
+import type { ParsedAnswer } from './writing.ts'
 
 const BATCH = 100
 

@@ -3,8 +3,7 @@ import type { OwedReason } from '../mirror/owed.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import { type Detail, readDetail } from '../service/wire.ts'
 import { countOutcome, type ListedOutcome, takeDetail } from './intake.ts'
-import type { Writing } from './session.ts'
-import type { ParsedAnswer } from './windows.ts'
+import type { ParsedAnswer, Writing } from './writing.ts'
 
 /** What came of asking for one task by its id. */
 export type DetailStep =

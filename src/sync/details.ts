@@ -4,7 +4,7 @@ import type { OwedReason } from '../mirror/owed.ts'
 import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
 import type { DetailStep, DetailTaken } from './details-intake.ts'
-import type { ParsedAnswer } from './windows.ts'
+import type { ParsedAnswer } from './writing.ts'
 
 /** What asking for one id brought, before it is known what "not found" looks like. */
 export type DetailAnswer = { taskId: string; readAt: number; answer: Answer<ParsedAnswer> }

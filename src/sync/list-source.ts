@@ -3,7 +3,7 @@
 import type { Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { Writer } from './thread.ts'
-import type { ParsedAnswer } from './windows.ts'
+import type { ParsedAnswer } from './writing.ts'
 
 type Asked =
   | { kind: 'parsed'; parsed: ParsedAnswer; startedAt: number; serviceDate: number | null }

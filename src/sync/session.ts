@@ -7,16 +7,17 @@ import { join } from 'node:path'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
-import { type Db, explaining, openWriter } from '../mirror/open.ts'
+import { beginTrial, type Db, endTrial, explaining, openWriter } from '../mirror/open.ts'
 import { type Owed, type OwedReason, owedTable } from '../mirror/owed.ts'
-import { type RunCounts, type RunEnd, type RunTable, runTable } from '../mirror/runs.ts'
+import { type RunCounts, type RunEnd, runTable } from '../mirror/runs.ts'
 import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
 import { placesOf, taskTable } from '../mirror/tasks.ts'
-import { type WalkEnd, type WalkKind, type WalkRow, type WalkTable, walkTable } from '../mirror/walks.ts'
+import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../mirror/walks.ts'
 import { detailIntake } from './details-intake.ts'
-import type { IntakeRules, Tables } from './intake.ts'
+import type { Tables } from './intake.ts'
 import { nextOpenCheck } from './open-checks.ts'
 import { windowIntake } from './windows.ts'
+import type { Writing } from './writing.ts'
 
 export interface SessionOptions {
   path: string
@@ -32,27 +33,6 @@ export interface SessionOptions {
   oweDetails: boolean
   /** Everything is rolled back at the end; a mirror that is missing is made elsewhere and removed. */
   dryRun: boolean
-}
-
-/** What the intakes share. */
-export interface Writing {
-  db: Db
-  runId: number
-  tables: Tables
-  rules: IntakeRules
-  walks: WalkTable
-  runs: RunTable
-  /** Seqs met in this run, whatever the walk. */
-  seen: Bits
-  /** Items without a usable row that the current walk has met. */
-  unfitMet: Set<string>
-  /** When the detail that brought the present content was asked for, by seq; an older answer never replaces it. */
-  detailReadAt: Map<number, number>
-  marks(walkId: number): Marks
-  /** How many transactions there have been. */
-  commits(): number
-  commit<T>(work: () => T): T
-  nextHandle(): number
 }
 
 export interface Opened {
@@ -92,7 +72,7 @@ export function openSession(options: SessionOptions) {
     throw error
   }
   try {
-    if (options.dryRun) db.exec('BEGIN IMMEDIATE')
+    if (options.dryRun) beginTrial(db)
     return begin(db, options, release)
   } catch (error) {
     db.close()
@@ -253,7 +233,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
 
     /** Ends the connection; returns the size of a WAL that readers keep from being folded back, bytes. */
     close(): number {
-      if (db.inTransaction) db.exec('ROLLBACK')
+      endTrial(db)
       db.close()
       release()
       return statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0

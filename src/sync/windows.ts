@@ -8,17 +8,7 @@ import type { WalkProgress } from '../mirror/walks.ts'
 import { type Page, readPage, type UnfitItem } from '../service/wire.ts'
 import type { Moment, Task } from '../task.ts'
 import { countOutcome, takeListed } from './intake.ts'
-import type { Writing } from './session.ts'
-
-/** What main learns of a parsed body; `handle` names it until it is taken in or dropped. */
-export interface ParsedAnswer {
-  handle: number
-  statusCode: number | null
-  message: string | null
-  hasPayload: boolean
-  /** Items in it. */
-  count: number
-}
+import type { ParsedAnswer, Writing } from './writing.ts'
 
 export interface Viewed {
   ids: string[]

@@ -1,6 +1,15 @@
-// Builds dist/ once per test run, so that tests of the command line run what a user runs.
+// Builds dist/ where a source is newer than the last build, so that tests of the command line run what a user runs.
 import { execFileSync } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 
 export default function build(): void {
+  if (newestIn('src') <= (statSync('dist/cli.js', { throwIfNoEntry: false })?.mtimeMs ?? 0)) return
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
+}
+
+/** When anything in the folder last changed, ms. */
+function newestIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return Math.max(...[folder, ...entries.map((name) => join(folder, name))].map((path) => statSync(path).mtimeMs))
 }

@@ -1,0 +1,37 @@
+// What the parts of the writing side share: tables, rules and the memory of one run.
+import type { Bits, Marks } from '../mirror/marks.ts'
+import type { Db } from '../mirror/open.ts'
+import type { RunTable } from '../mirror/runs.ts'
+import type { WalkTable } from '../mirror/walks.ts'
+import type { IntakeRules, Tables } from './intake.ts'
+
+/** What main learns of a parsed body; `handle` names it until it is taken in or dropped. */
+export interface ParsedAnswer {
+  handle: number
+  statusCode: number | null
+  message: string | null
+  hasPayload: boolean
+  /** Items in it. */
+  count: number
+}
+
+/** What the intakes share. */
+export interface Writing {
+  db: Db
+  runId: number
+  tables: Tables
+  rules: IntakeRules
+  walks: WalkTable
+  runs: RunTable
+  /** Seqs met in this run, whatever the walk. */
+  seen: Bits
+  /** Items without a usable row that the current walk has met. */
+  unfitMet: Set<string>
+  /** When the detail that brought the present content was asked for, by seq; an older answer never replaces it. */
+  detailReadAt: Map<number, number>
+  marks(walkId: number): Marks
+  /** How many transactions there have been. */
+  commits(): number
+  commit<T>(work: () => T): T
+  nextHandle(): number
+}
