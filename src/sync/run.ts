@@ -1,13 +1,10 @@
 // One run of `sync` or `backfill`: opens the mirror, plans, carries the plan out step by step, and says how it ended.
 // Every decision lies in a file of its own; this one keeps their order and the exit code.
-import { randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { EXIT, exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
-import { createClient } from '../service/client.ts'
-import { fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
 import { askForAll } from './details.ts'
@@ -37,18 +34,13 @@ export interface RunParts {
  * and the like. Everything later is in the result, progress included.
  */
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
-  const { config, now, log } = context
+  const { now, log } = context
   const startedAt = now()
-  const baseUrl = config.service.baseUrl
-  if (baseUrl === null) {
-    throw new MirrorError('config-invalid', 'No service is configured', {
-      hint: 'Set service.baseUrl in the configuration, --base-url or TASK_MIRROR_BASE_URL.',
-    })
-  }
+  const baseUrl = requireBaseUrl(context)
   const writer = parts.writer ?? (await openWriterThread(context, request))
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
   const opened = await writer.opened()
-  const service = parts.service ?? openClient(context, baseUrl, time.signal)
+  const service = parts.service ?? openClient(context, time.signal)
   const run: Run = {
     ...context,
     signal: time.signal,
@@ -103,60 +95,6 @@ function openWriterThread({ config, now }: RunContext, request: SyncRequest): Pr
     oweDetails: (request.details ?? sync.details) !== 'never',
     dryRun: request.dryRun === true,
   })
-}
-
-function openClient(context: RunContext, baseUrl: string, signal: AbortSignal): Service {
-  const { config, apiKey, now, random, log, progress } = context
-  const { service } = config
-  return createClient({
-    ...service,
-    baseUrl,
-    apiKey,
-    userAgent: `task-mirror/${toolVersion()}`,
-    signal,
-    now,
-    random,
-    sleep: (ms, until) => delay(ms, undefined, { signal: until }),
-    onWait: (until) => progress.set({ waitingUntil: until }),
-    log: (event, facts) => log.debug({ event, ...facts }, 'Service'),
-  })
-}
-
-function refuseTooEarly(run: Run): void {
-  const until = run.facts.not_before
-  if (until === undefined || run.request.ignoreNotBefore === true || run.now() >= until) return
-  throw new MirrorError('not-before', `The service asked to be left alone until ${new Date(until).toISOString()}`, {
-    facts: { notBefore: until },
-    hint: 'Nothing was asked. Wait, or run with --now to ask all the same.',
-  })
-}
-
-/** Another base URL is refused before anything is sent, another account with the first window that shows it. */
-function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
-  const { facts, request, opened } = run
-  const url = baseUrl.replace(/\/+$/, '')
-  if (facts.base_url !== undefined && facts.base_url !== url && request.rebind !== true) {
-    throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${url}`, {
-      facts: { mirror: facts.base_url, asked: url },
-      hint: 'Use another file with --db, or accept the new address with --rebind.',
-    })
-  }
-  const salt = facts.key_salt ?? randomBytes(16).toString('hex')
-  const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
-  const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
-  run.checkAccount = async (known) => {
-    run.checkAccount = null
-    if (changed && known === 0 && opened.liveTasks > 0 && request.rebind !== true) {
-      throw new MirrorError(
-        'other-account',
-        'The API key is another one, and its account shares no task with this mirror',
-        {
-          hint: 'Use the key of this account, another file with --db, or accept the account with --rebind. Nothing was written.',
-        },
-      )
-    }
-    await learn(run, { base_url: url, key_salt: salt, key_fingerprint: print, not_before: undefined })
-  }
 }
 
 async function carryOut(run: Run, ended: Ended): Promise<void> {

@@ -1,0 +1,79 @@
+// What has to be settled before the first request of any run: the client, whether the service asked for peace, and
+// whether this mirror belongs to this service and account. Shared by every command that talks to the service.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { MirrorError } from '../errors.ts'
+import { type ClientOptions, createClient } from '../service/client.ts'
+import { fingerprint } from '../service/key.ts'
+import type { Service } from '../service/service.ts'
+import { toolVersion } from '../version.ts'
+import { learn, type Run, type RunContext } from './context.ts'
+
+/** The configured base URL without a slash at its end. Throws `config-invalid` where there is none. */
+export function requireBaseUrl({ config }: Pick<RunContext, 'config'>): string {
+  const { baseUrl } = config.service
+  if (baseUrl === null) {
+    throw new MirrorError('config-invalid', 'No service is configured', {
+      hint: 'Set service.baseUrl in the configuration, --base-url or TASK_MIRROR_BASE_URL.',
+    })
+  }
+  return baseUrl.replace(/\/+$/, '')
+}
+
+/** `given` replaces single options of the client: another key, a listener. */
+export function openClient(context: RunContext, signal: AbortSignal, given: Partial<ClientOptions> = {}): Service {
+  const { config, apiKey, now, random, log, progress } = context
+  return createClient({
+    ...config.service,
+    baseUrl: requireBaseUrl(context),
+    apiKey,
+    userAgent: `task-mirror/${toolVersion()}`,
+    signal,
+    now,
+    random,
+    sleep: (ms, until) => delay(ms, undefined, { signal: until }),
+    onWait: (until) => progress.set({ waitingUntil: until }),
+    log: (event, facts) => log.debug({ event, ...facts }, 'Service'),
+    ...given,
+  })
+}
+
+/** Throws `not-before` where the service asked to be left alone until later. */
+export function refuseTooEarly(run: Run): void {
+  const until = run.facts.not_before
+  if (until === undefined || run.request.ignoreNotBefore === true || run.now() >= until) return
+  throw new MirrorError('not-before', `The service asked to be left alone until ${new Date(until).toISOString()}`, {
+    facts: { notBefore: until },
+    hint: 'Nothing was asked. Wait, or run with --now to ask all the same.',
+  })
+}
+
+/**
+ * Another base URL is refused before anything is sent, another account with the first window that shows it. Sets
+ * `run.checkAccount`, which stores what was bound once it is called.
+ */
+export function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
+  const { facts, request, opened } = run
+  if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
+    throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
+      facts: { mirror: facts.base_url, asked: baseUrl },
+      hint: 'Use another file with --db, or accept the new address with --rebind.',
+    })
+  }
+  const salt = facts.key_salt ?? randomBytes(16).toString('hex')
+  const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
+  const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
+  run.checkAccount = async (known) => {
+    run.checkAccount = null
+    if (changed && known === 0 && opened.liveTasks > 0 && request.rebind !== true) {
+      throw new MirrorError(
+        'other-account',
+        'The API key is another one, and its account shares no task with this mirror',
+        {
+          hint: 'Use the key of this account, another file with --db, or accept the account with --rebind. Nothing was written.',
+        },
+      )
+    }
+    await learn(run, { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined })
+  }
+}
