@@ -1,6 +1,7 @@
 // The text of `rejected`. Pure.
 import type { RejectedList } from '../mirror/rejected.ts'
-import { counted, moment, table } from './layout.ts'
+import type { ReplayResult } from '../sync/replay.ts'
+import { counted, grouped, moment, table } from './layout.ts'
 
 export function rejectedText({ total, items }: RejectedList): string {
   if (total === 0) return 'Nothing is set aside.'
@@ -16,4 +17,10 @@ export function rejectedText({ total, items }: RejectedList): string {
   const shown = items.length < total ? `\n${counted(total, 'item')} in all; --limit shows more.` : ''
   const raws = items.flatMap((item) => (item.raw === undefined ? [] : [`item ${item.id}: ${item.raw}`]))
   return [`${table(head, rows)}${shown}`, ...raws].join('\n')
+}
+
+export function replayText({ tried, taken, settled, left }: ReplayResult): string {
+  if (tried === 0) return 'Nothing is set aside.'
+  const places = settled === 0 ? '' : `, ${counted(settled, 'unreadable place')} passed by a later full walk`
+  return `${counted(tried, 'item')} tried: ${grouped(taken)} taken in${places}, ${grouped(left)} left.`
 }

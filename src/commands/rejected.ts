@@ -42,11 +42,10 @@ export const rejected: CommandSpec<RejectedFlags> = {
 }
 
 async function replayAll(context: CommandContext): Promise<number> {
-  // @ts-expect-error: until sync/run.ts is there
+  const { serviceContext } = await import('./service-context.ts')
   const { replayRejected } = await import('../sync/replay.ts')
-  const { config } = await context.config()
-  const { log, progress, signal, now, random } = context
-  const { taken, left } = await replayRejected({ config, apiKey: null, log, progress, signal, now, random })
-  await context.print(context.json ? { schemaVersion: 1, taken, left } : `${taken} taken in, ${left} left`)
-  return left > 0 ? EXIT.partial : EXIT.done
+  const { replayText } = await import('./rejected-text.ts')
+  const result = await replayRejected(await serviceContext(context))
+  await context.print(context.json ? result : replayText(result))
+  return result.left > 0 ? EXIT.partial : EXIT.done
 }

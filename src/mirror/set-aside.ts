@@ -35,6 +35,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
      ON CONFLICT (raw_hash) DO UPDATE SET replayed_at = NULL, seen_at = excluded.seen_at, run_id = excluded.run_id
      WHERE replayed_at IS NOT NULL`,
   )
+  const meetAgain = db.prepare('UPDATE rejected_items SET seen_at = ? WHERE raw_hash = ?')
   const replayed = db.prepare('UPDATE rejected_items SET replayed_at = ? WHERE task_id = ? AND replayed_at IS NULL')
   const pendingIds = db
     .prepare('SELECT count(*) FROM rejected_items WHERE task_id IS NOT NULL AND replayed_at IS NULL')
@@ -49,6 +50,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
     add(item: SetAside, runId: number, now: number): boolean {
       bytes ??= held.get() as number
       const size = Buffer.byteLength(item.raw)
+      const identity = identityHash(item)
       const done = insert.run(
         runId,
         item.source,
@@ -57,10 +59,13 @@ export function setAsideTable(db: Db, maxBytes: number) {
         item.reason,
         item.message,
         item.raw.toWellFormed(),
-        identityHash(item),
+        identity,
         now,
       )
-      if (done.changes === 0) return false
+      if (done.changes === 0) {
+        meetAgain.run(now, identity)
+        return false
+      }
       if (bytes + size > maxBytes) {
         throw new MirrorError(
           'rejected-full',

@@ -44,7 +44,7 @@ export function refuseTooEarly(run: Run): void {
   if (until === undefined || run.request.ignoreNotBefore === true || run.now() >= until) return
   throw new MirrorError('not-before', `The service asked to be left alone until ${new Date(until).toISOString()}`, {
     facts: { notBefore: until },
-    hint: 'Nothing was asked. Wait, or run with --now to ask all the same.',
+    hint: 'Nothing was asked. Wait, or ask all the same with `task-mirror sync --now`.',
   })
 }
 
@@ -57,7 +57,7 @@ export function bindService(run: Run, baseUrl: string, apiKey: string | null): v
   if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
     throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
       facts: { mirror: facts.base_url, asked: baseUrl },
-      hint: 'Use another file with --db, or accept the new address with --rebind.',
+      hint: 'Use another file with --db, or accept the new address with `task-mirror sync --rebind`.',
     })
   }
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
@@ -70,7 +70,7 @@ export function bindService(run: Run, baseUrl: string, apiKey: string | null): v
         'other-account',
         'The API key is another one, and its account shares no task with this mirror',
         {
-          hint: 'Use the key of this account, another file with --db, or accept the account with --rebind. Nothing was written.',
+          hint: 'Use the key of this account, another file with --db, or accept the account with `task-mirror sync --rebind`. Nothing was written.',
         },
       )
     }

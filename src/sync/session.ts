@@ -16,6 +16,7 @@ import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../mirror/
 import { detailIntake } from './details-intake.ts'
 import type { Tables } from './intake.ts'
 import { nextOpenCheck } from './open-checks.ts'
+import { replayIntake } from './replay-intake.ts'
 import { windowIntake } from './windows.ts'
 import type { Writing } from './writing.ts'
 
@@ -138,6 +139,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
   return {
     ...windowIntake(writing),
     ...detailIntake(writing, nextOpenCheck),
+    ...replayIntake(writing),
 
     opened(): Opened {
       return {
