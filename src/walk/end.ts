@@ -32,6 +32,8 @@ export interface EndQuestion {
 
 /** How many windows behind the end are looked at. */
 const FAR = 10
+/** Galloping ends here: no list is longer. */
+const FARTHEST = 2 ** 40
 
 export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   const place = await locateLast(reader, question)
@@ -53,18 +55,22 @@ export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<E
 async function locateLast(reader: Reader, question: EndQuestion): Promise<number | EndJudgement> {
   let inside = question.index
   let outside = -1
+  let place = question.index + 1
   for (let step = 1; outside < 0; step *= 2) {
-    const place = question.index + step
-    const judged = readProbe(reader, question, await probe(reader, place))
+    const answer = await probe(reader, place)
+    const judged = readProbe(reader, question, answer)
     if (judged === 'nothing') {
       outside = place
       continue
     }
     if (judged !== 'met' && judged !== 'elsewhere') return judged
-    const fixed = await repeatsOrWraps(reader, question, place)
+    const fixed = step === 1 ? await repeatsOrWraps(reader, question, place) : null
     if (fixed !== null) return fixed
-    if (judged === 'elsewhere') return { kind: 'moved' }
+    if (judged === 'elsewhere' || step > FARTHEST) return { kind: 'moved' }
     inside = place
+    // Behind the last item as this answer shows it: where something was inserted in front, that is the end.
+    const last = answer.kind === 'items' ? answer.ids.lastIndexOf(question.lastId) : 0
+    place = Math.max(place + last + 1, question.index + step)
   }
   while (outside - inside > 1) {
     const middle = Math.floor((inside + outside) / 2)
@@ -74,6 +80,19 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
     else return judged === 'elsewhere' ? { kind: 'moved' } : judged
   }
   return inside
+}
+
+/**
+ * An index behind which nothing lies at this moment: a walk that passes it and still finds more is following a list that
+ * grows as fast as it is read.
+ */
+export async function findHorizon(reader: Reader, from: number): Promise<number> {
+  for (let step = Math.max(1, reader.largest); step < FARTHEST; step *= 2) {
+    const answer = await probe(reader, from + step)
+    reader.drop(answer)
+    if (isNothing(answer)) return from + step
+  }
+  return Number.MAX_SAFE_INTEGER
 }
 
 /** `elsewhere`: everything in it has been met, but the last item is not among it. */

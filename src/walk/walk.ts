@@ -2,7 +2,7 @@
 // Rules and their reasons: design.md 6.1.
 import type { Moment, Order, Verdict } from '../task.ts'
 import { type ChainState, extendChain, judgeSeam, newChain, overlapOf } from './chain.ts'
-import { type EndQuestion, judgeEnd } from './end.ts'
+import { type EndQuestion, findHorizon, judgeEnd } from './end.ts'
 import { closeLap, type FirstWindow } from './lap.ts'
 import { orderShown } from './order.ts'
 import { makeReader, type Reader, readWindow } from './reader.ts'
@@ -107,6 +107,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   let ahead = 1
   let fruitless = 0
   let endTries = 0
+  let horizon = 0
   let unstuck = 0
   let pageOfOne = doubts.includes('page-of-one')
   let mustRead: { fresh: boolean } | undefined
@@ -252,6 +253,11 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
         endTries += 1
         if (endTries > END_TRIES) return result('end-keeps-moving')
         mustRead = { fresh: true }
+      }
+      if (judged.kind === 'more' && !beginning && chain.end >= horizon) {
+        if (horizon > 0) endTries += 1
+        if (endTries > END_TRIES) return result('end-keeps-moving')
+        horizon = await findHorizon(reader, chain.end)
       }
       if (judged.kind === 'more' && !chain.filtered) {
         if (window.ids.length === 1 && reader.largest === 1 && !pageOfOne) {
