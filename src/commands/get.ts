@@ -1,5 +1,5 @@
 // `get`: one task from the mirror, as the service sent it.
-import { MirrorError } from '../errors.ts'
+import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './command.ts'
 
 interface GetFlags {
@@ -18,11 +18,12 @@ export const get: CommandSpec<GetFlags> = {
   ],
   async run(context, flags, id) {
     const { config } = await context.config()
+    let missing: string | null = null
     if (flags.refresh === true) {
       const { serviceContext } = await import('./service-context.ts')
-      const { runSync } = await import('../sync/run.ts')
-      const { error } = await runSync(await serviceContext(context), { command: 'backfill', ids: [id] })
-      if (error !== null) throw error
+      const { refreshTask } = await import('../sync/refresh.ts')
+      const { why } = await refreshTask(await serviceContext(context), id)
+      missing = why
     }
     const { openReader } = await import('../mirror/open.ts')
     const { readTask } = await import('../mirror/tasks-read.ts')
@@ -30,20 +31,33 @@ export const get: CommandSpec<GetFlags> = {
     const db = openReader(config.mirror.path)
     try {
       const task = readTask(db, id)
-      if (task === null) {
-        throw new MirrorError('not-in-mirror', `The mirror holds no task with the id ${id}`, {
-          facts: { id },
-          hint: 'Ids are compared letter for letter; `task-mirror get ID --refresh` asks the service.',
-        })
-      }
+      if (task === null) throw notInMirror(id, missing)
       const { row, ...meta } = task
       const text = taskText(row)
       const withMeta = flags.withMeta === true ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
       const { indentJson } = await import('./indent-json.ts')
       await context.print(context.json ? withMeta : indentJson(withMeta))
-      return 0
+      if (missing === null) return EXIT.done
+      context.tell(
+        new MirrorError('partial', `${missing}; what was printed is what the mirror holds`, {
+          facts: { id },
+          hint: 'Only a full walk proves that a task was deleted: run `task-mirror sync --full`.',
+        }),
+      )
+      return EXIT.partial
     } finally {
       db.close()
     }
   },
+}
+
+/** `missing`: what the service said when it was asked first; null where it was not. */
+function notInMirror(id: string, missing: string | null): MirrorError {
+  const message =
+    missing === null ? `The mirror holds no task with the id ${id}` : `${missing}, and the mirror holds none either`
+  const hint = 'Ids are compared letter for letter'
+  return new MirrorError('not-in-mirror', message, {
+    facts: { id },
+    hint: missing === null ? `${hint}; \`task-mirror get ID --refresh\` asks the service.` : `${hint}.`,
+  })
 }

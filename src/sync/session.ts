@@ -207,6 +207,9 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
     placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(db, seqs, newestFirst),
 
+    /** How many of `ids` the mirror holds, tombstones included. */
+    knownCount: (ids: string[]): number => ids.filter((id) => tasks.find(id) !== undefined).length,
+
     owedCount: (reason: OwedReason): number => owed.count(reason),
     /** A candidate that this run has met is none any more. */
     dropMetCandidates(): void {
