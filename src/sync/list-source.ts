@@ -45,11 +45,10 @@ export function listSource(options: ListSourceOptions): ListSource {
 
   function forget(): void {
     for (const asked of ahead.values()) {
-      asked.then(
-        (answer) => (answer.kind === 'parsed' ? writer.dropWindow(answer.parsed.handle) : undefined),
+      asked
+        .then((answer) => (answer.kind === 'parsed' ? writer.dropWindow(answer.parsed.handle) : undefined))
         // Whatever is wrong will be wrong for the window that is wanted, too.
-        () => undefined,
-      )
+        .catch(() => undefined)
     }
     ahead.clear()
   }

@@ -34,6 +34,10 @@ export interface ChainState {
   order: OrderEvidence
   /** Pages are filtered after paging: fewer items than asked come from the whole of the window. */
   filtered: boolean
+  /** Where the window lay that last showed the chain's last item, and how much it asked for. */
+  lastSeen: { skip: number; asked: number }
+  /** Windows must not reach below this index: an item before it cannot be read. */
+  floor: number
   /** Seams in a row at which the last item stood further down than the answers before had said. */
   shifts: number
   /** The newest createdAt of the first window; the service's date and this machine's when it was asked for. */
@@ -58,6 +62,8 @@ export function newChain(digestCutoff: number | null = null): ChainState {
     drift: 0,
     order: noEvidence(),
     filtered: false,
+    lastSeen: { skip: 0, asked: 0 },
+    floor: 0,
     shifts: 0,
     newestInFirst: null,
     firstServiceDate: null,
@@ -132,6 +138,7 @@ export function extendChain(before: ChainState, window: ItemsWindow): ChainState
   observe(chain.order, ids, moments, from)
 
   chain.end = skip + count
+  chain.lastSeen = { skip, asked: window.asked }
   chain.last = { id: ids[count - 1] as string, moment: moments[count - 1] as Moment }
   chain.tail = [...(count >= TAIL ? [] : before.tail.filter((id) => !ids.includes(id))), ...ids.slice(-TAIL)].slice(
     -TAIL,

@@ -1,6 +1,7 @@
 // The end of the list and how it is proven (design.md 6.1, "The end"). An empty answer alone is a missing anchor, a short
 // answer may be a cap: only the last item seen again, with nothing behind it, is an end.
 import type { Moment } from '../task.ts'
+import type { ChainState } from './chain.ts'
 import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -28,6 +29,8 @@ export interface EndQuestion {
   /** Ask beyond the end too: full walks. `wide` looks at every window up to ten behind it. */
   beyond: boolean
   wide: boolean
+  /** Pages are filtered after paging: the index says where a window lies, not where an item stands. */
+  filtered: boolean
 }
 
 /** How many windows behind the end are looked at. */
@@ -47,8 +50,13 @@ export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<E
   const tied = !same && question.lastMoment !== null && again.moments[0] === question.lastMoment && again.met[0] === 1
   if (!same && !tied) return { kind: 'moved' }
   if (again.ids.length > 1) return { kind: tied ? 'moved' : 'more' }
-  if (!question.beyond) return { kind: 'proven', index: place, tied }
-  return lookBeyond(reader, question, place, tied)
+  // One at a time, whatever was asked for: what lies beside an item is never seen together with it.
+  if (place > 0 && reader.largest === 1) return { kind: 'unprovable', reason: 'page-of-one' }
+  if (reader.served === 1 && reader.window > 1) return { kind: 'unprovable', reason: 'page-of-one' }
+  // An item that has changed its place may have done so within its tie run.
+  const counted = tied || (place !== question.index && !question.filtered)
+  if (!question.beyond) return { kind: 'proven', index: place, tied: counted }
+  return lookBeyond(reader, question, place, counted)
 }
 
 /** The index whose answer is the last that holds anything, by galloping and bisecting; usually one request. */
@@ -166,26 +174,46 @@ async function lookBeyond(reader: Reader, question: EndQuestion, index: number, 
     const judged = readProbe(reader, question, await probe(reader, index + 1 + step * reader.window))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
-    return crossGap(reader, question, index)
+    return crossGap(reader, question.lastId, index, 0)
   }
   return { kind: 'proven', index, tied }
 }
 
 /** Reads on behind a stretch without visible items; the place of the last item, before and after, is the anchor. */
-async function crossGap(reader: Reader, question: EndQuestion, index: number): Promise<EndJudgement> {
-  for (let step = 0; step <= FAR; step += 1) {
+async function crossGap(reader: Reader, lastId: string, index: number, first: number): Promise<EndJudgement> {
+  let found: ItemsWindow | null = null
+  for (let step = first; step <= FAR && found === null; step += 1) {
     const window = await probe(reader, index + 1 + step * reader.window)
-    if (window.kind === 'refused') continue
-    if (window.kind !== 'items') return { kind: 'moved' }
-    if (window.ids.length === 0) {
-      reader.drop(window)
-      continue
-    }
-    const again = await reader.read(index, 1, { fresh: true })
-    reader.drop(again)
-    if (again.kind === 'items' && again.ids[0] === question.lastId) return { kind: 'gap', window }
-    reader.drop(window)
-    return { kind: 'moved' }
+    if (window.kind === 'failed') return { kind: 'moved' }
+    if (window.kind === 'items' && window.ids.length > 0) found = window
+    else reader.drop(window)
   }
+  const again = await reader.read(index, 1, { fresh: true })
+  reader.drop(again)
+  const holds = again.kind === 'items' && again.ids[0] === lastId
+  if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
+  if (found !== null) reader.drop(found)
   return { kind: 'moved' }
+}
+
+/**
+ * For a list whose pages are filtered: finds the place of the chain's last item among the hidden ones, and reads on
+ * directly behind it.
+ */
+export async function crossHidden(reader: Reader, chain: ChainState): Promise<EndJudgement> {
+  const lastId = chain.last?.id as string
+  let inside = chain.lastSeen.skip
+  let outside = inside + Math.max(1, chain.lastSeen.asked)
+  while (outside - inside > 1) {
+    const middle = Math.floor((inside + outside) / 2)
+    const answer = await probe(reader, middle)
+    reader.drop(answer)
+    if (answer.kind === 'failed') return { kind: 'moved' }
+    if (answer.kind === 'items' && answer.ids.includes(lastId)) inside = middle
+    else outside = middle
+  }
+  const there = await reader.read(inside, 1, { fresh: true })
+  reader.drop(there)
+  if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
+  return crossGap(reader, lastId, inside, 0)
 }

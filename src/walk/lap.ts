@@ -6,13 +6,16 @@ import type { ChainState } from './chain.ts'
 import { overlapOf } from './chain.ts'
 import { breakStretch, observe } from './order.ts'
 import { type Reader, readWindow } from './reader.ts'
-import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
 
 /** A walk's first window, in list order. */
 export interface FirstWindow {
   ids: string[]
   moments: Moment[]
 }
+
+/** Unreadable positions that one lap passes. */
+const MOST_JUMPS = 10
 
 export type LapResult = { kind: 'closed' } | { kind: 'open'; reason: 'lap-unreadable' | 'lap-too-long' }
 
@@ -49,10 +52,20 @@ export async function* closeLap(
   let lastPlace = -2
   let skip = 0
   let back = 1
+  let jumps = 0
+  let jumped = false
   breakStretch(chain.order)
   for (let windows = 0; windows < maxWindows; windows += 1) {
-    const window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
-    if (window.kind === 'unreadable') return { kind: 'open', reason: 'lap-unreadable' }
+    let window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
+    let jump: number | null = null
+    if (window.kind === 'unreadable') {
+      // Set aside by the walk already: read up to it, and go on behind it.
+      jump = window.skip + 1
+      const upTo: WindowAnswer = await reader.read(skip, window.skip - skip, { fresh: true })
+      if (window.skip === skip || upTo.kind !== 'items' || jumps++ > MOST_JUMPS)
+        return { kind: 'open', reason: 'lap-unreadable' }
+      window = upTo
+    }
     if (window.kind === 'nothing') {
       // Nothing at 0, or the list ended before the old neighbours were found again.
       if (skip === 0 || previous === null || skip >= previous.skip + previous.ids.length) return { kind: 'closed' }
@@ -60,7 +73,8 @@ export async function* closeLap(
       back *= 2
       continue
     }
-    const joinedAt: number = joins(previous, window)
+    const joinedAt: number = jumped ? 0 : joins(previous, window)
+    jumped = false
     if (joinedAt < 0) {
       reader.drop(window)
       skip = Math.max(0, skip - back * Math.max(1, window.ids.length - configuredOverlap))
@@ -81,6 +95,11 @@ export async function* closeLap(
     const capacity: number = window.asked < reader.window ? window.asked : window.ids.length
     const reachesBack = previous !== null && end <= previous.skip + previous.ids.length
     previous = window
+    if (jump !== null) {
+      skip = jump
+      jumped = true
+      continue
+    }
     skip = reachesBack ? end : Math.max(end - overlapOf(capacity, configuredOverlap), window.skip + 1)
   }
   return { kind: 'open', reason: 'lap-too-long' }

@@ -149,6 +149,15 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
     reader.take = good
     return best
   }
+  if (best !== null && bad > 1) {
+    // Asked for alone it may well be readable: then it is the size that is refused, and this is the largest.
+    const alone = await reader.read(skip + good, 1, { fresh: true, maxRetries: 1 })
+    reader.drop(alone)
+    if (alone.kind === 'items') {
+      reader.take = good
+      return best
+    }
+  }
   if (best !== null) reader.drop(best)
   else if (first.kind === 'refused') await requireAnswerAtStart(reader, skip, failure)
   reader.take = reader.served > 0 ? reader.window : 1

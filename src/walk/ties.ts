@@ -29,6 +29,20 @@ async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
 }
 
 /**
+ * Whether one answer shows the whole run at the end of the list: an item before it, all of it, nothing behind it, and
+ * everything has been met. `last` is the index of its last item.
+ */
+export async function isRunWhole(reader: Reader, last: number, moment: Moment): Promise<boolean> {
+  const reach = Math.floor(Math.max(reader.largest, 2) / 2)
+  const answer = await reader.read(Math.max(0, last - reach), Math.max(1, reader.served), { fresh: true })
+  reader.drop(answer)
+  if (answer.kind !== 'items' || answer.met.includes(0)) return false
+  const first = answer.moments.indexOf(moment)
+  if (first < 0 || (first === 0 && answer.skip > 0)) return false
+  return answer.moments.slice(first).every((at) => at === moment) && answer.ids.length < reader.largest
+}
+
+/**
  * Proves a run whose first item behind it was just read at `behind`. Counts once by what the walk has met; where that is
  * not enough, reads the run again, round after round, until as many different ids have been seen as it is long.
  * `commit` makes the step that takes a window in without moving the chain. Returns whether the run is proven.

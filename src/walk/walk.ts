@@ -2,12 +2,12 @@
 // Rules and their reasons: design.md 6.1.
 import type { Moment, Order, Verdict } from '../task.ts'
 import { type ChainState, extendChain, judgeSeam, newChain, overlapOf } from './chain.ts'
-import { type EndQuestion, findHorizon, judgeEnd } from './end.ts'
+import { crossHidden, type EndQuestion, findHorizon, judgeEnd } from './end.ts'
 import { closeLap, type FirstWindow } from './lap.ts'
 import { orderShown } from './order.ts'
 import { makeReader, type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
-import { type CountedRun, proveRun } from './ties.ts'
+import { type CountedRun, isRunWhole, proveRun } from './ties.ts'
 
 export interface WalkSettings {
   /** Items asked for in one window. */
@@ -118,6 +118,15 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     const reading = await readWindow(reader, skip, mustRead)
     mustRead = undefined
 
+    if (reading.kind === 'unreadable' && chain.last !== null && reading.skip < chain.end - 1) {
+      // Within the overlap, so it was met before: the next windows begin behind it.
+      unstuck += 1
+      if (unstuck > END_TRIES) return result('unreadable-from')
+      chain = { ...chain, floor: reading.skip + 1 }
+      skip = nextSkip(chain, counting, reader, settings)
+      mustRead = { fresh: true }
+      continue
+    }
     if (reading.kind === 'unreadable') {
       const passed = yield* passUnreadable(reader, chain, reading.skip, reading.answer.message)
       if (passed.kind === 'too-many') return result('unreadable-from')
@@ -133,7 +142,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
         total = passed.total
         break
       }
-      chain = extendChain({ ...chain, last: chain.last ?? null }, passed.window)
+      chain = { ...extendChain(chain, passed.window), floor: passed.window.skip }
       yield step(passed.window, firstWindow === null)
       firstWindow ??= { ids: passed.window.ids, moments: passed.window.moments }
       skip = nextSkip(chain, counting, reader, settings)
@@ -156,14 +165,31 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
         skip = 0
         continue
       }
-      if (chain.last !== null && (pageOfOne || skip >= chain.end)) {
+      if (chain.last !== null && !chain.filtered && (pageOfOne || skip >= chain.end)) {
         const judged = await judgeEnd(reader, endQuestion(chain, request, chain.last, chain.end - 1))
         if (judged.kind === 'proven') {
           total = judged.index + 1
           break
         }
+        if (judged.kind === 'unprovable') return result(judged.reason)
       }
       fruitless += 1
+      if (chain.filtered && chain.last !== null) {
+        const crossed = await crossHidden(reader, chain)
+        if (crossed.kind === 'proven') {
+          total = crossed.index + 1
+          break
+        }
+        if (crossed.kind === 'gap') {
+          chain = extendChain(chain, crossed.window)
+          yield step(crossed.window)
+          skip = crossed.window.skip + Math.floor(crossed.window.asked / 2)
+          fruitless = 0
+          continue
+        }
+        endTries += 1
+        if (endTries > END_TRIES) return result('end-keeps-moving')
+      }
       skip = stepBack(skip, chain.returned, back, settings)
       back *= 2
       mustRead = { fresh: true }
@@ -198,18 +224,23 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     }
     // An anchor outside the run: the run was read from before its start, so it needs no counting.
     if (seam.kind === 'joined') counting = null
-    if (seam.kind === 'tied' && counting === null && chain.tie !== null) {
-      // The overlap shows only the tie run: reach back to before it, and count the run where that is too far.
+    // Directly behind an unreadable position, where the place is the anchor, there is no run to count.
+    const behindFloor = chain.floor > 0 && chain.tie?.start === chain.floor
+    if (seam.kind === 'tied' && counting === null && chain.tie !== null && !behindFloor) {
+      // The overlap shows only the tie run: reach back to before it, and count the run where that is too far. Where pages
+      // are filtered there is no counting by index.
       const reach = chain.end - chain.tie.start + back
-      if (skip > 0 && chain.end - skip < reach && reach < capacityOf(chain, reader)) {
+      const wanted = Math.max(chain.floor, chain.end - reach)
+      if (chain.filtered) doubts.push('ties')
+      else if (wanted < skip && reach < capacityOf(chain, reader)) {
         reader.drop(window)
         fruitless += 1
-        skip = Math.max(0, chain.end - reach)
+        skip = wanted
         back *= 2
         mustRead = { fresh: true }
         continue
       }
-      counting = { ...chain.tie }
+      if (!chain.filtered) counting = { ...chain.tie }
     }
     back = 1
 
@@ -231,11 +262,14 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
 
     const last = { id: window.ids.at(-1) as string, moment: window.moments.at(-1) as Moment }
     const fruitlessEnd = committed.newlyMet === 0
-    const short = window.ids.length < window.asked && (chain.cap === 0 || window.ids.length < chain.cap)
+    // A service that moves skip back answers with a full window whose last item has been the last before.
+    const same = fruitlessEnd && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
+    const short = same || (window.ids.length < window.asked && (chain.cap === 0 || window.ids.length < chain.cap))
     if (short && (fruitlessEnd || beginning || window.ids.length <= reader.largest / 2)) {
       const judged = await judgeEnd(reader, endQuestion(chain, request, last, window.skip + window.ids.length - 1))
       if (judged.kind === 'proven') {
-        const run = counting ?? (judged.tied ? chain.tie : null)
+        const run =
+          counting ?? (judged.tied && !(await isRunWhole(reader, judged.index, last.moment)) ? chain.tie : null)
         if (run !== null) {
           const proven = yield* proveRun(reader, run, judged.index + 1, (again) => step(again))
           if (!proven) doubts.push('ties')
@@ -317,6 +351,7 @@ function endQuestion(
     index,
     beyond: request.beyond,
     wide: chain.filtered || chain.capLow < chain.cap,
+    filtered: chain.filtered,
   }
 }
 
@@ -343,11 +378,11 @@ function capacityOf(chain: ChainState, reader: Reader): number {
 function nextSkip(chain: ChainState, counting: CountedRun | null, reader: Reader, settings: WalkSettings): number {
   const capacity = capacityOf(chain, reader)
   const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), settings.overlap)
-  const plain = Math.max(0, chain.end - overlap)
+  const plain = Math.max(chain.floor, chain.end - overlap)
   if (counting !== null || chain.tie === null) return plain
   const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
   if (reach <= overlap || reach >= capacity) return plain
-  return Math.max(0, chain.end - reach)
+  return Math.max(chain.floor, chain.end - reach)
 }
 
 function stepBack(skip: number, returned: number, back: number, settings: WalkSettings): number {
@@ -378,13 +413,11 @@ async function firstItemTwice(
   if (earlier.last === null || firstId === undefined || window.skip === 0) return null
   const at = window.ids.indexOf(firstId)
   if (at < 0) return null
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const start = await reader.read(0, 1, { fresh: true })
-    reader.drop(start)
-    const again = await reader.read(window.skip + at, 1, { fresh: true })
-    reader.drop(again)
-    if (start.kind !== 'items' || again.kind !== 'items' || start.ids[0] === undefined || start.ids[0] !== again.ids[0])
-      return null
+  // Three in a row, so that items inserted in front between two requests do not look the same.
+  for (const place of [0, window.skip + at, 0]) {
+    const answer = await reader.read(place, 1, { fresh: true })
+    reader.drop(answer)
+    if (answer.kind !== 'items' || answer.ids[0] !== firstId) return null
   }
   return at === 0 ? 'skip-ignored' : 'wraps'
 }

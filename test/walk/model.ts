@@ -1,0 +1,134 @@
+// A list in memory, read through `WindowSource`: what a walk would see of a service, one request after another.
+import type {
+  ItemsWindow,
+  ReadOptions,
+  StepResult,
+  WalkStep,
+  WindowAnswer,
+  WindowSource,
+} from '../../src/walk/source.ts'
+import { type WalkRequest, type WalkResult, walk } from '../../src/walk/walk.ts'
+
+export interface Item {
+  id: string
+  at: number | null
+}
+
+export interface Model {
+  items: Item[]
+  /** Requests so far. */
+  requests: { skip: number; take: number }[]
+  /** Called before each request; may change `items`. */
+  before?: (request: number, model: Model) => void
+  /** Answers in place of the plain window; null for the plain one. */
+  answer?: (skip: number, take: number, model: Model) => Item[] | 'refused' | 'failed' | null
+}
+
+export function makeModel(items: Item[], options: Partial<Model> = {}): Model {
+  return { items: [...items], requests: [], ...options }
+}
+
+/** `count` items, newest first, one second apart. */
+export function newestFirst(count: number): Item[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `t${String(index).padStart(5, '0')}`,
+    at: (count - index) * 1000,
+  }))
+}
+
+export interface Walked {
+  result: WalkResult
+  met: Set<string>
+  unreadable: number[]
+  requests: number
+  /** Ids listed at every request. */
+  listedThroughout: Set<string>
+}
+
+export interface WalkOptions extends Partial<WalkRequest> {
+  window?: number
+  overlap?: number
+  /** Marks of an earlier process; added to. */
+  marks?: Set<string>
+  /** False ends the walk there, as a kill would. */
+  onTake?: (step: WalkStep & { kind: 'take' }) => boolean
+}
+
+/** Runs a walk over the model to its end, with marks kept in memory. */
+export async function walkModel(model: Model, request: WalkOptions = {}): Promise<Walked> {
+  const { window = 10, overlap = 3, marks, onTake, ...rest } = request
+  const met = marks ?? new Set<string>()
+  const unreadable: number[] = []
+  let throughout: Set<string> | null = null
+  let handle = 0
+  const source: WindowSource = {
+    async read(skip: number, take: number, _options?: ReadOptions): Promise<WindowAnswer> {
+      model.before?.(model.requests.length, model)
+      const listed = new Set(model.items.map(({ id }) => id))
+      throughout = throughout === null ? listed : throughout.intersection(listed)
+      model.requests.push({ skip, take })
+      const special = model.answer?.(skip, take, model) ?? null
+      if (special === 'refused' || special === 'failed') {
+        return {
+          kind: special,
+          skip,
+          asked: take,
+          reason: 'status',
+          message: special,
+          status: special === 'refused' ? 400 : 500,
+        }
+      }
+      const items = special ?? model.items.slice(skip, skip + take)
+      return {
+        kind: 'items',
+        skip,
+        asked: take,
+        serviceDate: null,
+        startedAt: 0,
+        handle: ++handle,
+        ids: items.map(({ id }) => id),
+        moments: items.map(({ at }) => at),
+        met: Uint8Array.from(items, ({ id }) => (met.has(id) ? 1 : 0)),
+      }
+    },
+    drop: () => undefined,
+    expect: () => undefined,
+  }
+  const steps = walk(source, {
+    start: 0,
+    beyond: true,
+    lap: 'unless-oldest-first',
+    settings: { window, overlap, settleMs: 60_000, maxRequests: 5_000 },
+    ...rest,
+  })
+  let reply: StepResult = { newlyMet: 0 }
+  for (;;) {
+    const { value, done } = await steps.next(reply)
+    if (done === true) {
+      return {
+        result: value,
+        met,
+        unreadable,
+        requests: model.requests.length,
+        listedThroughout: throughout ?? new Set(),
+      }
+    }
+    reply = { newlyMet: 0 }
+    if (value.kind === 'unreadable') unreadable.push(value.skip)
+    if (value.kind === 'take') {
+      // Every state a walk hands out can be written down and read back.
+      JSON.parse(JSON.stringify(value.state))
+      reply = { newlyMet: takeIn(value.window, met) }
+      if (onTake?.(value) === false) return { ...unfinished, met, unreadable }
+    }
+  }
+}
+
+/** What is known of a walk that was cut off. */
+const unfinished = { result: null as unknown as WalkResult, requests: 0, listedThroughout: new Set<string>() }
+
+function takeIn(window: ItemsWindow, met: Set<string>): number {
+  const before = met.size
+  for (const id of window.ids) met.add(id)
+  return met.size - before
+}

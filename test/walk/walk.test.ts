@@ -1,0 +1,312 @@
+// Walks over lists in memory: what is proven, what is not, and at what cost.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Item, makeModel, newestFirst, walkModel } from './model.ts'
+
+/** Nothing that was listed throughout is missing. */
+function expectAllMet({ met, listedThroughout }: { met: Set<string>; listedThroughout: Set<string> }): void {
+  expect([...listedThroughout].filter((id) => !met.has(id))).toEqual([])
+}
+
+describe('a list that stands still', () => {
+  test.each([0, 1, 2, 3, 9, 10, 11, 19, 20, 21, 100, 1003])('of %i items is proven complete', async (count) => {
+    const walked = await walkModel(makeModel(newestFirst(count)))
+    expect(walked.result).toMatchObject({ verdict: 'complete', reason: null, total: count })
+    expect(walked.met.size).toBe(count)
+  })
+
+  test('costs about one request per window, and a handful for the end and the lap', async () => {
+    const walked = await walkModel(makeModel(newestFirst(700)))
+    // Windows of 10 overlap by 3, so each brings 7: 100 windows.
+    expect(walked.requests).toBeLessThanOrEqual(100 + 8)
+  })
+
+  test.each([2, 3, 4, 7])('capped at %i items an answer is complete', async (cap) => {
+    const model = makeModel(newestFirst(60), {
+      answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, cap)),
+    })
+    const walked = await walkModel(model)
+    expect(walked.result).toMatchObject({ verdict: 'complete', total: 60 })
+    expect(walked.met.size).toBe(60)
+  })
+
+  test('given one item at a time is met but not proven', async () => {
+    const model = makeModel(newestFirst(30), { answer: (skip, _, { items }) => items.slice(skip, skip + 1) })
+    const walked = await walkModel(model)
+    expect(walked.result).toMatchObject({ verdict: 'partial', reason: 'page-of-one' })
+    expect(walked.met.size).toBe(30)
+  })
+
+  test('that repeats its last window behind the end is complete', async () => {
+    for (const count of [5, 10, 25, 60]) {
+      const model = makeModel(newestFirst(count), {
+        answer: (skip, take, { items }) => (skip < items.length ? null : items.slice(Math.max(0, items.length - take))),
+      })
+      expect((await walkModel(model)).result).toMatchObject({ verdict: 'complete', total: count })
+    }
+  })
+
+  test('whose service moves skip back so that every window is full is complete, with the right total', async () => {
+    const model = makeModel(newestFirst(64), {
+      answer: (skip, take, { items }) => items.slice(Math.max(0, Math.min(skip, items.length - take))).slice(0, take),
+    })
+    expect((await walkModel(model)).result).toMatchObject({ verdict: 'complete', total: 64 })
+  })
+
+  test('that answers 400 behind the end is complete', async () => {
+    const model = makeModel(newestFirst(60), {
+      answer: (skip, _, { items }) => (skip >= items.length ? 'refused' : null),
+    })
+    expect((await walkModel(model)).result).toMatchObject({ verdict: 'complete', total: 60 })
+  })
+
+  test('behind a service that refuses windows beyond an index is not complete', async () => {
+    const model = makeModel(newestFirst(200), { answer: (skip, take) => (skip + take > 100 ? 'refused' : null) })
+    expect((await walkModel(model)).result).toMatchObject({ verdict: 'partial', reason: 'skip-limit' })
+  })
+
+  test('behind a service that refuses more than 4 items at once is complete', async () => {
+    const model = makeModel(newestFirst(60), { answer: (_, take) => (take > 4 ? 'refused' : null) })
+    expect((await walkModel(model)).result).toMatchObject({ verdict: 'complete', total: 60 })
+  })
+
+  test('behind a service that ignores skip ends after a few requests, unproven', async () => {
+    for (const count of [5, 10, 100]) {
+      const model = makeModel(newestFirst(count), { answer: (_, take, { items }) => items.slice(0, take) })
+      const walked = await walkModel(model)
+      expect(walked.result).toMatchObject({ verdict: 'partial', reason: 'skip-ignored' })
+      expect(walked.requests).toBeLessThan(20)
+    }
+  })
+
+  test('behind a service that wraps around is met but not proven', async () => {
+    const model = makeModel(newestFirst(45), {
+      answer: (skip, take, { items }) => items.slice(skip % items.length).slice(0, take),
+    })
+    const walked = await walkModel(model)
+    expect(walked.result).toMatchObject({ verdict: 'partial', reason: 'wraps' })
+    expect(walked.met.size).toBe(45)
+  })
+
+  const hide = (share: number) => (item: Item) => (Number(item.id.slice(1)) * 7919) % 100 < share * 100
+  const filtered = (items: Item[], isHidden: (item: Item) => boolean) =>
+    makeModel(items, { answer: (skip, take) => items.slice(skip, skip + take).filter((item) => !isHidden(item)) })
+
+  test.each([
+    [0.3, 10],
+    [0.7, 30],
+    [0.9, 60],
+  ])('with pages filtered after paging, a share of %f hidden in windows of %i, is complete', async (share, window) => {
+    const items = newestFirst(300)
+    const walked = await walkModel(filtered(items, hide(share)), { window })
+    expect(walked.met.size).toBe(items.filter((item) => !hide(share)(item)).length)
+    expect(walked.result.verdict).toBe('complete')
+  })
+
+  test('with so many hidden that a window shows hardly an item is met, and claims nothing it cannot prove', async () => {
+    const walked = await walkModel(filtered(newestFirst(300), hide(0.7)))
+    expect(walked.met.size).toBe(90)
+    expect(walked.result).toMatchObject({ verdict: 'partial', reason: 'ties' })
+  })
+
+  test('one position that cannot be read is set aside and passed', async () => {
+    for (const bad of [1, 5, 17, 40, 58, 59]) {
+      const model = makeModel(newestFirst(60), {
+        answer: (skip, take) => (skip <= bad && bad < skip + take ? 'failed' : null),
+      })
+      const walked = await walkModel(model)
+      expect(walked.unreadable).toEqual([bad])
+      expect(walked.met.size).toBe(59)
+      expect(walked.result.verdict).toBe('complete')
+    }
+  })
+
+  test('four positions in a row that cannot be read end the walk unproven', async () => {
+    const model = makeModel(newestFirst(60), {
+      answer: (skip, take) => (skip < 34 && 30 < skip + take ? 'failed' : null),
+    })
+    expect((await walkModel(model)).result).toMatchObject({ verdict: 'partial', reason: 'unreadable-from' })
+  })
+
+  test('of which not even one item is answered fails the run', async () => {
+    const model = makeModel(newestFirst(60), { answer: () => 'failed' })
+    await expect(walkModel(model)).rejects.toMatchObject({ code: 'service-failing' })
+  })
+})
+
+describe('equal createdAt', () => {
+  const tied = (count: number, at = 5000): Item[] =>
+    Array.from({ length: count }, (_, index) => ({ id: `e${index}`, at }))
+
+  test('in a fixed order is proven by counting, however long the run', async () => {
+    const walked = await walkModel(
+      makeModel([
+        ...newestFirst(15).map((item) => ({ ...item, at: (item.at as number) + 9000 })),
+        ...tied(47),
+        { id: 'z', at: 1 },
+      ]),
+    )
+    expect(walked.result).toMatchObject({ verdict: 'complete', total: 63 })
+    expect(walked.met.size).toBe(63)
+  })
+
+  test('shuffled at every read is complete only once every item of the run has been met', async () => {
+    for (let seed = 1; seed <= 30; seed += 1) {
+      const random = randomOf(seed)
+      const front = newestFirst(12).map((item) => ({ ...item, at: (item.at as number) + 9000 }))
+      const model = makeModel([...front, ...tied(16), { id: 'z', at: 1 }], {
+        before: (_, it) => {
+          const run = it.items.filter(({ at }) => at === 5000).sort(() => random() - 0.5)
+          it.items = [...front, ...run, { id: 'z', at: 1 }]
+        },
+      })
+      const walked = await walkModel(model)
+      if (walked.result.verdict === 'complete') expectAllMet(walked)
+      else expect(walked.result.reason).toBe('ties')
+    }
+  })
+})
+
+describe('a list that changes while it is read', () => {
+  const walkWith = (change: (request: number, items: Item[]) => Item[], count = 300) =>
+    walkModel(
+      makeModel(newestFirst(count), {
+        before: (n, model) => {
+          model.items = change(n, model.items)
+        },
+      }),
+    )
+
+  test.each([1, 3, 8])('%i inserted in front before every request: nothing is missing', async (many) => {
+    const walked = await walkWith((n, items) => [
+      ...Array.from({ length: n < 40 ? many : 0 }, (_, index) => ({
+        id: `n${n}-${index}`,
+        at: 1_000_000 + n * 1000 - index,
+      })),
+      ...items,
+    ])
+    expect(walked.result.verdict).toBe('complete')
+    expectAllMet(walked)
+  })
+
+  test.each([1, 3, 8])('%i deleted in front before every request: nothing that stayed is missing', async (many) => {
+    const walked = await walkWith((n, items) => (n < 20 ? items.slice(many) : items))
+    expect(walked.result.verdict).toBe('complete')
+    expectAllMet(walked)
+  })
+
+  test('a burst of deletes many windows long between two windows', async () => {
+    const walked = await walkWith((n, items) => (n === 15 ? items.slice(90) : items))
+    expect(walked.result.verdict).toBe('complete')
+    expectAllMet(walked)
+  })
+
+  test('a task that moves to the front while the walk is further down is met by the closing lap', async () => {
+    const walked = await walkWith((n, items) =>
+      n === 10 ? [items[200] as Item, ...items.filter((_, at) => at !== 200)] : items,
+    )
+    expectAllMet(walked)
+    expect(walked.met.has('t00200')).toBe(true)
+    // Its createdAt at the head shows that createdAt does not order this list.
+    expect(walked.result.order).toBe('none')
+  })
+
+  test('everything deleted at once ends the walk', async () => {
+    const walked = await walkWith((n, items) => (n >= 8 ? [] : items))
+    expect(walked.result).toMatchObject({ verdict: 'complete', total: 0 })
+  })
+
+  test('whatever is inserted or deleted wherever: complete means complete', async () => {
+    const changes = fc.array(
+      fc.record({
+        request: fc.nat(60),
+        kind: fc.constantFrom('insert' as const, 'delete' as const),
+        place: fc.double({ min: 0, max: 1, noNaN: true }),
+        many: fc.integer({ min: 1, max: 40 }),
+      }),
+      { maxLength: 12 },
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 120 }),
+        changes,
+        fc.integer({ min: 2, max: 12 }),
+        fc.boolean(),
+        async (count, plan, window, asc) => {
+          let serial = 0
+          // An order that does not change: by `at`, spread so that there is room between any two.
+          const start = Array.from({ length: count }, (_, index) => ({
+            id: `t${index}`,
+            at: (asc ? index : count - index) * 1_000_000,
+          }))
+          const model = makeModel(start, {
+            before: (n, it) => {
+              for (const change of plan.filter(({ request }) => request === n)) {
+                const at = Math.floor(change.place * it.items.length)
+                if (change.kind === 'delete') it.items.splice(at, change.many)
+                else {
+                  const low = it.items[at]?.at ?? (asc ? 500_000_000 : 0)
+                  const before = it.items[at - 1]?.at ?? (asc ? -1_000_000 : 500_000_000)
+                  const fresh = Array.from({ length: change.many }, (_, index) => ({
+                    id: `n${serial++}`,
+                    at: (before as number) + (((low as number) - (before as number)) * (index + 1)) / (change.many + 1),
+                  }))
+                  it.items.splice(at, 0, ...fresh)
+                }
+              }
+            },
+          })
+          const walked = await walkModel(model, { window, overlap: Math.max(1, Math.floor(window / 3)) })
+          if (walked.result.verdict === 'complete') expectAllMet(walked)
+          if (plan.length === 0) expect(walked.result.verdict).toBe('complete')
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('resuming', () => {
+  test('goes on from what was written down, whatever came and went meanwhile', async () => {
+    for (const change of [
+      (items: Item[]) => items,
+      (items: Item[]) => items.slice(60),
+      (items: Item[]) => [
+        ...newestFirst(170).map(({ id, at }) => ({ id: `n${id}`, at: (at as number) + 1_000_000 })),
+        ...items,
+      ],
+    ]) {
+      const model = makeModel(newestFirst(200))
+      const first = await cutOff(model, 12)
+      model.items = change(model.items)
+      const rest = await walkModel(model, { resume: first.resume, marks: first.met })
+      expect(rest.result.verdict).toBe('complete')
+      expect(model.items.filter(({ id }) => id.startsWith('t') && !rest.met.has(id))).toEqual([])
+    }
+  })
+})
+
+/** A walk that is killed after `windows` windows. */
+async function cutOff(model: ReturnType<typeof makeModel>, windows: number) {
+  const met = new Set<string>()
+  let last: unknown = null
+  let firstWindow: { ids: string[]; moments: (number | null)[] } | null = null
+  await walkModel(model, {
+    marks: met,
+    onTake: (step) => {
+      last = JSON.parse(JSON.stringify(step.state))
+      firstWindow ??= step.firstWindow ?? null
+      windows -= 1
+      return windows > 0
+    },
+  })
+  return { met, resume: { state: last as never, firstWindow } }
+}
+
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
