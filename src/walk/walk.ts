@@ -102,6 +102,18 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   })
   const result = (reason: string | null): WalkResult => finish(chain, settings, doubts, reason, total)
 
+  /** The end is proven; the tie run before it has to be as well. */
+  async function* acceptEnd(
+    end: { index: number; tied: boolean },
+    moment: Moment,
+  ): AsyncGenerator<WalkStep, void, StepResult> {
+    const doubted = end.tied && !(await isRunWhole(reader, end.index, moment))
+    const run = counting ?? (doubted ? chain.tie : null)
+    counting = null
+    total = end.index + 1
+    if (run !== null && !(yield* proveRun(reader, run, end.index + 1, (again) => step(again)))) doubts.push('ties')
+  }
+
   let skip = resumed === undefined ? request.start : nextSkip(chain, counting, reader, settings)
   let back = 1
   let ahead = 1
@@ -168,7 +180,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
       if (chain.last !== null && !chain.filtered && (pageOfOne || skip >= chain.end)) {
         const judged = await judgeEnd(reader, endQuestion(chain, request, chain.last, chain.end - 1))
         if (judged.kind === 'proven') {
-          total = judged.index + 1
+          yield* acceptEnd(judged, chain.last.moment)
           break
         }
         if (judged.kind === 'unprovable') return result(judged.reason)
@@ -268,14 +280,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     if (short && (fruitlessEnd || beginning || window.ids.length <= reader.largest / 2)) {
       const judged = await judgeEnd(reader, endQuestion(chain, request, last, window.skip + window.ids.length - 1))
       if (judged.kind === 'proven') {
-        const run =
-          counting ?? (judged.tied && !(await isRunWhole(reader, judged.index, last.moment)) ? chain.tie : null)
-        if (run !== null) {
-          const proven = yield* proveRun(reader, run, judged.index + 1, (again) => step(again))
-          if (!proven) doubts.push('ties')
-          counting = null
-        }
-        total = judged.index + 1
+        yield* acceptEnd(judged, last.moment)
         chain = { ...chain, last }
         break
       }
