@@ -5,6 +5,7 @@ import { config } from './config-show.ts'
 import { demo } from './demo.ts'
 import { exporting } from './export.ts'
 import { get } from './get.ts'
+import { prune } from './prune.ts'
 import { rejected } from './rejected.ts'
 import { simulate } from './simulate.ts'
 import { status } from './status.ts'
@@ -15,6 +16,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   backfill,
   exporting,
   get,
+  prune,
   status,
   rejected,
   config,

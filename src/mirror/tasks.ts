@@ -28,6 +28,8 @@ export interface TaskTable {
   setListHash(seq: number, listHash: Buffer): void
   bury(seq: number, now: number): void
   restore(seq: number, now: number): void
+  /** Replaces the content of a tombstone, which it stays; the list has to show the task anew. */
+  strip(seq: number, row: TaskRow, contentHash: Buffer, now: number): void
   highestSeq(): number
   liveCount(): number
   /** Forgets counters that a rolled back transaction moved. */
@@ -48,6 +50,10 @@ export function taskTable(db: Db): TaskTable {
   const replace = db.prepare(
     `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')},
      content_hash = ?, list_hash = ?, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL WHERE seq = ?`,
+  )
+  const strip = db.prepare(
+    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')},
+     content_hash = ?, list_hash = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
   )
   const setListHash = db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?')
   const bury = db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?')
@@ -101,6 +107,10 @@ export function taskTable(db: Db): TaskTable {
     restore(wanted, now) {
       changeSeq += 1
       restore.run(now, changeSeq, wanted)
+    },
+    strip(wanted, row, contentHash, now) {
+      changeSeq += 1
+      strip.run(...values(row), contentHash, now, changeSeq, wanted)
     },
     highestSeq: () => seq,
     liveCount: () => liveCount.get() as number,

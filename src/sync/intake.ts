@@ -64,11 +64,7 @@ export function takeListed(
   }
   const restored = known.deletedAt !== null
   const { seq } = known
-  if (known.listHash !== null && listHash.equals(known.listHash)) {
-    if (!restored) return { seq, outcome: 'unchanged' }
-    tables.tasks.restore(seq, now)
-    return { seq, outcome: 'restored' }
-  }
+  if (!restored && known.listHash !== null && listHash.equals(known.listHash)) return { seq, outcome: 'unchanged' }
   const stored = tables.tasks.read(seq)
   const merged = layOver(parseExact(taskText(stored)) as Task, task)
   const mergedRow = shapeTask(merged)
@@ -76,7 +72,11 @@ export function takeListed(
   const carriesAll = mergedHash.equals(listHash) || sameContent(mergedRow, row)
   if (mergedHash.equals(known.contentHash) || sameContent(mergedRow, stored)) {
     tables.tasks.setListHash(seq, listHash)
-    if (restored) tables.tasks.restore(seq, now)
+    if (restored) {
+      tables.tasks.restore(seq, now)
+      // Nothing is owed of a tombstone, and `prune` may have taken its parts.
+      noteOwed(tables, rules, merged, now, true)
+    }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
     if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }

@@ -1,0 +1,50 @@
+// `prune`: removes the payloads of tasks that the service deleted long ago.
+import { parseMoment } from '../config/duration.ts'
+import { EXIT, MirrorError } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+
+interface PruneFlags {
+  deletedBefore?: number
+  dryRun?: true
+}
+
+export const prune: CommandSpec<PruneFlags> = {
+  name: 'prune',
+  summary: 'remove the payloads of tasks that were deleted before a moment; nothing else ever leaves the mirror',
+  examples: ['task-mirror prune --deleted-before 90d --dry-run', 'task-mirror prune --deleted-before 2026-01-01'],
+  flags: [
+    {
+      flags: '--deleted-before <moment>',
+      description: 'tombstones made before: 2026-01-01, epoch ms or 90d',
+      parse: parseMoment,
+    },
+    { flags: '--dry-run', description: 'count what would go and write nothing' },
+  ],
+  async run(context, { deletedBefore, dryRun = false }) {
+    if (deletedBefore === undefined) {
+      throw new MirrorError('usage-invalid', '--deleted-before is missing', {
+        hint: 'Say how old a tombstone must be, such as `task-mirror prune --deleted-before 90d`.',
+      })
+    }
+    const { config } = await context.config()
+    const { path, busyTimeoutMs, fileMode } = config.mirror
+    const { pruneDeleted } = await import('../mirror/prune.ts')
+    const { signal, now, progress } = context
+    const result = await pruneDeleted({
+      path,
+      busyTimeoutMs,
+      fileMode: Number.parseInt(fileMode, 8),
+      deletedBefore,
+      dryRun,
+      signal,
+      now,
+      onProgress: (done) => progress.set({ phase: 'prune', done }),
+    })
+    progress.finish()
+    const { pruneText } = await import('./prune-text.ts')
+    await context.print(
+      context.json ? { schemaVersion: 1, deletedBefore, dryRun, ...result } : pruneText({ dryRun, ...result }),
+    )
+    return EXIT.done
+  },
+}
