@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isMirrorError } from '../errors.ts'
-import { explain } from './open.ts'
+import { explain, explaining, openReader } from './open.ts'
 
 export interface SnapshotRow {
   id: string
   /** Highest `change_seq` in it. */
   cut: number
-  /** Where it was published. */
+  /** Where it was published: the file, or the folder or prefix that holds the datasets. */
   path: string
   format: 'ndjson' | 'parquet'
   files: number
@@ -21,6 +21,30 @@ export interface SnapshotRow {
   sinceSeq: number | null
   /** Epoch ms. */
   publishedAt: number
+}
+
+/**
+ * The rows about `place` in `format`, the last published first; at most the last 1,000. Throws what `openReader` throws.
+ */
+export function snapshotsAt(
+  path: string,
+  place: string,
+  format: SnapshotRow['format'],
+): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
+  const db = openReader(path)
+  return explaining(path, () => {
+    try {
+      const rows = db
+        .prepare(
+          `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
+           ORDER BY published_at DESC, cut DESC, id DESC LIMIT 1000`,
+        )
+        .all(place, format) as { id: string; cut: number; filters: string }[]
+      return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
+    } finally {
+      db.close()
+    }
+  })
 }
 
 const PAUSE_MS = 50

@@ -2,7 +2,7 @@
 // service answers to an id that cannot exist.
 import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
-import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
+import { askForTask, type DetailAnswer, dueBy, failedStep, foundStep, isFound } from './details.ts'
 import type { DetailStep } from './details-intake.ts'
 import type { ParsedAnswer } from './writing.ts'
 
@@ -65,7 +65,7 @@ export async function decideDeletions(
     return { refused: owed, undecided: owed }
   if (witnesses.length === 0 && !(allowed && (await listIsEmpty()))) return { refused: owed, undecided: owed }
 
-  const due = await writer.due('candidate', now(), Number.MAX_SAFE_INTEGER)
+  const due = await writer.due('candidate', dueBy(run), Number.MAX_SAFE_INTEGER)
   const shape = due.length === 0 ? null : await learnNotFound(run, (due[0] as { taskId: string }).taskId)
   if (shape === null) return { refused: 0, undecided: owed }
 
@@ -106,7 +106,7 @@ async function decideBatch(run: Run, ids: string[], shape: string, witnesses: st
       if (isFound(detail)) return foundStep(detail)
       if (proven && notFoundShape(detail.answer) === shape)
         return { kind: 'absent', taskId: detail.taskId, readAt: detail.readAt }
-      return failedStep(detail, 'candidate', run.now())
+      return failedStep(detail, 'candidate')
     }),
   ]
 }

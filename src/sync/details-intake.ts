@@ -12,7 +12,7 @@ export type DetailStep =
   /** Proven to be gone: a tombstone. */
   | { kind: 'absent'; taskId: string; readAt: number }
   /** Nothing is known: it stays owed. */
-  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string; nextCheckAt: number }
+  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string }
 
 export type DetailOutcome = ListedOutcome | 'older' | 'set-aside' | 'deleted' | 'failed'
 
@@ -94,7 +94,7 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
         const taken = steps.map((step): DetailTaken => {
           if (step.kind === 'found') return { taskId: step.taskId, outcome: takeFound(step, now, counts) }
           if (step.kind === 'absent') return { taskId: step.taskId, outcome: bury(step, now, counts) }
-          tables.owed.postpone(step.taskId, step.reason, now, step.nextCheckAt, step.error)
+          tables.owed.retryLater(step.taskId, step.reason, now, step.error)
           return { taskId: step.taskId, outcome: 'failed' }
         })
         writing.runs.count(runId, counts)

@@ -10,7 +10,6 @@ import type { ParsedAnswer } from './writing.ts'
 export type DetailAnswer = { taskId: string; readAt: number; answer: Answer<ParsedAnswer> }
 
 const BATCH = 50
-const RETRY_AFTER_MS = 15 * 60_000
 
 export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer> {
   const readAt = run.now()
@@ -30,14 +29,13 @@ export function foundStep({ taskId, readAt, answer }: DetailAnswer): DetailStep 
 }
 
 /** The step that keeps the task owed: nothing is known of it. */
-export function failedStep(detail: DetailAnswer, reason: OwedReason, now: number): DetailStep {
-  return {
-    kind: 'failed',
-    taskId: detail.taskId,
-    reason,
-    error: describe(detail.answer),
-    nextCheckAt: now + RETRY_AFTER_MS,
-  }
+export function failedStep(detail: DetailAnswer, reason: OwedReason): DetailStep {
+  return { kind: 'failed', taskId: detail.taskId, reason, error: describe(detail.answer) }
+}
+
+/** Until when something counts as due: everything that is owed where a full walk was asked for by hand. */
+export function dueBy(run: Run): number {
+  return run.request.full === true ? Number.MAX_SAFE_INTEGER : run.now()
 }
 
 function describe(answer: Answer<ParsedAnswer>): string {
@@ -71,7 +69,7 @@ export async function askForAll(run: Run, ids: string[], reason: OwedReason, pha
       if (isFound(detail)) ready.push(foundStep(detail))
       else {
         result.missing.push(detail)
-        ready.push(failedStep(detail, reason, run.now()))
+        ready.push(failedStep(detail, reason))
       }
       if (ready.length >= BATCH) await flush()
       const { requests, inFlight } = run.service.traffic()

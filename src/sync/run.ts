@@ -7,7 +7,7 @@ import { toolVersion } from '../version.ts'
 import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
-import { askForAll } from './details.ts'
+import { askForAll, dueBy } from './details.ts'
 import { partialNote, runFull } from './full.ts'
 import { runHead, runTail } from './news.ts'
 import { askOpenTasks } from './open-tasks.ts'
@@ -155,7 +155,7 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
       await askOpenTasks(run)
       break
     case 'details': {
-      const owed = await writer.due('detail', now(), Number.MAX_SAFE_INTEGER)
+      const owed = await writer.due('detail', dueBy(run), Number.MAX_SAFE_INTEGER)
       await askForAll(
         run,
         owed.map(({ taskId }) => taskId),
