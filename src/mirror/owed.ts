@@ -25,8 +25,8 @@ export function owedTable(db: Db) {
   )
   // Half a minute times the square of the failures before: at once after the first, a day at most.
   const retryLater = db.prepare(
-    `UPDATE open_checks SET checked_at = ?1, next_check_at = ?1 + min(86400000, 30000 * attempts * attempts),
-     attempts = attempts + 1, last_error = ?2 WHERE task_id = ?3 AND reason = ?4`,
+    `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(86400000, 30000 * attempts * attempts),
+     attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = ?`,
   )
   const due = db.prepare(
     `SELECT o.task_id AS taskId, t.seq AS seq, o.reason AS reason, o.checked_at AS checkedAt,
@@ -55,7 +55,7 @@ export function owedTable(db: Db) {
       oweAll.run(reason, dueAt, since, since, until, until).changes,
     /** Asking failed: the next run asks again, and later runs more and more rarely. */
     retryLater: (taskId: string, reason: OwedReason, now: number, error: string): void =>
-      void retryLater.run(now, error, taskId, reason),
+      void retryLater.run(now, now, error, taskId, reason),
     /** What is due and `wanted`, oldest check first. */
     due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
       const found: Owed[] = []
