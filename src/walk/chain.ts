@@ -8,8 +8,6 @@ export interface TieRun {
   moment: Moment
   /** Index of its first item, as last read. */
   start: number
-  /** The item directly before it; null where the run began the list. */
-  before: string | null
   /** Items of the run met for the first time in this walk. */
   met: number
 }
@@ -169,20 +167,9 @@ function tieRunAfter(chain: ChainState, window: ItemsWindow): TieRun {
   let newly = 0
   for (let index = start; index < ids.length; index += 1) if (met[index] === 0) newly += 1
   const earlier = chain.tie !== null && chain.tie.moment === moment ? chain.tie : null
-  if (earlier !== null) {
-    // Where the window shows the item before the run, the run's place is read afresh; else the older reading stands.
-    const place =
-      start > 0
-        ? { start: skip + start, before: ids[start - 1] as string }
-        : { start: earlier.start, before: earlier.before }
-    return { moment, ...place, met: earlier.met + newly }
-  }
-  return {
-    moment,
-    start: skip + start,
-    before: start > 0 ? (ids[start - 1] as string) : skip === 0 ? null : (chain.tail.at(-1) ?? null),
-    met: newly,
-  }
+  // Where the window shows an item before the run, the run's place is read afresh; else an older reading stands.
+  if (earlier !== null) return { moment, start: start > 0 ? skip + start : earlier.start, met: earlier.met + newly }
+  return { moment, start: skip + start, met: newly }
 }
 
 /**

@@ -8,7 +8,6 @@ import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 export interface CountedRun {
   moment: Moment
   start: number
-  before: string | null
   /** Ids of the run met for the first time in this walk. */
   met: number
 }
@@ -17,15 +16,16 @@ const ROUNDS = 12
 /** Ids of one run kept in memory while it is counted again. */
 const LARGEST_RUN = 300_000
 
-/** Whether the run starts where it started: the item before it, then one of the run. */
+/** Whether the run starts where it started: an item of another createdAt before it, then one of the run. */
 async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
   const skip = Math.max(0, run.start - 1)
   const answer = await reader.read(skip, reader.take, { fresh: true })
   reader.drop(answer)
   if (answer.kind !== 'items') return false
   const at = run.start - skip
-  if (answer.moments[at] !== run.moment || answer.ids[at] === undefined) return false
-  return run.before === null ? run.start === 0 : answer.ids[0] === run.before && at === 1
+  return (
+    answer.moments[at] === run.moment && answer.ids[at] !== undefined && (at === 0 || answer.moments[0] !== run.moment)
+  )
 }
 
 /**
@@ -74,15 +74,13 @@ export async function* proveRun(
     }
     length = found.length
     if (length > LARGEST_RUN) return false
-    if (seen.size === length && (await startsAt(reader, { ...run, start: found.start, before: found.before })))
-      return true
+    if (seen.size === length && (await startsAt(reader, { ...run, start: found.start }))) return true
   }
   return false
 }
 
 interface RunFound {
   start: number
-  before: string | null
   length: number
 }
 
@@ -97,12 +95,11 @@ async function* readRun(
 ): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
   let skip = from
   let start = -1
-  let before: string | null = null
   for (let windows = 0; windows < 2_000; windows += 1) {
     const answer = await reader.read(skip, reader.take, { fresh: true })
     if (answer.kind !== 'items' || answer.ids.length === 0) {
       reader.drop(answer)
-      return start >= 0 && isNothing(answer) ? { start, before, length: skip - start } : null
+      return start >= 0 && isNothing(answer) ? { start, length: skip - start } : null
     }
     const first = answer.moments.indexOf(moment)
     if (start < 0) {
@@ -111,13 +108,12 @@ async function* readRun(
         return null
       }
       start = skip + first
-      before = first > 0 ? (answer.ids[first - 1] as string) : null
     }
     let behind = Math.max(0, first)
     for (; behind < answer.ids.length && answer.moments[behind] === moment; behind += 1)
       seen.add(answer.ids[behind] as string)
     yield commit(answer)
-    if (behind < answer.ids.length) return { start, before, length: skip + behind - start }
+    if (behind < answer.ids.length) return { start, length: skip + behind - start }
     if (seen.size > LARGEST_RUN || (expected >= 0 && seen.size > expected)) return null
     skip += answer.ids.length
   }
