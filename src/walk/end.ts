@@ -18,7 +18,7 @@ export type EndJudgement =
   /** Pages are filtered after paging: `window` lies behind a stretch without visible items, joined by its place. */
   | { kind: 'gap'; window: ItemsWindow }
   /** The service does not honour skip. */
-  | { kind: 'unprovable'; reason: 'skip-ignored' | 'wraps' | 'page-of-one' | 'skip-limit' }
+  | { kind: 'unprovable'; reason: 'skip-ignored' | 'wraps' | 'page-of-one' | 'skip-limit' | 'ties' }
 
 export interface EndQuestion {
   /** Id of the last item of the window that looks like the last one; it has been met. */
@@ -139,6 +139,11 @@ async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: numb
     return settleRepeat(reader, question)
   }
   if (behind.met.includes(0)) return { kind: 'more' }
+  // The last window again, but its tie run in another order: which of them is the last cannot be told.
+  const ofLastRun = (answer: WindowAnswer): boolean =>
+    answer.kind === 'items' && answer.moments[0] === question.lastMoment && answer.ids.length === 1
+  if (question.lastMoment !== null && ofLastRun(behind) && ofLastRun(near))
+    return { kind: 'unprovable', reason: 'ties' }
   const next = await one(place + 1)
   const ignored = near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]
   return { kind: 'unprovable', reason: ignored ? 'skip-ignored' : 'wraps' }

@@ -61,7 +61,7 @@ export function isNothing(answer: WindowAnswer): boolean {
 
 /** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
 export async function probe(reader: Reader, skip: number): Promise<WindowAnswer> {
-  const answer = await reader.read(skip, Math.max(1, reader.served), { fresh: true })
+  const answer = await reader.read(skip, reader.served > 0 ? reader.served : reader.take, { fresh: true })
   return answer.kind === 'refused' && answer.asked > 1 ? reader.read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
 }
 
@@ -82,7 +82,8 @@ export async function readWindow(reader: Reader, skip: number, options?: ReadOpt
   }
   // A service that fails has to show first that it still works at all; one that refuses may only refuse the size.
   if (answer.kind === 'failed') await requireAnswerAtStart(reader, skip, answer)
-  return shrink(reader, skip, answer)
+  const reading = await shrink(reader, skip, answer)
+  return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
 }
 
 /** Doubles the size again after a success, more and more rarely where doubling keeps failing. */

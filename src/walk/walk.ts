@@ -5,7 +5,7 @@ import { type ChainState, extendChain, judgeSeam, newChain, overlapOf } from './
 import { crossHidden, type EndQuestion, findHorizon, judgeEnd } from './end.ts'
 import { closeLap, type FirstWindow } from './lap.ts'
 import { orderShown } from './order.ts'
-import { makeReader, type Reader, readWindow } from './reader.ts'
+import { makeReader, probe, type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
 import { type CountedRun, isRunWhole, proveRun } from './ties.ts'
 
@@ -362,6 +362,7 @@ function endQuestion(
 
 /** The next window by its place alone: the chain's last item stands directly before it, also after it was read. */
 async function joinByPlace(reader: Reader, chain: ChainState): Promise<ItemsWindow | null> {
+  if (chain.end === 0) return null
   const window = await reader.read(chain.end, reader.take, { fresh: true })
   const before = await reader.read(chain.end - 1, 1, { fresh: true })
   reader.drop(before)
@@ -442,7 +443,7 @@ function expectNext(
 /** An empty list is two empty answers at 0 and nothing beyond; it never means that everything was deleted. */
 async function judgeEmpty(reader: Reader): Promise<'proven' | 'moved'> {
   for (const place of [0, reader.window, 10 * reader.window]) {
-    const answer = await reader.read(place, reader.window, { fresh: true })
+    const answer = await probe(reader, place)
     reader.drop(answer)
     if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return 'moved'
     if (answer.kind === 'refused' && place === 0) return 'moved'
