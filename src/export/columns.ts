@@ -1,8 +1,12 @@
 // The one table that drives every format of a snapshot: names, types, nullability, order, and what may hold secrets.
 // Knows the columns of `tasks`, never how a format writes them.
+import { MirrorError } from '../errors.ts'
 
-/** utf8: any text; json: JSON text; int64: any 64-bit integer; timestamp_ms: a 64-bit integer of epoch milliseconds, UTC. */
-export type ColumnKind = 'utf8' | 'json' | 'int64' | 'timestamp_ms'
+/**
+ * utf8: any text; json: JSON text; int64: any 64-bit integer; timestamp_ms: a 64-bit integer of epoch milliseconds, UTC;
+ * variant: JSON text that a format with a type for such values writes in that type.
+ */
+export type ColumnKind = 'utf8' | 'json' | 'int64' | 'timestamp_ms' | 'variant'
 
 export interface Column {
   /** Name in a snapshot. */
@@ -60,4 +64,19 @@ export function positionOf(name: string): number {
   const position = COLUMNS.findIndex((column) => column.name === name)
   if (position < 0) throw new Error(`no column ${name} in a snapshot`)
   return position
+}
+
+/**
+ * The columns called `names`, in the order of the table; all where null. `variant` makes `result_body` a variant.
+ * Throws `usage-invalid` for a name that is no column, or none at all.
+ */
+export function chosenColumns(names: readonly string[] | null, variant: boolean): Column[] {
+  const unknown = names?.find((name) => !COLUMNS.some((column) => column.name === name))
+  if (unknown !== undefined || names?.length === 0) {
+    throw new MirrorError('usage-invalid', `A snapshot has no column "${unknown ?? ''}"`, {
+      hint: `The columns are ${COLUMNS.map((column) => column.name).join(', ')}.`,
+    })
+  }
+  const chosen = names === null ? COLUMNS : COLUMNS.filter((column) => names.includes(column.name))
+  return chosen.map((column) => (variant && column.name === 'result_body' ? { ...column, kind: 'variant' } : column))
 }

@@ -7,6 +7,16 @@ import { MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
 import type { Sink } from './sink.ts'
 
+/** A file that is written once. */
+export interface OutputFile extends Sink {
+  /** Makes what was written durable under the file's own name. Call once. */
+  finish(): Promise<void>
+  /** Gives the file up: what was written need not stay. Harmless after `finish`. */
+  discard(): Promise<void>
+  /** Of the bytes written, hex. Call once, after the last write. */
+  sha256(): string
+}
+
 export interface Draft extends Sink {
   /** Makes the file durable and puts it in the place of `path`. Afterwards it is published, whatever happens next. */
   publish(): Promise<void>
@@ -29,30 +39,60 @@ export interface DraftOptions {
 const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp$/
 const DAY_MS = 86_400_000
 
+/** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
+export function draftPath(path: string, { pid, random }: Pick<DraftOptions, 'pid' | 'random'>): string {
+  // A file name may have 255 bytes, the hidden one as well.
+  const name = [...basename(path)].slice(0, 48).join('')
+  return join(dirname(path), `.${name}.task-mirror-${pid}-${random}.tmp`)
+}
+
 /**
  * Begins a draft for `path` and clears away those of dead exports in the same folder.
  * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe),
  * `snapshot-unwritable` or `disk-full`.
  */
 export async function openDraft(path: string, options: DraftOptions): Promise<Draft> {
-  const folder = dirname(path)
-  // A file name may have 255 bytes, the hidden one as well.
-  const name = [...basename(path)].slice(0, 48).join('')
-  const draft = join(folder, `.${name}.task-mirror-${options.pid}-${options.random}.tmp`)
-  let file: FileHandle
+  const draft = draftPath(path, options)
   try {
     const present = await stat(path).catch(() => null)
     if (present !== null && !present.isFile()) {
       throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
         facts: { path },
-        hint: 'Name a file with --out, or - for stdout.',
+        hint: 'Name a file with --out, a folder with a / at its end, or - for stdout.',
       })
     }
-    await clearLeftOvers(folder, options.now)
-    file = await open(draft, 'wx', options.mode)
+    await clearLeftOvers(dirname(path), options.now)
   } catch (error) {
     throw explainSnapshot(path, error)
   }
+  const file = await openFile(draft, options.mode, path)
+  return {
+    get bytes() {
+      return file.bytes
+    },
+    write: (piece) => file.write(piece),
+    async publish() {
+      await file.finish()
+      try {
+        await rename(draft, path)
+        syncFolder(dirname(path))
+      } catch (error) {
+        throw explainSnapshot(path, error)
+      }
+    },
+    async discard() {
+      await file.discard()
+      await rm(draft, { force: true }).catch(() => {})
+    },
+    sha256: () => file.sha256(),
+  }
+}
+
+/** Creates the file `path` for writing; errors name `shown`. Throws `snapshot-unwritable` or `disk-full`. */
+export async function openFile(path: string, mode: number, shown: string): Promise<OutputFile> {
+  const file = await open(path, 'wx', mode).catch((error) => {
+    throw explainSnapshot(shown, error)
+  })
   const hash = createHash('sha256')
   let bytes = 0
   let isOpen = true
@@ -76,25 +116,20 @@ export async function openDraft(path: string, options: DraftOptions): Promise<Dr
         await written
         bytes += piece.length
       } catch (error) {
-        throw explainSnapshot(path, error)
+        throw explainSnapshot(shown, error)
       }
     },
-    async publish() {
+    async finish() {
       try {
         // Exactly this mode, whatever the umask takes away.
-        await file.chmod(options.mode)
+        await file.chmod(mode)
         await file.sync()
         await close()
-        await rename(draft, path)
-        syncFolder(folder)
       } catch (error) {
-        throw explainSnapshot(path, error)
+        throw explainSnapshot(shown, error)
       }
     },
-    async discard() {
-      await close().catch(() => {})
-      await rm(draft, { force: true }).catch(() => {})
-    },
+    discard: () => close().catch(() => {}),
     sha256: () => hash.digest('hex'),
   }
 }
@@ -104,18 +139,31 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 }
 
 /**
- * Removes drafts whose process is gone or that are older than a day. A process of another container that shares the
- * folder cannot be seen from here: two containers should not publish into one folder at the same time.
+ * Removes drafts, files and folders, whose process is gone or that nobody has written to for a day. A process of another
+ * container that shares the folder cannot be seen from here: two containers should not publish into one folder at once.
  */
-async function clearLeftOvers(folder: string, now: number): Promise<void> {
+export async function clearLeftOvers(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = DRAFT_NAME.exec(name)?.[1]
     if (pid === undefined) continue
     const path = join(folder, name)
-    const found = await stat(path).catch(() => null)
-    if (found === null || !found.isFile()) continue
     // Another user's draft may refuse to go: that is no reason to fail.
-    if (!isAlive(Number(pid)) || now - found.mtimeMs > DAY_MS) await rm(path, { force: true }).catch(() => {})
+    if (!isAlive(Number(pid)) || now - (await lastWritten(path)) > DAY_MS) {
+      await rm(path, { recursive: true, force: true }).catch(() => {})
+    }
+  }
+}
+
+/** Epoch ms of the last change of a file, or of anything in a folder; now where it cannot be told. */
+async function lastWritten(path: string): Promise<number> {
+  try {
+    const found = await stat(path)
+    if (!found.isDirectory()) return found.mtimeMs
+    const inside = await readdir(path, { recursive: true })
+    const times = await Promise.all(inside.map(async (name) => (await stat(join(path, name))).mtimeMs))
+    return times.reduce((latest, time) => Math.max(latest, time), found.mtimeMs)
+  } catch {
+    return Number.POSITIVE_INFINITY
   }
 }
 

@@ -13,6 +13,8 @@ export interface Filters {
   statuses?: readonly string[] | null
   /** Whether tombstones are in it; not by default. */
   includeDeleted?: boolean
+  /** Only rows with a greater `change_seq`; all where absent. */
+  sinceSeq?: number | null
 }
 
 export interface CutReader {
@@ -28,6 +30,9 @@ export interface CutReader {
   close(): void
 }
 
+/** Up to so many changed rows are looked up one by one; beyond, or beyond a quarter of the mirror, it is read through. */
+const MOST_LOOKED_UP = 200_000
+
 /** Small enough that a batch takes a few milliseconds, large enough that a write per batch costs nothing. */
 const BATCH_BYTES = 512 * 1024
 const BATCH_ROWS = 1_000
@@ -37,10 +42,15 @@ const LAST_FULL_WALK = `SELECT verdict, finished_at AS finishedAt FROM walks
 
 const SYSTEM_STATUS = positionOf('system_status')
 const DELETED_AT = positionOf('deleted_at')
+const CHANGE_SEQ = positionOf('change_seq')
+const NAMES = COLUMNS.map((column) => column.source).join()
+
+type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
 
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
   const db = openReader(path)
+  const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
   try {
     db.exec('BEGIN')
     // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
@@ -59,7 +69,7 @@ export function openCut(path: string, filters: Filters): CutReader {
     throw explain(path, error)
   }
 
-  function range(): { where: string; bounds: bigint[] } {
+  function range(): { terms: string[]; bounds: bigint[] } {
     const terms: string[] = []
     const bounds: bigint[] = []
     for (const [term, bound] of [
@@ -70,47 +80,73 @@ export function openCut(path: string, filters: Filters): CutReader {
       terms.push(term)
       bounds.push(BigInt(bound))
     }
-    return { where: terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`, bounds }
+    return { terms, bounds }
+  }
+
+  function count(table: string, terms: string[], bounds: bigint[]): number {
+    const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
+    return db
+      .prepare(`SELECT count(*) FROM ${table} ${where}`)
+      .pluck()
+      .get(...bounds) as number
   }
 
   function total(): number | null {
+    const { terms, bounds } = range()
     if (filters.statuses) return null
-    const { where, bounds } = range()
-    const count = (table: string, condition: string) =>
-      db
-        .prepare(`SELECT count(*) FROM ${table} ${condition}`)
-        .pluck()
-        .get(...bounds) as number
-    const all = count('tasks', where)
+    if (hasSince) return terms.length === 0 && filters.includeDeleted ? changed() : null
+    const all = count('tasks', terms, bounds)
     if (filters.includeDeleted) return all
-    const isDeleted = where === '' ? 'WHERE deleted_at IS NOT NULL' : `${where} AND deleted_at IS NOT NULL`
     // By the partial index of tombstones, which are few; both counts together never touch the payloads.
-    return all - count('tasks INDEXED BY tasks_deleted_at', isDeleted)
+    return all - count('tasks INDEXED BY tasks_deleted_at', [...terms, 'deleted_at IS NOT NULL'], bounds)
+  }
+
+  function changed(): number {
+    return count('tasks INDEXED BY tasks_change_seq', ['change_seq > ?'], [BigInt(filters.sinceSeq ?? 0)])
+  }
+
+  /** The rows of the range in order: read through by the index, or looked up where only few have changed. */
+  function select(): Iterable<RawRow> {
+    const { terms, bounds } = range()
+    const since = BigInt(filters.sinceSeq ?? 0)
+    // Integers come as bigint: exact at 64 bit, and faster than CAST to text.
+    const rows = (sql: string) => db.prepare(sql).raw().safeIntegers()
+    const few = hasSince ? changed() : null
+    if (few !== null && few <= MOST_LOOKED_UP && few * 4 <= count('tasks', [], [])) {
+      const seqs = db
+        .prepare(
+          `SELECT seq FROM tasks INDEXED BY tasks_change_seq WHERE ${['change_seq > ?', ...terms].join(' AND ')}
+           ORDER BY created_at, id`,
+        )
+        .pluck()
+        .all(since, ...bounds) as number[]
+      return lookUp(rows(`SELECT ${NAMES} FROM tasks WHERE seq = ?`), seqs)
+    }
+    // The index is named so that no plan can ever sort the whole mirror.
+    const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
+    const all = rows(`SELECT ${NAMES} FROM tasks INDEXED BY tasks_created_at ${where} ORDER BY created_at, id`)
+    return all.iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
+  }
+
+  function* lookUp(statement: Statement, seqs: readonly number[]): Generator<RawRow> {
+    for (const seq of seqs) yield statement.get(BigInt(seq)) as unknown as RawRow
   }
 
   function* batches(): Generator<RawRow[], void, void> {
-    const { where, bounds } = range()
-    // The index is named so that no plan can ever sort the whole mirror. Integers come as bigint: exact at 64 bit, and
-    // faster than CAST to text. Status and tombstones are sifted here rather than in SQL, so that a stretch without
-    // any wanted row does not hold the event loop for the length of a scan.
-    const select = db
-      .prepare(
-        `SELECT ${COLUMNS.map((column) => column.source).join()} FROM tasks INDEXED BY tasks_created_at ${where}
-         ORDER BY created_at, id`,
-      )
-      .raw()
-      .safeIntegers()
     const statuses = filters.statuses ? new Set<unknown>(filters.statuses) : null
+    const since = hasSince ? BigInt(filters.sinceSeq ?? 0) : null
     let batch: RawRow[] = []
     let bytes = 0
     let read = 0
     try {
-      for (const found of select.iterate(...bounds)) {
-        const row = found as RawRow
+      // Status, tombstones and changes are sifted here rather than in SQL, so that a stretch without any wanted row does
+      // not hold the event loop for the length of a scan.
+      for (const row of select()) {
         read++
         for (const value of row) if (typeof value === 'string') bytes += value.length
         const isWanted =
           (filters.includeDeleted || row[DELETED_AT] === null) &&
+          (since === null || (row[CHANGE_SEQ] as bigint) > since) &&
           (statuses === null || statuses.has(row[SYSTEM_STATUS]))
         if (isWanted) batch.push(row)
         if (bytes < BATCH_BYTES && read < BATCH_ROWS) continue

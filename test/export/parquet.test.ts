@@ -87,7 +87,13 @@ test('DuckDB reads the same rows with the types of the table', async () => {
   const mirror = makeMirror(...ODD_ROWS.slice(2), ...ordinaryRows(3_000))
   const { result } = await parquet(mirror, { filters: { includeDeleted: true }, redact: null })
   const types = await duck(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM '${result.path}')`)
-  const expectedType = { utf8: 'VARCHAR', json: 'VARCHAR', int64: 'BIGINT', timestamp_ms: 'TIMESTAMP WITH TIME ZONE' }
+  const expectedType = {
+    utf8: 'VARCHAR',
+    json: 'VARCHAR',
+    int64: 'BIGINT',
+    timestamp_ms: 'TIMESTAMP WITH TIME ZONE',
+    variant: 'VARIANT',
+  }
   expect(types).toEqual(COLUMNS.map(({ name, kind }) => [name, expectedType[kind]]))
   const select = COLUMNS.map(({ name, kind }) => (kind === 'timestamp_ms' ? `epoch_ms(${name})` : name))
   const rows = await duck(`SELECT ${select} FROM '${result.path}'`)

@@ -12,6 +12,9 @@ test.each<[string, Format | undefined, Compression | undefined, string]>([
   ['a.bin', 'ndjson', 'zstd', 'ndjson zstd'],
   ['-', undefined, undefined, 'ndjson none'],
   ['-', undefined, 'gzip', 'ndjson gzip'],
+  ['dir/', undefined, undefined, 'parquet zstd'],
+  ['dir/', 'ndjson', undefined, 'ndjson zstd'],
+  ['s3://bucket/tasks.ndjson', undefined, undefined, 'parquet zstd'],
 ])('%s with --format %s and --compression %s is %s', (out, format, compression, expected) => {
   const target = targetOf(out, format, compression)
   expect(`${target.format} ${target.compression}`).toBe(expected)
@@ -21,7 +24,6 @@ test.each<[string, Format | undefined, Compression | undefined]>([
   ['a.csv', undefined, undefined],
   ['a.gz', undefined, undefined],
   ['', undefined, undefined],
-  ['dir/', 'parquet', undefined],
   ['a.ndjson', undefined, 'snappy'],
   ['-', 'parquet', undefined],
 ])('"%s" with --format %s and --compression %s is refused with a hint', (out, format, compression) => {

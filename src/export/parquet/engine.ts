@@ -4,6 +4,10 @@ import type { Sink } from '../sink.ts'
 import type { Compression } from '../target.ts'
 import type { SnapshotWriter } from '../writer.ts'
 
+export const ENGINES = ['hyparquet', 'parquetjs-lite'] as const
+/** As `--engine` names it. */
+export type EngineName = (typeof ENGINES)[number]
+
 export interface ParquetOptions {
   compression: Compression
   /** Row groups are closed at about this many bytes before compression: what bounds memory, here and in readers. */
@@ -13,7 +17,14 @@ export interface ParquetOptions {
 }
 
 export interface ParquetEngine {
-  /** As `--engine` names it. */
-  readonly name: string
+  readonly name: EngineName
+  /** Throws `usage-invalid` where it cannot write such columns or such a compression. */
   open(sink: Sink, columns: readonly Column[], options: ParquetOptions): SnapshotWriter
+}
+
+/** Loads an engine; the other one stays unloaded. */
+export async function engineOf(name: EngineName): Promise<ParquetEngine> {
+  return name === 'parquetjs-lite'
+    ? (await import('./parquetjs-lite.ts')).parquetjsLiteEngine
+    : (await import('./hyparquet.ts')).hyparquetEngine
 }

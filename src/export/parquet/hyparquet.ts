@@ -4,7 +4,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { writeColumn } from 'hyparquet-writer/src/column.js'
-import type { ColumnKind, RawRow } from '../columns.ts'
+import { type ColumnKind, positionOf, type RawRow } from '../columns.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { CODEC_OF, COMPRESSORS } from './codecs.ts'
 import type { ParquetEngine } from './engine.ts'
@@ -16,6 +16,7 @@ const PAGE_BYTES = 256 * 1024
 const ELEMENT_OF: Record<ColumnKind, Partial<SchemaElement>> = {
   utf8: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  variant: { type: 'BYTE_ARRAY' },
   int64: { type: 'INT64' },
   timestamp_ms: {
     type: 'INT64',
@@ -46,8 +47,10 @@ export const hyparquetEngine: ParquetEngine = {
       createdBy: options.createdBy,
     })
     const { compressors } = file
-    const ordering = columns.findIndex((column) => column.name === 'created_at')
-    const tieBreak = columns.findIndex((column) => column.name === 'id')
+    const positions = columns.map((column) => positionOf(column.name))
+    const ordering = ['created_at', 'id'].map((name) => columns.findIndex((column) => column.name === name))
+    // Without createdAt the order cannot be told in terms of the columns that are there.
+    const sorting = ordering[0] === -1 ? [] : ordering.filter((index) => index !== -1)
     let rows: RawRow[] = []
     let heldBytes = 0
 
@@ -61,7 +64,8 @@ export const hyparquetEngine: ParquetEngine = {
       const start = bytes.offset
       const chunks = []
       for (const [i, column] of columns.entries()) {
-        const values = rows.map((row) => row[i]!)
+        const position = positions[i]!
+        const values = rows.map((row) => row[position]!)
         const result = writeColumn({
           writer: bytes,
           column: {
@@ -96,11 +100,9 @@ export const hyparquetEngine: ParquetEngine = {
         total_byte_size: chunks.reduce((sum, chunk) => sum + (chunk.meta_data?.total_uncompressed_size ?? 0n), 0n),
         num_rows: rowCount,
         total_compressed_size: BigInt(bytes.offset - start),
-        sorting_columns: [ordering, tieBreak].map((column_idx) => ({
-          column_idx,
-          descending: false,
-          nulls_first: true,
-        })),
+        ...(sorting.length > 0 && {
+          sorting_columns: sorting.map((column_idx) => ({ column_idx, descending: false, nulls_first: true })),
+        }),
       })
       rows = []
       heldBytes = 0

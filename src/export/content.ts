@@ -1,0 +1,171 @@
+// What stands in the files of a snapshot, whatever their place: columns, redaction, format, what a file says of itself.
+import { setImmediate as breathe } from 'node:timers/promises'
+import { MirrorError } from '../errors.ts'
+import { type Column, chosenColumns, positionOf, type RawRow } from './columns.ts'
+import type { RecordedFilters } from './feed.ts'
+import type { ExportOptions } from './options.ts'
+import { type EngineName, engineOf } from './parquet/engine.ts'
+import type { Redactor } from './redact.ts'
+import type { CutReader } from './rows.ts'
+import { compressingSink, interrupted, ReaderGone, type Sink } from './sink.ts'
+import type { Target } from './target.ts'
+import { ndjsonWriter, type SnapshotWriter } from './writer.ts'
+
+export interface Content {
+  columns: Column[]
+  redactor: Redactor
+  /** null for NDJSON. */
+  engine: EngineName | null
+  /** Begins a file. `destroy` frees what it holds, also after a failure. */
+  writerFor(sink: Sink): { writer: SnapshotWriter; destroy: () => void }
+  /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
+  about(redacted: Record<string, number> | null): Record<string, string>
+}
+
+export interface ContentOptions {
+  target: Target
+  options: ExportOptions
+  filters: RecordedFilters
+  redactor: Redactor
+  cut: CutReader
+  snapshotId: string
+  sinceSeq: number | null
+}
+
+/** Small enough for readers on small machines, large enough to compress well. */
+const ROW_GROUP_BYTES = 8 * 1024 * 1024
+
+export async function contentOf(of: ContentOptions): Promise<Content> {
+  const { target, options, filters, redactor, cut, snapshotId, sinceSeq } = of
+  const columns = chosenColumns(filters.columns, filters.variant)
+  const parquet = target.format === 'parquet' ? await engineOf(options.engine ?? 'hyparquet') : null
+  return {
+    columns,
+    redactor,
+    engine: parquet?.name ?? null,
+    writerFor(sink) {
+      if (parquet === null) {
+        const compressing = compressingSink(sink, target.compression)
+        return { writer: ndjsonWriter(compressing, filters.withMeta), destroy: () => compressing.destroy() }
+      }
+      const writer = parquet.open(sink, columns, {
+        compression: target.compression,
+        rowGroupBytes: ROW_GROUP_BYTES,
+        createdBy: `task-mirror version ${options.toolVersion}`,
+      })
+      return { writer, destroy: () => {} }
+    },
+    about: (values) => ({
+      'task-mirror.version': options.toolVersion,
+      'task-mirror.schema_version': '1',
+      'task-mirror.snapshot': snapshotId,
+      'task-mirror.cut': String(cut.cut),
+      ...(sinceSeq === null ? {} : { 'task-mirror.since_seq': String(sinceSeq) }),
+      'task-mirror.verdict': JSON.stringify({ verdict: cut.verdict, at: cut.verdictAt }),
+      'task-mirror.filters': JSON.stringify(filters),
+      'task-mirror.redacted': JSON.stringify({ names: redactor.names, ...(values && { values }) }),
+    }),
+  }
+}
+
+/**
+ * Brings all rows of the cut, redacted, to `writer` and then ends it with `close`. A reader of stdout that has gone away
+ * ends it without failure.
+ */
+export async function pour(
+  cut: CutReader,
+  redactor: Redactor,
+  writer: { write(rows: RawRow[]): Promise<void> },
+  { signal, onProgress }: Pick<ExportOptions, 'signal' | 'onProgress'>,
+  close: () => Promise<unknown>,
+): Promise<{ rows: number; readerGone: boolean }> {
+  const total = onProgress ? cut.total() : null
+  let rows = 0
+  try {
+    for (const batch of cut.batches()) {
+      stopIfAborted(signal)
+      if (redactor.names.length > 0) for (const row of batch) redactRow(row, redactor)
+      await writer.write(batch)
+      rows += batch.length
+      onProgress?.(rows, total)
+      // Lets signals and timers in, also where no write made it wait.
+      await breathe()
+    }
+    await close()
+    return { rows, readerGone: false }
+  } catch (error) {
+    if (error instanceof ReaderGone) return { rows, readerGone: true }
+    throw error
+  }
+}
+
+const HEADERS = [positionOf('data_header'), positionOf('result_header')]
+const EXTRA = positionOf('extra')
+
+/** Replaces what a snapshot must not hold, in place. */
+export function redactRow(row: RawRow, redactor: Redactor): void {
+  for (const i of HEADERS) {
+    const text = row[i]
+    if (typeof text === 'string') row[i] = redactor.header(text)
+  }
+  const extra = row[EXTRA]
+  if (typeof extra === 'string') row[EXTRA] = redactor.extra(extra)
+}
+
+/** In one spelling, so that equal filters are equal text. Throws `usage-invalid` for a column that there is none of. */
+export function filtersOf(options: ExportOptions): RecordedFilters {
+  const { filters = {}, redact, columns = null, variant = false, changes, withMeta = false } = options
+  const bound = (value: number | bigint | null | undefined) =>
+    value === undefined || value === null ? null : Number(value)
+  return {
+    since: bound(filters.since),
+    until: bound(filters.until),
+    statuses: filters.statuses ? [...new Set(filters.statuses)].sort() : null,
+    includeDeleted: changes !== undefined || (filters.includeDeleted ?? false),
+    redact: redact === null ? [] : [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
+    // Without it a tombstone in a feed of NDJSON could not be told from a task.
+    withMeta: withMeta || changes !== undefined,
+    columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),
+    variant,
+  }
+}
+
+/** What a feed cannot do without: whose row, which of two is newer, whether it is gone. */
+const FEED_COLUMNS = ['id', 'deleted_at', 'change_seq']
+
+/** Throws `usage-invalid` for options that do not go with the format or the place. */
+export function refuseMisplaced(target: Target, options: ExportOptions): void {
+  const isDataset = target.kind === 'folder' || target.kind === 's3'
+  const isParquet = target.format === 'parquet'
+  const misplaced: [boolean, string, string][] = [
+    [!isParquet && (options.columns ?? null) !== null, '--columns', 'NDJSON holds whole tasks: use --format parquet'],
+    [!isParquet && options.variant === true, '--variant', 'it is a type of Parquet: use --format parquet'],
+    [!isParquet && options.engine !== undefined, '--engine', 'engines write Parquet: use --format parquet'],
+    [
+      !isDataset && (options.partitionBy ?? 'none') !== 'none',
+      '--partition-by',
+      'one file has no partitions: let --out end in /',
+    ],
+    [!isDataset && (options.rowsPerFile ?? null) !== null, '--rows-per-file', 'let --out end in / for a dataset'],
+    [!isDataset && (options.keep ?? null) !== null, '--keep', 'let --out end in / for a dataset'],
+    [!isDataset && options.partitionValues !== undefined, '--partition-value', 'let --out end in / for a dataset'],
+    [
+      target.kind === 'stdout' && options.changes === 'last',
+      '--changes last',
+      'stdout has no memory of it: give the number, which is "cut" of the last result',
+    ],
+    [
+      options.changes !== undefined && FEED_COLUMNS.some((name) => options.columns && !options.columns.includes(name)),
+      '--changes',
+      `it needs the columns ${FEED_COLUMNS.join(', ')}`,
+    ],
+  ]
+  for (const [isMisplaced, flag, why] of misplaced) {
+    if (isMisplaced) throw new MirrorError('usage-invalid', `${flag} cannot be used here: ${why}`)
+  }
+}
+
+/** Throws `interrupted`. */
+export function stopIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw interrupted()
+}

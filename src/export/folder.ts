@@ -1,0 +1,107 @@
+// A folder as the destination of datasets: a snapshot is written into a hidden folder, synced and renamed, so that under
+// its name it is complete or absent. Knows names and bytes, never rows or formats.
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { MirrorError } from '../errors.ts'
+import { syncFolder } from '../mirror/open.ts'
+import { clearLeftOvers, draftPath, explainSnapshot, openDraft, openFile } from './publish.ts'
+import { MANIFEST, type Publication, SNAPSHOT_ID, type Store } from './store.ts'
+
+export interface FolderOptions {
+  /** Mode of files; folders get the same and the right to enter wherever one may read. */
+  fileMode: number
+  pid: number
+}
+
+/** The folder `path` as a destination; it is made by `prepare`. Errors are `MirrorError` as in publish.ts. */
+export function folderStore(path: string, { fileMode, pid }: FolderOptions): Store {
+  const place = resolve(path)
+  const folderMode = fileMode | ((fileMode & 0o444) >> 2)
+  const random = () => randomBytes(6).toString('hex')
+
+  async function explaining<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw explainSnapshot(place, error)
+    }
+  }
+
+  async function begin(snapshotId: string): Promise<Publication> {
+    const final = join(place, snapshotId)
+    const hidden = draftPath(final, { pid, random: random() })
+    const folders = new Set([hidden])
+    let isPublished = false
+    await explaining(() => mkdir(hidden, { mode: folderMode }))
+    return {
+      async open(name) {
+        const file = join(hidden, name)
+        if (!folders.has(dirname(file))) {
+          await explaining(() => mkdir(dirname(file), { recursive: true, mode: folderMode }))
+          for (let folder = dirname(file); folder !== hidden; folder = dirname(folder)) folders.add(folder)
+        }
+        return openFile(file, fileMode, join(final, name))
+      },
+      publish: (manifest) =>
+        explaining(async () => {
+          const file = await openFile(join(hidden, MANIFEST), fileMode, join(final, MANIFEST))
+          try {
+            await file.write(manifest)
+            await file.finish()
+          } finally {
+            await file.discard()
+          }
+          for (const folder of folders) syncFolder(folder)
+          await rename(hidden, final)
+          isPublished = true
+          syncFolder(place)
+        }),
+      async discard() {
+        if (!isPublished) await rm(hidden, { recursive: true, force: true }).catch(() => {})
+      },
+    }
+  }
+
+  return {
+    place,
+    prepare: (now) =>
+      explaining(async () => {
+        const present = await stat(place).catch(() => null)
+        if (present !== null && !present.isDirectory()) {
+          throw new MirrorError('usage-invalid', `${place} is there and is not a folder`, {
+            facts: { path: place },
+            hint: 'Name another folder with --out.',
+          })
+        }
+        await mkdir(place, { recursive: true, mode: folderMode })
+        await clearLeftOvers(place, now)
+      }),
+    begin,
+    async read(name) {
+      try {
+        return await readFile(join(place, name))
+      } catch (error) {
+        if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
+        throw explainSnapshot(join(place, name), error)
+      }
+    },
+    async replace(name, bytes) {
+      const draft = await openDraft(join(place, name), { mode: fileMode, pid, random: random(), now: 0 })
+      try {
+        await draft.write(bytes)
+        await draft.publish()
+      } finally {
+        await draft.discard()
+      }
+    },
+    snapshotIds: () => explaining(async () => (await readdir(place)).filter((name) => SNAPSHOT_ID.test(name)).sort()),
+    remove: (snapshotId) =>
+      explaining(async () => {
+        const hidden = draftPath(join(place, snapshotId), { pid, random: random() })
+        await rename(join(place, snapshotId), hidden)
+        await rm(hidden, { recursive: true, force: true })
+      }),
+    close: () => {},
+  }
+}

@@ -1,0 +1,92 @@
+// What can be asked of an export, and what it tells afterwards. The result's field names are a contract: `export --json`.
+import type { Writable } from 'node:stream'
+import type { Verdict } from '../task.ts'
+import type { EngineName } from './parquet/engine.ts'
+import type { PartitionBy } from './partition.ts'
+import type { Filters } from './rows.ts'
+import type { Compression, Format } from './target.ts'
+
+export interface ExportOptions {
+  /** The mirror. */
+  dbPath: string
+  /** A file's path; a folder's, or `s3://bucket/prefix`, for a dataset; or `-` for stdout. */
+  out: string
+  /** Where `-` goes; `process.stdout` unless given. */
+  stdout?: Writable
+  /** Where absent, the ending of `out` decides. */
+  format?: Format | undefined
+  compression?: Compression | undefined
+  filters?: Omit<Filters, 'sinceSeq'>
+  /** Only what changed: since that `change_seq`, or since the last publication there. Tombstones and `_mirror` included. */
+  changes?: number | 'last' | undefined
+  /** Names of headers whose values are replaced (`REDACTED_HEADERS` and more); null for none. */
+  redact: readonly string[] | null
+  /** NDJSON only: adds `_mirror` to every task. Parquet always has these columns. */
+  withMeta?: boolean
+  /** Parquet only: names of the columns, all where absent. */
+  columns?: readonly string[] | null
+  /** Parquet only: `result_body` in Parquet's VARIANT. */
+  variant?: boolean
+  /** Parquet only. */
+  engine?: EngineName
+  /** Datasets only, as the four below. */
+  partitionBy?: PartitionBy
+  /** Most rows of one file. */
+  rowsPerFile?: number | null
+  /** A file of a dataset is closed at about this many bytes; 256 MiB unless given. */
+  fileBytes?: number
+  /** Snapshots that stay at the destination; all where absent. */
+  keep?: number | null
+  /** Fixed partitions above the destination, such as `{account: 'acme'}`. */
+  partitionValues?: Record<string, string>
+  toolVersion: string
+  signal?: AbortSignal
+  /** Epoch ms. */
+  now?: () => number
+  /** Mode of what is published. */
+  fileMode?: number
+  /** How long recording the snapshot waits for a writer. */
+  busyTimeoutMs?: number
+  /** For object storage: endpoint and path style. Credentials are found by the storage's own library. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** Rows written so far, and how many there will be (null where that is not known beforehand). */
+  onProgress?: (rows: number, totalRows: number | null) => void
+}
+
+export interface ExportResult {
+  schemaVersion: 1
+  snapshotId: string
+  kind: 'full' | 'changes'
+  /** Absolute path or URL: of the file, or of the dataset's own folder; `-` for stdout. */
+  path: string
+  /** Of a dataset; null for a file. */
+  manifest: string | null
+  format: Format
+  compression: Compression
+  files: number
+  rows: number
+  /** Bytes of the files, or those given to stdout. */
+  bytes: number
+  /** Of the file; null for stdout and for a dataset, whose manifest has them. */
+  sha256: string | null
+  /** Highest `change_seq` of the mirror when it was read. */
+  cut: number
+  /** For changes: only rows with a greater `change_seq`; null for a full snapshot. */
+  sinceSeq: number | null
+  /** How the last full walk that ended did, and when (epoch ms); nulls where there was none. */
+  verdict: Verdict | null
+  verdictAt: number | null
+  /** The names looked for, and how many values were replaced by name. */
+  redacted: { names: string[]; values: Record<string, number> }
+  /** Snapshots that `keep` removed. */
+  removed: string[]
+  /** Why old snapshots were not removed, one sentence; null where there was nothing in the way. */
+  notRemoved: string | null
+  /** Whether the mirror has a row about it in `snapshots`. */
+  recorded: boolean
+  /** Why it has none, one sentence; null where it has, and for stdout. */
+  notRecorded: string | null
+  /** True where the reader of stdout went away before the end. */
+  readerGone: boolean
+  durationMs: number
+}
