@@ -21,6 +21,9 @@ export interface CommandStreams {
   onProgressRequest(listener: () => void): void
 }
 
+/** So many lines of the log are kept for those who are told how a run ended. */
+const RECENT_LINES = 50
+
 export async function createContext(
   given: Given,
   streams: CommandStreams,
@@ -31,9 +34,14 @@ export async function createContext(
   const { stdout, stderr, env } = streams
   const quiet = given.values.quiet === true
   const line = createStatusLine(stderr.write)
+  const recent: string[] = []
   const log = await createLog({
     level: (given.values.logLevel as LogLevel | undefined) ?? (quiet ? 'warn' : 'info'),
-    write: line.write,
+    write: (text) => {
+      recent.push(text)
+      if (recent.length > RECENT_LINES) recent.shift()
+      line.write(text)
+    },
     pretty: stderr.isTTY,
     colour: wantsColour(stderr.isTTY, env),
   })
@@ -50,7 +58,9 @@ export async function createContext(
     stdout,
     json: given.values.json === true,
     quiet,
+    attended: stderr.isTTY,
     log,
+    recentLog: () => recent,
     progress,
     signal,
     now: Date.now,

@@ -21,7 +21,13 @@ const ALLOWED: Record<string, readonly string[]> = {
   export: ['mirror'],
   simulator: [],
   sync: ['config', 'service', 'walk', 'mirror', 'log.ts', 'progress.ts', 'version.ts'],
-  commands: ['config', 'mirror', 'export', 'simulator', 'sync', 'log.ts', 'progress.ts', 'version.ts'],
+  report: ['mirror'],
+  notify: ['config', 'mirror', 'export', 'sync', 'log.ts', 'version.ts'],
+  schedule: ['config', 'mirror', 'export', 'sync', 'notify', 'report', 'log.ts', 'progress.ts', 'version.ts'],
+  commands: [
+    ...['config', 'mirror', 'export', 'simulator', 'sync', 'notify', 'report', 'schedule'],
+    ...['log.ts', 'progress.ts', 'version.ts'],
+  ],
 }
 
 /** Files at the root that are no words: the frame around the commands. */

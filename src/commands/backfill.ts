@@ -50,18 +50,21 @@ export const backfill: CommandSpec<BackfillFlags> = {
     const runContext = await serviceContext(context)
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
-    const result = await runSync(runContext, {
-      command: 'backfill',
-      full: ids === undefined && since === null && until === null,
-      details: runContext.config.sync.details,
-      rebind: flags.rebind === true,
-      maxDurationMs: runContext.config.sync.maxDurationMs,
-      since,
-      until,
-      refetch: flags.refetch === true,
-      ignoreNotBefore: flags.now === true,
-      ...(ids === undefined ? {} : { ids }),
-    })
+    const { noticeOf } = await import('./notice.ts')
+    const result = await noticeOf(context, runContext.config).ofRun('backfill', () =>
+      runSync(runContext, {
+        command: 'backfill',
+        full: ids === undefined && since === null && until === null,
+        details: runContext.config.sync.details,
+        rebind: flags.rebind === true,
+        maxDurationMs: runContext.config.sync.maxDurationMs,
+        since,
+        until,
+        refetch: flags.refetch === true,
+        ignoreNotBefore: flags.now === true,
+        ...(ids === undefined ? {} : { ids }),
+      }),
+    )
     return printRun(context, result)
   },
 }

@@ -44,7 +44,11 @@ export interface CommandContext {
   stdout: Writable & { isTTY?: boolean }
   json: boolean
   quiet: boolean
+  /** Whether a person watches: stderr is a terminal. */
+  attended: boolean
   log: Log
+  /** The last lines of the log, oldest first. */
+  recentLog(): readonly string[]
   progress: Progress
   signal: AbortSignal
   now: () => number

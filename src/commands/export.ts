@@ -71,26 +71,31 @@ export const exporting: CommandSpec<ExportFlags> = {
     const { since = null, until = null } = flags
     checkRange(since, until)
     const toDirectory = flags.out === undefined
-    const result = await exportSnapshot({
-      dbPath: config.mirror.path,
-      out: flags.out ?? (await defaultOut(config, flags, context.now())),
-      stdout: context.stdout,
-      format: flags.format ?? (toDirectory ? config.export.format : undefined),
-      compression: flags.compression ?? (toDirectory ? config.export.compression : undefined),
-      filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
-      redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
-      withMeta: flags.withMeta === true,
-      toolVersion: toolVersion(),
-      busyTimeoutMs: config.mirror.busyTimeoutMs,
-      signal: context.signal,
-      now: context.now,
-      onProgress: (done, total) => context.progress.set({ phase: 'export', done, total }),
-    })
+    const out = flags.out ?? (await defaultOut(config, flags, context.now()))
+    const { noticeOf } = await import('./notice.ts')
+    const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
+    const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
+    const work = () =>
+      exportSnapshot({
+        dbPath: config.mirror.path,
+        out,
+        stdout: context.stdout,
+        format: flags.format ?? (toDirectory ? config.export.format : undefined),
+        compression: flags.compression ?? (toDirectory ? config.export.compression : undefined),
+        filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
+        redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
+        withMeta: flags.withMeta === true,
+        toolVersion: toolVersion(),
+        busyTimeoutMs: config.mirror.busyTimeoutMs,
+        signal: context.signal,
+        now: context.now,
+        onProgress: (done, total) => context.progress.set({ phase: 'export', done, total }),
+      })
+    const result = await noticeOf(context, config).ofExport(work, exitCodeOf)
     context.progress.finish()
     await tell(context, result)
-    const isProven = flags.requireComplete !== true || result.verdict === 'complete'
-    if (!isProven) context.log.warn({ verdict: result.verdict }, 'The last full walk was not complete')
-    return isProven ? EXIT.done : EXIT.partial
+    if (!isProven(result)) context.log.warn({ verdict: result.verdict }, 'The last full walk was not complete')
+    return exitCodeOf(result)
   },
 }
 

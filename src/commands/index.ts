@@ -7,6 +7,7 @@ import { exporting } from './export.ts'
 import { get } from './get.ts'
 import { prune } from './prune.ts'
 import { rejected } from './rejected.ts'
+import { schedule } from './schedule.ts'
 import { simulate } from './simulate.ts'
 import { status } from './status.ts'
 import { sync } from './sync.ts'
@@ -15,6 +16,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   sync,
   backfill,
   exporting,
+  schedule,
   get,
   prune,
   status,

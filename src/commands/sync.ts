@@ -37,16 +37,19 @@ export const sync: CommandSpec<SyncFlags> = {
     const runContext = await serviceContext(context)
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
-    const result = await runSync(runContext, {
-      command: 'sync',
-      full: flags.full === true,
-      details: runContext.config.sync.details,
-      dryRun: flags.dryRun === true,
-      allowMassDelete: flags.allowMassDelete === true,
-      rebind: flags.rebind === true,
-      ignoreNotBefore: flags.now === true,
-      maxDurationMs: runContext.config.sync.maxDurationMs,
-    })
+    const { noticeOf } = await import('./notice.ts')
+    const result = await noticeOf(context, runContext.config).ofRun('sync', () =>
+      runSync(runContext, {
+        command: 'sync',
+        full: flags.full === true,
+        details: runContext.config.sync.details,
+        dryRun: flags.dryRun === true,
+        allowMassDelete: flags.allowMassDelete === true,
+        rebind: flags.rebind === true,
+        ignoreNotBefore: flags.now === true,
+        maxDurationMs: runContext.config.sync.maxDurationMs,
+      }),
+    )
     return printRun(context, result)
   },
 }

@@ -38,6 +38,13 @@ export const DEFAULTS = {
     keep: null,
     redactHeaders: ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key'],
   },
-  schedule: { sync: '*/5 * * * *', export: null, timezone: 'UTC', listen: null },
+  schedule: {
+    sync: '*/5 * * * *',
+    export: null,
+    timezone: 'UTC',
+    jitterMs: 10_000,
+    maxAgeMs: null,
+    listen: '127.0.0.1:8080',
+  },
   notify: { healthcheckUrl: null, metricsFile: null },
 } as const

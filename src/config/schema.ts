@@ -166,23 +166,32 @@ const schedule = z.strictObject({
     .refine(isTimezone, expecting('a time zone such as "UTC" or "Europe/Berlin"'))
     .default(DEFAULTS.schedule.timezone)
     .describe('Time zone of the cron expressions.'),
+  jitterMs: durationMs(0)
+    .default(DEFAULTS.schedule.jitterMs)
+    .describe('A scheduled run begins up to this much later, by chance, so that many schedulers do not ask at once.'),
+  maxAgeMs: durationMs(1)
+    .nullable()
+    .default(DEFAULTS.schedule.maxAgeMs)
+    .describe('Age of the mirror beyond which /healthz answers 503; null for three times the pause between syncs.'),
   listen: z
     .string()
-    .regex(/^.+:\d{1,5}$/, expecting('an address such as "127.0.0.1:8080"'))
+    .regex(/^(.+:)?\d{1,5}$/, expecting('an address such as "127.0.0.1:8080"'))
     .nullable()
     .default(DEFAULTS.schedule.listen)
-    .describe('Address of /healthz, /metrics and the status page; null for none.'),
+    .describe(
+      'Address of /healthz, /metrics and the status page; a port alone is on this machine only; null for none.',
+    ),
 })
 
 const notify = z.strictObject({
   healthcheckUrl: httpUrl('an http or https URL')
     .nullable()
     .default(DEFAULTS.notify.healthcheckUrl)
-    .describe('Asked after every successful run (and with /fail after a failed one); null for none.'),
+    .describe('Told when a run starts (/start) and how it ended (as it is, or with /<exit code>); null for none.'),
   metricsFile: text()
     .nullable()
     .default(DEFAULTS.notify.metricsFile)
-    .describe('File that gets the figures of the last run in the Prometheus text format; null for none.'),
+    .describe("File that gets the figures of the last runs, for node_exporter's textfile collector; null for none."),
 })
 
 export const configSchema = z.strictObject({

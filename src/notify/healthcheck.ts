@@ -1,0 +1,66 @@
+// Tells a monitor that a run starts and how it ended, by the conventions of healthchecks.io: URL/start, URL on success,
+// URL/<exit code> otherwise (https://healthchecks.io/docs/http_api/). The URL is a secret: it appears in no message.
+
+/** What healthchecks.io keeps of a body. */
+const MOST_BYTES = 100_000
+const PAUSE_MS = 500
+
+export interface Ping {
+  url: string
+  /** `start`, or the exit code of the run. */
+  signal: 'start' | number
+  /** Ties start and end of one run together. */
+  runId: string
+  body: string
+  timeoutMs: number
+  tries: number
+}
+
+/** Resolves to null when the monitor took it, else to what kept it from doing so, in a few words. Never throws. */
+export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping): Promise<string | null> {
+  let problem: string | null = null
+  for (let left = tries; left > 0; left -= 1) {
+    if (problem !== null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    try {
+      const answer = await fetch(pingUrl(url, signal, runId), {
+        method: 'POST',
+        body: lastBytes(body, MOST_BYTES),
+        headers: { 'content-type': 'text/plain; charset=utf-8' },
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      await answer.body?.cancel()
+      if (answer.ok) return null
+      problem = `it answered ${answer.status}`
+      if (answer.status < 500 && answer.status !== 429) return problem
+    } catch (error) {
+      problem = reason(error)
+    }
+  }
+  return problem
+}
+
+/** The address to ask for; a query of the URL itself is kept. */
+export function pingUrl(base: string, signal: 'start' | number, runId: string): string {
+  const url = new URL(base)
+  if (signal !== 0) url.pathname = `${url.pathname.replace(/\/+$/, '')}/${signal}`
+  url.searchParams.set('rid', runId)
+  return url.href
+}
+
+/** The end of `text` that fits into `most` bytes of UTF-8. */
+function lastBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= most) return text
+  // What a cut character leaves behind is dropped.
+  return bytes
+    .subarray(bytes.length - most)
+    .toString('utf8')
+    .replace(/^\uFFFD+/, '')
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return 'it did not answer in time'
+  const { cause } = error
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name
+}

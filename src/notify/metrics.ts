@@ -1,0 +1,130 @@
+// The figures of the mirror, of the last runs and of `schedule` in the Prometheus text format. From plain values each
+// time it is asked, so that /metrics and notify.metricsFile say the same. Names are a contract; times are seconds.
+import { Counter, Gauge, Registry } from '@prometheus-io/client'
+import type { MirrorStatus } from '../mirror/status.ts'
+
+/** What is kept of the last run of each command; the names are the ends of the metrics' names. */
+export const RUN_FIGURES = {
+  end_timestamp_seconds: 'When the last run of the command ended.',
+  success_timestamp_seconds: 'When the command last ended with exit code 0.',
+  duration_seconds: 'How long the last run took.',
+  exit_code: 'Exit code of the last run.',
+  requests: 'Requests of the last run, retries included.',
+  retries: 'Repeated requests of the last run.',
+  seen: 'Items the last run met.',
+  inserted: 'Tasks the last run inserted.',
+  updated: 'Tasks the last run updated.',
+  deleted: 'Tasks the last run marked deleted.',
+  restored: 'Tombstones the last run took back.',
+  rejected: 'Items the last run set aside.',
+  drift: 'Differences at seams the last run found.',
+  rows: 'Rows the last export published.',
+  bytes: 'Bytes the last run received, or the last export published.',
+  waited_seconds: 'How long the last run waited because the service asked it to, or between retries.',
+} as const
+
+export type RunFigure = keyof typeof RUN_FIGURES
+export type RunFigures = Partial<Record<RunFigure, number>>
+
+const RUN_PREFIX = 'task_mirror_last_run_'
+
+/** What `schedule` knows of one of its jobs. */
+export interface JobFigures {
+  job: string
+  running: boolean
+  skipped: number
+  /** Epoch ms; null where no moment follows. */
+  nextAt: number | null
+  /** Runs since the start, by exit code. */
+  ended: ReadonlyMap<number, number>
+}
+
+export interface Metered {
+  toolVersion: string
+  /** null where there is no mirror, or it could not be read. */
+  status: MirrorStatus | null
+  /** By command. */
+  runs: ReadonlyMap<string, RunFigures>
+  jobs?: readonly JobFigures[]
+}
+
+/** The whole text, one line per sample, with HELP and TYPE. */
+export function metricsText({ toolVersion, status, runs, jobs = [] }: Metered): Promise<string> {
+  const registry = new Registry()
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+  gauge('task_mirror_build_info', 'Always 1; the version is a label.', 'version').set({ version: toolVersion }, 1)
+  if (status !== null) addMirror(status, gauge)
+  for (const [figure, help] of Object.entries(RUN_FIGURES) as [RunFigure, string][]) {
+    const known = [...runs].filter(([, figures]) => figures[figure] !== undefined)
+    if (known.length === 0) continue
+    const metric = gauge(`${RUN_PREFIX}${figure}`, help, 'command')
+    for (const [command, figures] of known) metric.set({ command }, figures[figure] as number)
+  }
+  if (jobs.length > 0) addJobs(jobs, gauge, registry)
+  return registry.metrics()
+}
+
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+type MakeGauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => Gauge<Label>
+
+function addMirror({ tasks, owed, freshAt, lastFullWalk, frontier, notBefore }: MirrorStatus, gauge: MakeGauge): void {
+  const byState = gauge('task_mirror_tasks', 'Tasks in the mirror; open ones are live ones too.', 'state')
+  for (const state of ['live', 'open', 'deleted'] as const) byState.set({ state }, tasks[state])
+  gauge('task_mirror_set_aside_items', 'Items set aside and not taken in since.').set(tasks.setAside)
+  const byReason = gauge('task_mirror_owed', 'What is still owed: details, and deletions to prove.', 'reason')
+  byReason.set({ reason: 'detail' }, owed.details)
+  byReason.set({ reason: 'candidate' }, owed.candidates)
+  const moments = [
+    ['fresh', 'The mirror shows the account as of this moment.', freshAt],
+    ['last_full_walk', 'When the last full walk ended.', lastFullWalk?.finishedAt ?? null],
+    ['frontier', 'Everything created before this moment that the service lists has been met.', frontier],
+    ['not_before', 'Until when the service asked to be left alone.', notBefore],
+  ] as const
+  for (const [name, help, ms] of moments) {
+    if (ms !== null) gauge(`task_mirror_${name}_timestamp_seconds`, help).set(ms / 1000)
+  }
+  if (lastFullWalk !== null) {
+    const help = 'Whether the last full walk proved that nothing was missed: 1 complete, 0 partial.'
+    gauge('task_mirror_last_full_walk_complete', help).set(lastFullWalk.verdict === 'complete' ? 1 : 0)
+  }
+}
+
+function addJobs(jobs: readonly JobFigures[], gauge: MakeGauge, registry: Registry): void {
+  const running = gauge('task_mirror_schedule_running', 'Whether the job is running.', 'job')
+  const next = gauge('task_mirror_schedule_next_run_timestamp_seconds', 'When the job is due next.', 'job')
+  const skipped = new Counter({
+    name: 'task_mirror_schedule_skipped_total',
+    help: 'Moments of the schedule that passed while the job was still running, or while the machine slept.',
+    labelNames: ['job'],
+    registers: [registry],
+  })
+  const ended = new Counter({
+    name: 'task_mirror_schedule_runs_total',
+    help: 'Runs of the job since the scheduler started, by exit code.',
+    labelNames: ['job', 'exit_code'],
+    registers: [registry],
+  })
+  for (const figures of jobs) {
+    const { job } = figures
+    running.set({ job }, figures.running ? 1 : 0)
+    if (figures.nextAt !== null) next.set({ job }, figures.nextAt / 1000)
+    skipped.inc({ job }, figures.skipped)
+    for (const [exitCode, count] of figures.ended) ended.inc({ job, exit_code: String(exitCode) }, count)
+  }
+}
+
+const RUN_SAMPLE = new RegExp(`^${RUN_PREFIX}(\\w+)\\{command="(\\w+)"\\} (\\S+)$`, 'gm')
+
+/** The figures of the last runs in a text of `metricsText`: what other commands have written before. */
+export function readRuns(text: string): Map<string, RunFigures> {
+  const runs = new Map<string, RunFigures>()
+  for (const [, figure = '', command = '', value] of text.matchAll(RUN_SAMPLE)) {
+    if (!Object.hasOwn(RUN_FIGURES, figure) || !Number.isFinite(Number(value))) continue
+    const figures = runs.get(command) ?? {}
+    figures[figure as RunFigure] = Number(value)
+    runs.set(command, figures)
+  }
+  return runs
+}

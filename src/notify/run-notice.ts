@@ -1,0 +1,122 @@
+// What everybody outside learns of a run: one line in the log, notify.metricsFile and notify.healthcheckUrl. The only
+// place that tells them; whatever goes wrong in telling never changes how the run ended.
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../config/schema.ts'
+import { exitCodeOf, type Facts, isMirrorError, MirrorError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { ping } from './healthcheck.ts'
+import type { RunFigures } from './metrics.ts'
+import { writeMetricsFile } from './metrics-file.ts'
+
+export interface NoticeContext {
+  config: Pick<Config, 'notify' | 'mirror'>
+  log: Log
+  /** The last lines of the log, oldest first. */
+  recentLog: () => readonly string[]
+  signal: AbortSignal
+  now: () => number
+  toolVersion: string
+  /** Takes the figures of every run; `schedule` keeps them for /metrics. */
+  onFigures?: (command: string, figures: RunFigures) => void
+}
+
+/** How a run ended: its exit code, and its figures under the names of `--json`. */
+export interface Ended {
+  exitCode: number
+  fields: Facts
+}
+
+/**
+ * Does `work` and tells of it. `describe` says how its result is told. What `work` throws is told too, and thrown on.
+ */
+export async function withNotice<T>(
+  context: NoticeContext,
+  command: string,
+  work: () => Promise<T>,
+  describe: (result: T) => Ended,
+): Promise<T> {
+  const startedAt = context.now()
+  const { healthcheckUrl: url } = context.config.notify
+  const runId = randomUUID()
+  // Not waited for: a monitor that is slow must not hold up the run.
+  const started =
+    url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 }).catch(String)
+  const tell = async ({ exitCode, fields }: Ended, error: unknown): Promise<void> => {
+    const durationMs = context.now() - startedAt
+    const code = stopCode(context.signal) ?? exitCode
+    const line = { command, exitCode: code, durationMs, ...fields }
+    context.log.info(line, 'Run ended')
+    const figures = figuresOf(line, context.now())
+    context.onFigures?.(command, figures)
+    await writeFigures(context, command, figures)
+    if (url === null || started === null) return
+    await started
+    const body = bodyOf(context.recentLog(), line, error)
+    // After a signal only seconds are left.
+    const limits = context.signal.aborted ? { timeoutMs: 1500, tries: 1 } : { timeoutMs: 5000, tries: 2 }
+    const problem = await ping({ url, signal: code, runId, body, ...limits })
+    if (problem !== null) context.log.warn({ command }, `notify.healthcheckUrl could not be told: ${problem}`)
+  }
+  let result: T
+  try {
+    result = await work()
+  } catch (error) {
+    await tell({ exitCode: exitCodeOf(error), fields: errorFields(error) }, error)
+    throw error
+  }
+  await tell(describe(result), null)
+  return result
+}
+
+/** The exit code of the signal that stopped the program; null where none did. */
+function stopCode({ aborted, reason }: AbortSignal): number | null {
+  return aborted && isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : null
+}
+
+export function errorFields(error: unknown): Facts {
+  return { error: error instanceof MirrorError ? error.code : 'bug' }
+}
+
+const SAME_NAMES = [
+  'requests',
+  'retries',
+  'seen',
+  'inserted',
+  'updated',
+  'deleted',
+  'restored',
+  'rejected',
+  'drift',
+  'rows',
+  'bytes',
+] as const
+
+/** The figures for Prometheus of the fields of a run. */
+export function figuresOf(fields: Facts, now: number): RunFigures {
+  const figures: RunFigures = { end_timestamp_seconds: now / 1000 }
+  if (typeof fields.exitCode === 'number') figures.exit_code = fields.exitCode
+  if (fields.exitCode === 0) figures.success_timestamp_seconds = now / 1000
+  if (typeof fields.durationMs === 'number') figures.duration_seconds = fields.durationMs / 1000
+  if (typeof fields.waitedMs === 'number') figures.waited_seconds = fields.waitedMs / 1000
+  for (const name of SAME_NAMES) {
+    const value = fields[name]
+    if (typeof value === 'number') figures[name] = value
+  }
+  return figures
+}
+
+async function writeFigures({ config, log, toolVersion }: NoticeContext, command: string, figures: RunFigures) {
+  const { metricsFile } = config.notify
+  if (metricsFile === null) return
+  try {
+    await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion)
+  } catch (error) {
+    log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)
+  }
+}
+
+function bodyOf(recent: readonly string[], line: Facts, error: unknown): string {
+  const hint = isMirrorError(error) && error.hint !== undefined ? [error.hint] : []
+  const told = error === null ? [] : [error instanceof Error ? error.message : String(error), ...hint]
+  return [JSON.stringify(line), ...told, ...recent.map((text) => text.trimEnd())].join('\n')
+}

@@ -1,0 +1,108 @@
+// Keeps jobs to their timetables: one runs at a time, a job never overlaps itself, a moment missed asleep is made up
+// for once. Knows nothing of what a job does; time, chance and waiting come in as arguments.
+import type { Log } from '../log.ts'
+import type { JobFigures } from '../notify/metrics.ts'
+import { passedMoments, type Timetable } from './timetable.ts'
+
+export interface Job {
+  name: string
+  timetable: Timetable
+  /** When it is due first, epoch ms; in the past: at once. null: never. */
+  firstAt: number | null
+  /** Does one run and says its exit code. Throws nothing. */
+  run(): Promise<number>
+}
+
+export interface Keeping {
+  signal: AbortSignal
+  now: () => number
+  /** 0 to 1. */
+  random: () => number
+  /** Resolves after `ms`, or at once when `signal` aborts. Throws nothing. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  jitterMs: number
+  log: Log
+}
+
+/** Timers stand still while a machine sleeps: the clock is looked at this often. */
+const LOOK_EVERY_MS = 15_000
+
+interface Kept {
+  job: Job
+  figures: JobFigures & { ended: Map<number, number> }
+  /** When the waiting run may begin; null where none waits. */
+  beginAt: number | null
+}
+
+export interface JobKeeper {
+  figures(): JobFigures[]
+  /** Until `signal` aborts; then waits for the run in hand. */
+  keep(): Promise<void>
+}
+
+export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeeper {
+  const { signal, now, random, sleep, jitterMs, log } = options
+  const kept: Kept[] = jobs.map((job) => ({
+    job,
+    figures: { job: job.name, running: false, skipped: 0, nextAt: job.firstAt, ended: new Map() },
+    beginAt: null,
+  }))
+  let inHand: Promise<void> | null = null
+
+  /** Turns the moments that have passed into a waiting run, or counts them as skipped. */
+  const takeMoments = (entry: Kept, at: number): void => {
+    const { job, figures } = entry
+    if (figures.nextAt === null || figures.nextAt > at) return
+    const { count, next } = passedMoments(job.timetable, figures.nextAt, at)
+    figures.nextAt = next
+    const isBusy = figures.running || entry.beginAt !== null
+    const skipped = isBusy ? count : count - 1
+    if (!isBusy) {
+      // A tenth of the pause at most: chance must not make a run late for the next moment.
+      const most = next === null ? jitterMs : Math.min(jitterMs, (next - at) / 10)
+      entry.beginAt = at + Math.floor(random() * most)
+    }
+    if (skipped === 0) return
+    figures.skipped += skipped
+    const why = isBusy ? 'its last run has not ended' : 'their time had passed; one run makes up for them'
+    log.warn({ job: job.name, skipped }, `Scheduled runs are skipped: ${why}`)
+  }
+
+  const begin = (entry: Kept): Promise<void> => {
+    const { job, figures } = entry
+    entry.beginAt = null
+    figures.running = true
+    return job.run().then((exitCode) => {
+      figures.running = false
+      figures.ended.set(exitCode, (figures.ended.get(exitCode) ?? 0) + 1)
+    })
+  }
+
+  const untilNext = (at: number): number => {
+    const moments = kept.flatMap(({ figures, beginAt }) => [figures.nextAt, inHand === null ? beginAt : null])
+    return Math.max(0, Math.min(at + LOOK_EVERY_MS, ...moments.filter((moment) => moment !== null)) - at)
+  }
+
+  return {
+    figures: () => kept.map(({ figures }) => ({ ...figures, ended: new Map(figures.ended) })),
+    async keep() {
+      while (!signal.aborted) {
+        const at = now()
+        for (const entry of kept) takeMoments(entry, at)
+        const ready = kept.filter(({ beginAt }) => beginAt !== null && beginAt <= at)
+        const first = ready.sort((a, b) => (a.beginAt as number) - (b.beginAt as number))[0]
+        if (inHand === null && first !== undefined) {
+          inHand = begin(first).finally(() => {
+            inHand = null
+          })
+          continue
+        }
+        const woken = new AbortController()
+        const paused = sleep(untilNext(at), AbortSignal.any([signal, woken.signal]))
+        await (inHand === null ? paused : Promise.race([paused, inHand]))
+        woken.abort()
+      }
+      await inHand
+    },
+  }
+}

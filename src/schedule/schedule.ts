@@ -1,0 +1,188 @@
+// `schedule` put together: jobs for sync and export, the thread that reads the mirror, the server. A failed run is told
+// and counted, and never ends it.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../config/schema.ts'
+import { exitCodeOf, isMirrorError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { LastPublication } from '../mirror/figures.ts'
+import type { MirrorStatus } from '../mirror/status.ts'
+import { describeExport, describeRun } from '../notify/fields.ts'
+import { metricsText, type RunFigures } from '../notify/metrics.ts'
+import { withLastSuccess } from '../notify/metrics-file.ts'
+import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
+import type { RunContext } from '../sync/context.ts'
+import { runSync } from '../sync/run.ts'
+import { createJobKeeper, type Job } from './jobs.ts'
+import { publish } from './publishing.ts'
+import { type Health, startServer } from './server.ts'
+import { startThread } from './thread.ts'
+import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
+
+export interface ScheduleOptions {
+  config: Config
+  log: Log
+  recentLog: () => readonly string[]
+  signal: AbortSignal
+  now: () => number
+  random: () => number
+  toolVersion: string
+  /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
+  makeRunContext: () => Promise<RunContext>
+  /** Tells of what ended a run early. */
+  tell: (error: unknown) => void
+  /** Called once everything runs; `url` is null where nothing is served. */
+  onReady: (ready: { url: string | null; jobs: { name: string; nextAt: number | null }[] }) => Promise<void>
+}
+
+const READ_EVERY_MS = 15_000
+const LEAST_MAX_AGE_MS = 60_000
+
+/** Runs until `signal` aborts, then lets the run in hand commit. Throws `config-invalid` before anything has begun. */
+export async function runSchedule(options: ScheduleOptions): Promise<void> {
+  const { config, log, signal, now, random, toolVersion } = options
+  const timetables = timetablesOf(config)
+  const known = await startKnowing(config.mirror.path)
+  const runs = new Map<string, RunFigures>()
+  const notice: NoticeContext = {
+    ...{ config, log, recentLog: options.recentLog, signal, now, toolVersion },
+    onFigures: (command, figures) => runs.set(command, withLastSuccess(figures, runs.get(command))),
+  }
+  const afterwards = (work: () => Promise<number>) => async () => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!signal.aborted || !isMirrorError(error, 'interrupted')) options.tell(error)
+      return exitCodeOf(error)
+    } finally {
+      await known.refresh()
+    }
+  }
+  const jobs: Job[] = []
+  if (timetables.sync !== null) {
+    const firstAt = firstMoment(timetables.sync, known.status()?.runs.find(isSync)?.startedAt ?? 0, now())
+    const run = afterwards(() => syncOnce(options, notice))
+    jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
+  }
+  if (timetables.export !== null) {
+    // A first snapshot is made when it is due, not of a mirror that has just begun.
+    const firstAt = firstMoment(timetables.export, known.publication()?.publishedAt ?? now(), now())
+    const run = afterwards(() => exportOnce(options, notice))
+    jobs.push({ name: 'export', timetable: timetables.export, firstAt, run })
+  }
+  const { jitterMs, listen } = config.schedule
+  const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
+  const keeper = createJobKeeper(jobs, { signal, now, random, jitterMs, log, sleep })
+  const maxAgeMs = maxAgeOf(config, timetables.sync, now())
+  const server =
+    listen === null
+      ? null
+      : await startServer(listen, {
+          health: () => healthOf(known.status(), maxAgeMs, now()),
+          metrics: () => metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures() }),
+          page: () => ({ html: '', policy: "default-src 'none'" }),
+        }).catch(async (error) => {
+          await known.end()
+          throw error
+        })
+  try {
+    await options.onReady({
+      url: server?.url ?? null,
+      jobs: keeper.figures().map(({ job, nextAt }) => ({ name: job, nextAt })),
+    })
+    await keeper.keep()
+  } finally {
+    await server?.close()
+    await known.end()
+  }
+}
+
+interface Timetables {
+  sync: Timetable | null
+  export: Timetable | null
+}
+
+function timetablesOf({ schedule }: Config): Timetables {
+  const make = (name: 'sync' | 'export') => {
+    const expression = schedule[name]
+    return expression === null ? null : makeTimetable(expression, schedule.timezone, `schedule.${name}`)
+  }
+  return { sync: make('sync'), export: make('export') }
+}
+
+/** At once where a moment has passed since `lastAt`, else the next one. */
+export function firstMoment(timetable: Timetable, lastAt: number, now: number): number | null {
+  const previous = timetable.previous(now)
+  return previous !== null && previous > lastAt ? now : timetable.next(now)
+}
+
+function isSync({ command }: { command: string }): boolean {
+  return command === 'sync'
+}
+
+/** Beyond this age of the mirror /healthz is not well; null where nothing says what would be too old. */
+function maxAgeOf({ schedule }: Config, timetable: Timetable | null, now: number): number | null {
+  if (schedule.maxAgeMs !== null) return schedule.maxAgeMs
+  const pause = timetable === null ? null : pauseBetween(timetable, now)
+  return pause === null ? null : Math.max(LEAST_MAX_AGE_MS, 3 * pause)
+}
+
+export function healthOf(status: MirrorStatus | null, maxAgeMs: number | null, now: number): Health {
+  const freshAt = status?.freshAt ?? null
+  const ageMs = freshAt === null ? null : Math.max(0, now - freshAt)
+  const reason =
+    status === null
+      ? 'There is no mirror yet, or it cannot be read.'
+      : ageMs === null
+        ? 'No walk has been complete yet.'
+        : maxAgeMs !== null && ageMs > maxAgeMs
+          ? 'The mirror is older than it should be.'
+          : null
+  return { ok: reason === null, freshAt, ageMs, maxAgeMs, reason }
+}
+
+async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notice: NoticeContext): Promise<number> {
+  const work = async () => {
+    const context = await makeRunContext()
+    const { details, maxDurationMs } = context.config.sync
+    return runSync(context, { command: 'sync', details, maxDurationMs })
+  }
+  const result = await withNotice(notice, 'sync', work, describeRun)
+  for (const note of result.notes) notice.log.warn({ runId: result.summary.runId }, note)
+  if (result.error !== null && !signal.aborted) tell(result.error)
+  return result.exitCode
+}
+
+async function exportOnce({ config, toolVersion, now, signal }: ScheduleOptions, notice: NoticeContext) {
+  const work = () => publish(config, toolVersion, now(), signal)
+  const result = await withNotice(notice, 'export', work, (done) => describeExport(done, 0))
+  if (result.notRecorded !== null) notice.log.warn({ snapshotId: result.snapshotId }, result.notRecorded)
+  return 0
+}
+
+/** What is known of the mirror: read on a thread of its own, now and then and after every run. */
+async function startKnowing(dbPath: string) {
+  const thread = startThread()
+  let status: MirrorStatus | null = null
+  let publication: LastPublication | null = null
+  const refresh = async (): Promise<void> => {
+    try {
+      const found = await thread.ask('status', dbPath)
+      status = found.status
+      publication = found.publication
+    } catch (error) {
+      // What was known before still holds while another program has the file.
+      if (!isMirrorError(error, 'mirror-locked')) status = null
+    }
+  }
+  await refresh()
+  const timer = setInterval(refresh, READ_EVERY_MS).unref()
+  return {
+    status: () => status,
+    publication: () => publication,
+    refresh,
+    end: async () => {
+      clearInterval(timer)
+      await thread.end()
+    },
+  }
+}

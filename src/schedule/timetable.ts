@@ -1,0 +1,53 @@
+// When a job is due: a cron expression in a time zone, read by croner. Pure; moments are epoch ms.
+import { Cron } from 'croner'
+import { MirrorError } from '../errors.ts'
+
+export interface Timetable {
+  /** The first moment after `ms`; null where none follows. */
+  next(ms: number): number | null
+  /** The last moment before `ms`; null where there was none. */
+  previous(ms: number): number | null
+}
+
+/** After a long sleep no more moments than this are counted one by one. */
+const MOST_COUNTED = 1000
+
+/** Throws `config-invalid` that names `key` where croner cannot read `expression`. */
+export function makeTimetable(expression: string, timezone: string, key: string): Timetable {
+  let cron: Cron
+  try {
+    cron = new Cron(expression, { timezone, paused: true })
+  } catch (error) {
+    throw new MirrorError('config-invalid', `${key}: "${expression}" is not a cron expression: ${explain(error)}`, {
+      hint: 'Five fields: minute, hour, day of month, month, day of week. "*/5 * * * *" is every five minutes.',
+      cause: error,
+    })
+  }
+  return {
+    next: (ms) => cron.nextRun(new Date(ms))?.getTime() ?? null,
+    previous: (ms) => cron.previousRuns(1, new Date(ms))[0]?.getTime() ?? null,
+  }
+}
+
+/** croner begins its messages with the name of the class. */
+function explain(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/^Cron\w*: /, '') : String(error)
+}
+
+/** How many moments lie from `due` up to `now`, and the first one after `now`. */
+export function passedMoments(timetable: Timetable, due: number, now: number): { count: number; next: number | null } {
+  let count = 0
+  let at: number | null = due
+  while (at !== null && at <= now && count < MOST_COUNTED) {
+    count += 1
+    at = timetable.next(at)
+  }
+  return { count, next: at !== null && at <= now ? timetable.next(now) : at }
+}
+
+/** The pause between the two moments that follow `now`; null where there are no two. */
+export function pauseBetween(timetable: Timetable, now: number): number | null {
+  const first = timetable.next(now)
+  const second = first === null ? null : timetable.next(first)
+  return first === null || second === null ? null : second - first
+}

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { metricsText, readRuns } from '../../src/notify/metrics.ts'
+import { writeMetricsFile } from '../../src/notify/metrics-file.ts'
+import { samplesOf } from '../support/prometheus.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const VERSION = '1.2.3'
+
+test('the figures of runs come back out of the text', async () => {
+  const runs = new Map([
+    ['sync', { exit_code: 0, end_timestamp_seconds: 1795158646.088, inserted: 12 }],
+    ['export', { exit_code: 7, bytes: 2 ** 40 }],
+  ])
+  const text = await metricsText({ toolVersion: VERSION, status: null, runs })
+  expect(readRuns(text)).toEqual(runs)
+  expect(samplesOf(text).get('task_mirror_build_info 1.2.3')).toBe(1)
+})
+
+test('what is known of the jobs of a schedule is told by job', async () => {
+  const jobs = [
+    {
+      job: 'sync',
+      running: true,
+      skipped: 3,
+      nextAt: 60_000,
+      ended: new Map([
+        [0, 5],
+        [4, 1],
+      ]),
+    },
+  ]
+  const samples = samplesOf(await metricsText({ toolVersion: VERSION, status: null, runs: new Map(), jobs }))
+  expect(Object.fromEntries(samples)).toEqual({
+    'task_mirror_build_info 1.2.3': 1,
+    'task_mirror_schedule_running sync': 1,
+    'task_mirror_schedule_next_run_timestamp_seconds sync': 60,
+    'task_mirror_schedule_skipped_total sync': 3,
+    'task_mirror_schedule_runs_total sync 0': 5,
+    'task_mirror_schedule_runs_total sync 4': 1,
+  })
+})
+
+test('one file keeps the last run of each command, and when each last succeeded', async () => {
+  using scratch = makeScratch()
+  const file = scratch.path('mirror.prom')
+  const write = (command: string, figures: object) =>
+    writeMetricsFile(file, scratch.path('missing.sqlite'), command, figures, VERSION)
+  await write('sync', { exit_code: 0, success_timestamp_seconds: 100 })
+  await write('export', { exit_code: 0, success_timestamp_seconds: 150 })
+  await write('sync', { exit_code: 4 })
+  expect(readRuns(readFileSync(file, 'utf8'))).toEqual(
+    new Map([
+      ['sync', { exit_code: 4, success_timestamp_seconds: 100 }],
+      ['export', { exit_code: 0, success_timestamp_seconds: 150 }],
+    ]),
+  )
+  expect(readdirSync(scratch.dir)).toEqual(['mirror.prom'])
+})
+
+test('a file with anything else in it is replaced', async () => {
+  using scratch = makeScratch()
+  const file = scratch.path('mirror.prom')
+  writeFileSync(
+    file,
+    'task_mirror_last_run_exit_code{command="sync"} many\ntask_mirror_last_run_made_up{command="x"} 1\n',
+  )
+  await writeMetricsFile(file, scratch.path('missing.sqlite'), 'export', { exit_code: 0 }, VERSION)
+  expect([...readRuns(readFileSync(file, 'utf8')).keys()]).toEqual(['export'])
+})

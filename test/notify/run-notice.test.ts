@@ -1,0 +1,146 @@
+// Runs of the built command with a monitor beside it: a real HTTP server that writes down what it is told.
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ping, pingUrl } from '../../src/notify/healthcheck.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runCli, startCli } from '../support/cli.ts'
+import { samplesOf } from '../support/prometheus.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+let told: { path: string; rid: string | null; body: string }[] = []
+let status = 200
+const monitor = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  const url = new URL(request.url ?? '', 'http://monitor')
+  told.push({ path: url.pathname, rid: url.searchParams.get('rid'), body })
+  response.writeHead(status).end('OK')
+})
+let url = ''
+beforeEach(async () => {
+  told = []
+  status = 200
+  await once(monitor.listen(0, '127.0.0.1'), 'listening')
+  url = `http://127.0.0.1:${(monitor.address() as AddressInfo).port}/secret-uuid`
+})
+afterEach(async () => {
+  monitor.closeAllConnections()
+  await new Promise((resolve) => monitor.close(resolve))
+})
+
+async function syncWith(tasks: number, more: Record<string, string> = {}, key?: string) {
+  using scratch = makeScratch()
+  const simulator = await startSimulator({ tasks, ...(key === undefined ? {} : { key }) })
+  try {
+    const env = {
+      TASK_MIRROR_BASE_URL: simulator.url,
+      TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url,
+      TASK_MIRROR_NOTIFY_METRICS_FILE: 'mirror.prom',
+      ...more,
+    }
+    const result = await runCli(['sync', '--json'], { cwd: scratch.dir, env })
+    const metrics = (() => {
+      try {
+        return samplesOf(readFileSync(scratch.path('mirror.prom'), 'utf8'))
+      } catch {
+        return null
+      }
+    })()
+    return { ...result, metrics }
+  } finally {
+    await simulator.close()
+  }
+}
+
+test('a run tells the monitor that it starts and that it succeeded, under one run id', async () => {
+  const { code, metrics, stderr } = await syncWith(30)
+  expect(code).toBe(0)
+  expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid'])
+  expect(told[0]?.rid).toMatch(/^[0-9a-f-]{36}$/)
+  expect(told[1]?.rid).toBe(told[0]?.rid)
+  expect(JSON.parse(told[1]?.body.split('\n')[0] as string)).toMatchObject({
+    command: 'sync',
+    exitCode: 0,
+    inserted: 30,
+  })
+  expect(metrics?.get('task_mirror_last_run_inserted sync')).toBe(30)
+  expect(metrics?.get('task_mirror_tasks live')).toBe(30)
+  expect(stderr).not.toContain('secret-uuid')
+})
+
+test('a failed run is told with its exit code, its reason and the last lines of the log', async () => {
+  const { code, metrics } = await syncWith(30, { TASK_MIRROR_API_KEY: 'wrong' }, 'right')
+  expect(code).toBe(5)
+  expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid/5'])
+  expect(told[1]?.body).toContain('"error":"key-refused"')
+  expect(told[1]?.body).toContain('Run begins')
+  expect(told[1]?.body).not.toContain('wrong')
+  expect(metrics?.get('task_mirror_last_run_exit_code sync')).toBe(5)
+})
+
+test('the log has one line per run with the figures under the names of --json', async () => {
+  const { stdout, stderr } = await syncWith(30)
+  const line = stderr.split('\n').find((text) => text.includes('"Run ended"'))
+  const summary = JSON.parse(stdout)
+  const { command, runId, outcome, verdict, inserted, requests, openTasks } = summary
+  const expected = { exitCode: 0, command, runId, outcome, verdict, inserted, requests, openTasks }
+  expect(JSON.parse(line as string)).toMatchObject(expected)
+})
+
+test('a monitor that is down, and a metrics file that cannot be written, are said and change nothing', async () => {
+  status = 500
+  const { code, stderr } = await syncWith(30, { TASK_MIRROR_NOTIFY_METRICS_FILE: 'missing/mirror.prom' })
+  expect(code).toBe(0)
+  expect(stderr).toContain('notify.healthcheckUrl could not be told: it answered 500')
+  expect(stderr).toContain('notify.metricsFile could not be written: ENOENT')
+  expect(stderr).not.toContain('secret-uuid')
+})
+
+test('a run that is stopped tells its exit code', async () => {
+  using scratch = makeScratch()
+  const simulator = await startSimulator({ tasks: 5000, latencyMs: 300 })
+  try {
+    const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url }
+    const running = startCli(['sync', '--json'], { cwd: scratch.dir, env })
+    await running.untilStderr(/Run begins/)
+    running.process.kill('SIGTERM')
+    expect((await running.ended).code).toBe(143)
+    expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid/143'])
+  } finally {
+    await simulator.close()
+  }
+})
+
+test.each([
+  ['https://hc.example.com/uuid', 'start', 'https://hc.example.com/uuid/start?rid=r'],
+  ['https://hc.example.com/uuid/', 0, 'https://hc.example.com/uuid/?rid=r'],
+  ['https://hc.example.com/ping/key/slug?create=1', 3, 'https://hc.example.com/ping/key/slug/3?create=1&rid=r'],
+] as const)('%s with %s is asked as %s', (base, signal, expected) => {
+  expect(pingUrl(base, signal, 'r')).toBe(expected)
+})
+
+test('of a long log the end is sent, whole characters only', async () => {
+  const body = `${'ä'.repeat(60_000)}end`
+  expect(await ping({ url, signal: 0, runId: 'r', body, timeoutMs: 5000, tries: 1 })).toBeNull()
+  expect(told[0]?.body).toMatch(/^ä+end$/)
+  expect(Buffer.byteLength(told[0]?.body as string)).toBeLessThanOrEqual(100_000)
+})
+
+test('an export that must be of a complete walk and is not tells exit 3', async () => {
+  using scratch = makeScratch()
+  const simulator = await startSimulator({ tasks: 30 })
+  try {
+    const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url, TASK_MIRROR_JSON: '1' }
+    const run = (...args: string[]) => runCli(args, { cwd: scratch.dir, env })
+    await run('backfill', '--since', '1h')
+    const { code } = await run('export', '--out', 'tasks.ndjson', '--require-complete')
+    expect(code).toBe(3)
+    expect(told.map(({ path }) => path.replace('/secret-uuid', ''))).toEqual(['/start', '/3', '/start', '/3'])
+    expect(told[3]?.body).toContain('"command":"export"')
+  } finally {
+    await simulator.close()
+  }
+})

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import type { Log } from '../../src/log.ts'
+import { createJobKeeper, type Job } from '../../src/schedule/jobs.ts'
+import { makeTimetable } from '../../src/schedule/timetable.ts'
+
+const START = Date.parse('2026-11-20T10:00:00Z')
+const MINUTE = 60_000
+
+/** A clock that jumps to whatever is waited for; `run` of a job takes time by moving it on. */
+function makeWorld(jitter = 0) {
+  let clock = START
+  const stop = new AbortController()
+  const warned: unknown[] = []
+  const quiet = () => {}
+  const log: Log = { debug: quiet, info: quiet, error: quiet, warn: (facts) => void warned.push(facts) }
+  const begun: string[] = []
+  const sleepers: { at: number; wake: () => void }[] = []
+  const sleep = (ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (signal.aborted) return resolve()
+      const sleeper = { at: clock + ms, wake: resolve }
+      sleepers.push(sleeper)
+      signal.addEventListener('abort', () => {
+        const index = sleepers.indexOf(sleeper)
+        if (index !== -1) sleepers.splice(index, 1)
+        resolve()
+      })
+    })
+  const settle = () => new Promise((resolve) => setImmediate(resolve))
+  /** Lets the clock run until `end`; `asleep`: the machine wakes only then. */
+  const until = async (end: number, asleep = false) => {
+    if (asleep) clock = end
+    for (;;) {
+      await settle()
+      const next = sleepers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
+      if (next === undefined) break
+      sleepers.splice(sleepers.indexOf(next), 1)
+      clock = Math.max(clock, next.at)
+      next.wake()
+    }
+    clock = end
+  }
+  const job = (name: string, expression: string, takesMs: number, firstAt: number | null = null): Job => ({
+    name,
+    timetable: makeTimetable(expression, 'UTC', name),
+    firstAt: firstAt ?? makeTimetable(expression, 'UTC', name).next(START),
+    run: async () => {
+      begun.push(`${name} ${new Date(clock).toISOString().slice(11, 19)}`)
+      await sleep(takesMs, new AbortController().signal)
+      return 0
+    },
+  })
+  const options = { signal: stop.signal, now: () => clock, random: () => 0.5, sleep, jitterMs: jitter, log }
+  return { keeper: (jobs: Job[]) => createJobKeeper(jobs, options), job, begun, warned, until, stop }
+}
+
+test('a job runs at its moments', async () => {
+  const { keeper, job, begun, until, stop } = makeWorld()
+  const kept = keeper([job('sync', '*/5 * * * *', 1000)])
+  const done = kept.keep()
+  await until(START + 16 * MINUTE)
+  expect(begun).toEqual(['sync 10:05:00', 'sync 10:10:00', 'sync 10:15:00'])
+  expect(kept.figures()).toEqual([
+    { job: 'sync', running: false, skipped: 0, nextAt: START + 20 * MINUTE, ended: new Map([[0, 3]]) },
+  ])
+  stop.abort()
+  await done
+})
+
+test('a moment that passes while the job runs is skipped and counted', async () => {
+  const { keeper, job, begun, warned, until, stop } = makeWorld()
+  const kept = keeper([job('sync', '* * * * *', 2.5 * MINUTE)])
+  const done = kept.keep()
+  await until(START + 4.2 * MINUTE)
+  expect(begun).toEqual(['sync 10:01:00', 'sync 10:04:00'])
+  expect(kept.figures()[0]).toMatchObject({ skipped: 2, running: true })
+  expect(warned).toHaveLength(2)
+  stop.abort()
+  await until(START + 10 * MINUTE)
+  await done
+})
+
+test('two jobs take turns; neither is skipped for the other', async () => {
+  const { keeper, job, begun, until, stop } = makeWorld()
+  const kept = keeper([job('sync', '*/5 * * * *', 2 * MINUTE), job('export', '*/10 * * * *', MINUTE)])
+  const done = kept.keep()
+  await until(START + 14 * MINUTE)
+  expect(begun).toEqual(['sync 10:05:00', 'sync 10:10:00', 'export 10:12:00'])
+  expect(kept.figures().map(({ skipped }) => skipped)).toEqual([0, 0])
+  stop.abort()
+  await done
+})
+
+test('after the machine has slept one run makes up for all that was missed', async () => {
+  const { keeper, job, begun, until, stop } = makeWorld()
+  const kept = keeper([job('sync', '*/5 * * * *', 1000)])
+  const done = kept.keep()
+  await until(START + 6 * MINUTE)
+  await until(START + 62 * MINUTE, true)
+  await until(START + 66 * MINUTE)
+  expect(begun).toEqual(['sync 10:05:00', 'sync 11:02:00', 'sync 11:05:00'])
+  expect(kept.figures()[0]).toMatchObject({ skipped: 10 })
+  stop.abort()
+  await done
+})
+
+test('chance makes a run later, a tenth of the pause at most', async () => {
+  const { keeper, job, begun, until, stop } = makeWorld(10 * MINUTE)
+  const done = keeper([job('sync', '*/5 * * * *', 1000)]).keep()
+  await until(START + 6 * MINUTE)
+  expect(begun).toEqual(['sync 10:05:15'])
+  stop.abort()
+  await done
+})
+
+test('stopped, it waits for the run in hand and begins no other', async () => {
+  const { keeper, job, begun, until, stop } = makeWorld()
+  let ended = false
+  const kept = keeper([job('sync', '* * * * *', 30_000), job('export', '* * * * *', 1000)])
+  const done = kept.keep().then(() => {
+    ended = true
+  })
+  await until(START + 1.2 * MINUTE)
+  stop.abort()
+  await until(START + 1.3 * MINUTE)
+  expect(ended).toBe(false)
+  await until(START + 2 * MINUTE)
+  await done
+  expect(begun).toEqual(['sync 10:01:00'])
+})

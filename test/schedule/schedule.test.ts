@@ -1,0 +1,96 @@
+// The built command: runs against the simulator until it is told to stop.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { openReader } from '../../src/mirror/open.ts'
+import { readStatus } from '../../src/mirror/status.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { startCli } from '../support/cli.ts'
+import { samplesOf } from '../support/prometheus.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const EVERY_SECOND = '* * * * * *'
+
+async function until<T>(look: () => Promise<T | null>): Promise<T> {
+  for (;;) {
+    const found = await look()
+    if (found !== null) return found
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+test('keeps a changing account mirrored and published, tells how it is, and ends with 0 on SIGTERM', async () => {
+  using scratch = makeScratch()
+  const simulator = await startSimulator({ tasks: 300 })
+  try {
+    const env = {
+      TASK_MIRROR_SCHEDULE_SYNC: EVERY_SECOND,
+      TASK_MIRROR_SCHEDULE_EXPORT: EVERY_SECOND,
+      TASK_MIRROR_SCHEDULE_LISTEN: '127.0.0.1:0',
+      TASK_MIRROR_BASE_URL: simulator.url,
+      TASK_MIRROR_JSON: 'true',
+    }
+    const running = startCli(['schedule'], { cwd: scratch.dir, env })
+    const ready = JSON.parse(await running.untilStdout(/\n/))
+    const get = (path: string) => fetch(`${ready.url}${path}`)
+    const samples = async () => samplesOf(await (await get('/metrics')).text())
+    await until(async () => ((await get('/healthz')).ok ? true : null))
+    simulator.account.insert(5)
+    const figures = await until(async () => {
+      const found = await samples()
+      const isExported = (found.get('task_mirror_last_run_rows export') ?? 0) >= 305
+      return found.get('task_mirror_tasks live') === 305 && isExported ? found : null
+    })
+    expect(figures.get('task_mirror_schedule_runs_total sync 0')).toBeGreaterThan(1)
+    expect(figures.get('task_mirror_last_run_exit_code sync')).toBe(0)
+    running.process.kill('SIGTERM')
+    const { code, stderr } = await running.ended
+    expect({ code, errors: stderr.split('\n').filter((line) => line.includes('"error"')) }).toEqual({
+      code: 0,
+      errors: [],
+    })
+    expect(readdirSync(scratch.path('snapshots')).length).toBeGreaterThan(0)
+    const db = openReader(scratch.path('task-mirror.sqlite'))
+    expect(readStatus(db).tasks.live).toBe(simulator.account.listed)
+    db.close()
+  } finally {
+    await simulator.close()
+  }
+})
+
+test('a failed run is told and counted and does not end it; a key file that is replaced is read', async () => {
+  using scratch = makeScratch()
+  const simulator = await startSimulator({ tasks: 20, key: 'right' })
+  writeFileSync(scratch.path('key'), 'wrong')
+  try {
+    const env = {
+      TASK_MIRROR_SYNC: EVERY_SECOND,
+      TASK_MIRROR_LISTEN: '127.0.0.1:0',
+      TASK_MIRROR_BASE_URL: simulator.url,
+      TASK_MIRROR_API_KEY_FILE: 'key',
+    }
+    const running = startCli(['schedule', '--json'], { cwd: scratch.dir, env })
+    const { url } = JSON.parse(await running.untilStdout(/\n/))
+    await running.untilStderr(/key-refused/)
+    const health = await fetch(`${url}/healthz`)
+    expect([health.status, await health.json()]).toMatchObject([503, { ok: false }])
+    writeFileSync(scratch.path('key'), 'right\n')
+    await until(async () => ((await fetch(`${url}/healthz`)).ok ? true : null))
+    running.process.kill('SIGTERM')
+    expect((await running.ended).code).toBe(0)
+  } finally {
+    await simulator.close()
+  }
+})
+
+test.each([
+  [['--sync', 'sometimes'], 'schedule.sync: \\"sometimes\\" is not a cron expression'],
+  [['--timezone', 'Mars/Olympus'], '--timezone: expected a time zone'],
+  [['--listen', 'here'], '--listen: expected an address'],
+])('%j is wrong configuration: exit 2 before anything runs', async (args, message) => {
+  using scratch = makeScratch()
+  const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
+  const { code, stderr } = await startCli(['schedule', ...args], { cwd: scratch.dir, env }).ended
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+  expect(existsSync(scratch.path('task-mirror.sqlite'))).toBe(false)
+})

@@ -1,0 +1,92 @@
+import { request } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { healthOf } from '../../src/schedule/schedule.ts'
+import { type Pages, parseListen, type StatusServer, startServer } from '../../src/schedule/server.ts'
+
+let server: StatusServer | null = null
+afterEach(async () => {
+  await server?.close()
+  server = null
+})
+
+const well = { ok: true, freshAt: 1, ageMs: 1, maxAgeMs: 2, reason: null }
+const pages = (more: Partial<Pages> = {}): Pages => ({
+  health: () => well,
+  metrics: async () => 'up 1\n',
+  page: () => ({ html: '<!doctype html><title>status</title>', policy: "default-src 'none'" }),
+  ...more,
+})
+
+test.each([
+  ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }],
+  ['8080', { host: '127.0.0.1', port: 8080 }],
+  ['[::1]:9', { host: '::1', port: 9 }],
+  ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
+  ['metrics.internal:1234', { host: 'metrics.internal', port: 1234 }],
+])('%s is %j', (listen, expected) => {
+  expect(parseListen(listen)).toEqual(expected)
+})
+
+test('/healthz answers 200 or 503, with the same facts either way', async () => {
+  server = await startServer('127.0.0.1:0', pages())
+  const good = await fetch(`${server.url}/healthz`)
+  expect([good.status, await good.json()]).toEqual([200, well])
+  await server.close()
+  const bad = { ...well, ok: false, reason: 'old' }
+  server = await startServer('127.0.0.1:0', pages({ health: () => bad }))
+  const answer = await fetch(`${server.url}/healthz`)
+  expect([answer.status, await answer.json()]).toEqual([503, bad])
+})
+
+test('only GET and HEAD of three paths are answered', async () => {
+  server = await startServer('127.0.0.1:0', pages())
+  const status = async (path: string, method = 'GET') => (await fetch(`${server?.url}${path}`, { method })).status
+  expect(await status('/?refresh=1')).toBe(200)
+  expect(await status('/metrics', 'HEAD')).toBe(200)
+  expect(await status('/metrics', 'POST')).toBe(405)
+  expect(await status('/etc/passwd')).toBe(404)
+})
+
+test('a page that cannot be made is a 500, and the server goes on', async () => {
+  const metrics = () => Promise.reject(new Error('no'))
+  server = await startServer('127.0.0.1:0', pages({ metrics }))
+  expect((await fetch(`${server.url}/metrics`)).status).toBe(500)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+})
+
+test('a server on this machine is not reached under a name from elsewhere', async () => {
+  server = await startServer('127.0.0.1:0', pages())
+  const { port } = new URL(server.url)
+  const status = (host: string) =>
+    new Promise((resolve, reject) => {
+      const headers = { host }
+      request({ host: '127.0.0.1', port, path: '/', headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+        .on('error', reject)
+        .end()
+    })
+  expect(await status('rebound.example.com')).toBe(403)
+  expect(await status(`localhost:${port}`)).toBe(200)
+})
+
+test('an address that is taken is a wrong configuration', async () => {
+  server = await startServer('127.0.0.1:0', pages())
+  const taken = new URL(server.url).host
+  await expect(startServer(taken, pages())).rejects.toMatchObject({
+    code: 'config-invalid',
+    message: `schedule.listen: ${taken} cannot be listened on (EADDRINUSE)`,
+  })
+})
+
+test.each([
+  [null, 1000, false, 'There is no mirror yet, or it cannot be read.'],
+  [{ freshAt: null }, 1000, false, 'No walk has been complete yet.'],
+  [{ freshAt: 9000 }, 1000, true, null],
+  [{ freshAt: 8999 }, 1000, false, 'The mirror is older than it should be.'],
+  [{ freshAt: 1 }, null, true, null],
+  [{ freshAt: 20_000 }, 1000, true, null],
+])('a mirror that is %j, at most %s ms old, is well: %s', (status, maxAge, ok, reason) => {
+  expect(healthOf(status as never, maxAge, 10_000)).toMatchObject({ ok, reason })
+})
