@@ -1,0 +1,201 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import { expect, test } from 'vitest'
+import { COLUMNS } from '../../src/export/columns.ts'
+import { exportSnapshot } from '../../src/export/export.ts'
+import type { Manifest } from '../../src/export/manifest.ts'
+import type { ExportOptions } from '../../src/export/options.ts'
+import { duck } from './duck.ts'
+import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+
+function publishing(mirror: FilledMirror, more: Partial<ExportOptions> = {}) {
+  return exportSnapshot({
+    dbPath: mirror.path,
+    out: join(mirror.folder, 'lake/'),
+    redact: [],
+    toolVersion: '0',
+    ...more,
+  })
+}
+
+const manifestOf = (path: string | null) => JSON.parse(readFileSync(path!, 'utf8')) as Manifest
+const inLake = (mirror: FilledMirror) => readdirSync(join(mirror.folder, 'lake')).sort()
+
+/** Every row gets its next `change_seq`, as the sync gives it. */
+function change(mirror: FilledMirror, set: string, where: string): void {
+  const ids = mirror.db.prepare(`SELECT id FROM tasks WHERE ${where}`).pluck().all() as string[]
+  const update = mirror.db.prepare(
+    `UPDATE tasks SET ${set}, change_seq = (SELECT max(change_seq) + 1 FROM tasks) WHERE id = ?`,
+  )
+  for (const id of ids) update.run(id)
+}
+
+type Row = Record<string, unknown>
+
+async function rowsOf(path: string): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const { path: name } of manifestOf(join(path, 'manifest.json')).files) {
+    const bytes = readFileSync(join(path, name))
+    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
+    const parsers = { timestampFromMilliseconds: (millis: bigint) => millis }
+    rows.push(...(await parquetReadObjects({ file, compressors, parsers: parsers as never })))
+  }
+  return rows
+}
+
+function stored(mirror: FilledMirror): Row[] {
+  const names = COLUMNS.map((column) => column.source)
+  return mirror.db.prepare(`SELECT ${names} FROM tasks ORDER BY id`).safeIntegers().all() as Row[]
+}
+
+test('last carries on from the publication before, tombstones included', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  const full = await publishing(mirror)
+  change(mirror, 'deleted_at = 7', "id = 'task-00000003'")
+  mirror.insert({ ...ordinaryRows(1, 50)[0]!, change_seq: 12 })
+  const first = await publishing(mirror, { changes: 'last' })
+  expect(first).toMatchObject({ kind: 'changes', sinceSeq: 10, cut: 12, rows: 2, recorded: true })
+  expect(manifestOf(first.manifest)).toMatchObject({ kind: 'changes', sinceSeq: 10, buildsOn: full.snapshotId })
+  expect((await rowsOf(first.path)).map((row) => [row.id, row.deleted_at])).toEqual([
+    ['task-00000003', 7n],
+    ['task-00000050', null],
+  ])
+  const second = await publishing(mirror, { changes: 'last' })
+  expect(second).toMatchObject({ sinceSeq: 12, rows: 0, files: 1 })
+  expect(manifestOf(second.manifest).buildsOn).toBe(first.snapshotId)
+  const latest = JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8'))
+  expect([latest.full.snapshotId, latest.changes.snapshotId]).toEqual([full.snapshotId, second.snapshotId])
+  expect(mirror.db.prepare('SELECT since_seq FROM snapshots ORDER BY id').pluck().all()).toEqual([null, 10, 12])
+})
+
+test('without a publication before, everything counts as changed', async () => {
+  const mirror = makeMirror(...ordinaryRows(3), { id: 'gone', deleted_at: 1 })
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 4 })
+})
+
+test('a number says since when, whatever was published', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  await publishing(mirror)
+  const feed = await publishing(mirror, { changes: 7 })
+  expect(feed).toMatchObject({ sinceSeq: 7, rows: 3 })
+  expect(manifestOf(feed.manifest).buildsOn).toBeNull()
+})
+
+test.each<[string, Partial<ExportOptions>]>([
+  ['other filters', { filters: { statuses: ['DONE'] } }],
+  ['other redaction', { redact: ['cookie'] }],
+  ['another format', { format: 'ndjson' }],
+  ['other columns', { columns: ['id', 'deleted_at', 'change_seq'] }],
+])('a publication with %s is none to carry on from', async (_, more) => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  await publishing(mirror)
+  expect(await publishing(mirror, { changes: 'last', ...more })).toMatchObject({ sinceSeq: 0, rows: 4 })
+  expect(await publishing(mirror, { changes: 'last', ...more })).toMatchObject({ sinceSeq: 4, rows: 0 })
+})
+
+test('a destination that was emptied is filled again from the start', async () => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  await publishing(mirror)
+  rmSync(join(mirror.folder, 'lake'), { recursive: true })
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 4 })
+})
+
+test('a mirror older than what was published is refused: its numbers mean other changes', async () => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  await publishing(mirror)
+  mirror.db.exec('UPDATE tasks SET change_seq = change_seq - 2')
+  await expect(publishing(mirror, { changes: 'last' })).rejects.toMatchObject({ code: 'mirror-foreign' })
+})
+
+test('a feed as one file carries on from the file before of the same name', async () => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  const out = join(mirror.folder, 'changes.ndjson.gz')
+  expect(await publishing(mirror, { out, changes: 'last' })).toMatchObject({ rows: 4, sinceSeq: 0 })
+  change(mirror, "system_status = 'X'", "id = 'task-00000001'")
+  rmSync(out)
+  expect(await publishing(mirror, { out, changes: 'last' })).toMatchObject({ rows: 1, sinceSeq: 4, cut: 5 })
+  // Without `_mirror` nobody could tell a tombstone or which of two is newer.
+  expect(JSON.parse(gunzipSync(readFileSync(out)).toString())).toMatchObject({
+    id: 'task-00000001',
+    _mirror: { changeSeq: 5, deletedAt: null },
+  })
+})
+
+test('keep lets nothing go that a kept feed builds on', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  let now = 1_790_000_000_000
+  const more = { now: () => (now += 1_000), keep: 1 }
+  const full = await publishing(mirror, more)
+  const feeds = [
+    await publishing(mirror, { ...more, changes: 'last' }),
+    await publishing(mirror, { ...more, changes: 'last' }),
+  ]
+  expect(inLake(mirror)).toEqual([full.snapshotId, ...feeds.map((feed) => feed.snapshotId), 'latest.json'])
+  const next = await publishing(mirror, more)
+  expect(inLake(mirror)).toEqual([next.snapshotId, 'latest.json'])
+  expect(next.removed).toHaveLength(3)
+})
+
+test('few changes of a large mirror are looked up, many are read through: the rows are the same', async () => {
+  const mirror = makeMirror(...ordinaryRows(3_000))
+  for (const [share, expected] of [
+    ["id < 'task-00000100'", 100],
+    ["id >= 'task-00000500'", 2_500],
+  ] as const) {
+    const before = mirror.db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number
+    change(mirror, "data_body = 'x'", share)
+    const { path, rows } = await publishing(mirror, { changes: before })
+    expect(rows).toBe(expected)
+    const moments = (await rowsOf(path)).map((row) => row.created_at as bigint)
+    expect(moments).toEqual([...moments].sort((a, b) => (a < b ? -1 : 1)))
+  }
+})
+
+/** What a session of the mirror may bring: new tasks, changed ones, deleted ones, restored ones. */
+const step = fc.record({
+  insert: fc.nat(3),
+  change: fc.array(fc.nat(40), { maxLength: 4 }),
+  remove: fc.array(fc.nat(40), { maxLength: 3 }),
+  restore: fc.array(fc.nat(40), { maxLength: 2 }),
+  partitionBy: fc.constantFrom('none' as const, 'month' as const, 'day' as const),
+})
+
+test('a full snapshot with tombstones and all later feeds in order are exactly the mirror', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
+      const mirror = makeMirror(
+        ...ordinaryRows(20).map((row, i) => ({ ...row, created_at: 1_790_000_000_000 + i * 9e7 })),
+      )
+      const state = new Map<unknown, Row>()
+      const full = await publishing(mirror, { filters: { includeDeleted: true } })
+      for (const row of await rowsOf(full.path)) state.set(row.id, row)
+      let added = 100
+      for (const { insert, change: changed, remove, restore, partitionBy } of steps) {
+        const cut = mirror.db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number
+        mirror.insert(...ordinaryRows(insert, added).map((row, i) => ({ ...row, change_seq: cut + 1 + i })))
+        added += insert
+        for (const n of changed) change(mirror, `data_body = 'b${n}', created_at = created_at + ${n}`, `seq = ${n}`)
+        for (const n of remove) change(mirror, `deleted_at = ${n + 1}`, `seq = ${n}`)
+        for (const n of restore) change(mirror, 'deleted_at = NULL', `seq = ${n}`)
+        const feed = await publishing(mirror, { changes: 'last', partitionBy })
+        for (const row of await rowsOf(feed.path)) state.set(row.id, row)
+      }
+      const byId = [...state.values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))
+      expect(byId).toEqual(stored(mirror))
+      // The same without any order of files, as one view in SQL: the highest change_seq of an id wins.
+      const view = `SELECT * FROM read_parquet('${mirror.folder}/lake/*/**/*.parquet', hive_partitioning = false)
+        QUALIFY row_number() OVER (PARTITION BY id ORDER BY change_seq DESC) = 1`
+      const current = await duck(`SELECT id, change_seq FROM (${view}) WHERE deleted_at IS NULL ORDER BY id`)
+      expect(current).toEqual(
+        stored(mirror)
+          .filter((row) => row.deleted_at === null)
+          .map((row) => [row.id, String(row.change_seq)]),
+      )
+    }),
+    { numRuns: 12 },
+  )
+})
