@@ -192,7 +192,7 @@ async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {
-  const answer = await run.service.list({ skip: 0, take: run.config.sync.window }, (raw) => run.writer.parseList(raw))
+  const answer = await run.service.list({ skip: 0, take: 1 }, (raw) => run.writer.parseList(raw))
   if (answer.kind !== 'ok') return false
   await run.writer.dropWindow(answer.value.handle)
   return answer.value.count === 0

@@ -305,9 +305,15 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
         }
         const joined = fruitlessEnd && !pageOfOne ? await joinByPlace(reader, chain) : null
         if (joined !== null) {
-          // The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one.
-          if (joined.moments[0] === chain.last?.moment) doubts.push('ties')
+          // The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one. A place says
+          // nothing about ties, so the run before it is counted.
+          const run = counting ?? chain.tie
           chain = extendChain(chain, joined)
+          if (run !== null && joined.moments[0] === run.moment) counting = { ...(chain.tie as CountedRun) }
+          else if (run !== null) {
+            counting = null
+            if (!(yield* proveRun(reader, run, joined.skip, (again) => step(again)))) doubts.push('ties')
+          }
           yield step(joined)
         }
       }
