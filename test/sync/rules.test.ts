@@ -1,0 +1,154 @@
+// The small rules of a run, each as a pure function: deletions, open tasks, frontier, head and range walks.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/deletions.ts'
+import { layOver } from '../../src/sync/intake.ts'
+import { olderThan } from '../../src/sync/news.ts'
+import { nextOpenCheck } from '../../src/sync/open-checks.ts'
+import { coveringWindows } from '../../src/sync/open-tasks.ts'
+import { rangeRequest } from '../../src/sync/range.ts'
+import { frontierOf } from '../../src/sync/walking.ts'
+import type { Task } from '../../src/task.ts'
+import type { ItemsWindow } from '../../src/walk/source.ts'
+import type { WalkResult } from '../../src/walk/walk.ts'
+
+function makeWindow(moments: (number | null)[], met: number[] = moments.map(() => 0)): ItemsWindow {
+  return {
+    kind: 'items',
+    skip: 0,
+    asked: moments.length,
+    ids: moments.map((_, index) => `t${index}`),
+    moments,
+    met: Uint8Array.from(met),
+    serviceDate: null,
+    startedAt: 0,
+    handle: 1,
+  }
+}
+
+describe('deletions', () => {
+  test.each([
+    [100, 1000, false],
+    [101, 1000, true],
+    [101, 2000, false],
+    [5, 5, false],
+    [2000, 0, true],
+  ])('%i candidates of %i tasks: allowed only by hand: %s', (candidates, live, refused) => {
+    expect(isMassDelete(candidates, live, 0.1, 100)).toBe(refused)
+  })
+
+  test('a made-up id has the form of a real one and is another', () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), (id, stream) => {
+        const made = madeUpId(id, () => stream.next().value as number)
+        expect(made).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+      }),
+    )
+    expect(madeUpId('TASK-42', () => 0.5)).toMatch(/^[A-Z]{4}-\d\d$/)
+  })
+
+  test('only an answer to the question can mean "not found"', () => {
+    const refused = { kind: 'refused' as const, httpStatus: 404, statusCode: 404, message: 'no' }
+    expect(notFoundShape(refused)).toBe('http 404, envelope 404')
+    expect(notFoundShape({ kind: 'failed', reason: 'status', httpStatus: 500, message: 'oops' })).toBeNull()
+    const value = { handle: 1, statusCode: 200, message: null, count: 0 }
+    const ok = { kind: 'ok' as const, startedAt: 0, serviceDate: null, bytes: 0 }
+    expect(notFoundShape({ ...ok, value: { ...value, hasPayload: false } })).toBe('http 200, envelope 200, no item')
+    expect(notFoundShape({ ...ok, value: { ...value, hasPayload: true, count: 1 } })).toBeNull()
+  })
+})
+
+describe('open tasks', () => {
+  const MINUTE = 60_000
+  test.each([
+    ['a task one minute old', MINUTE, MINUTE],
+    ['ten hours old', 600 * MINUTE, 60 * MINUTE],
+    ['a month old', 30 * 1440 * MINUTE, 1440 * MINUTE],
+  ])('unchanged, %s waits in proportion to its age, a day at most', (_, age, wait) => {
+    const now = 10_000_000 * MINUTE
+    expect(nextOpenCheck({ createdAt: now - age, changedAt: 0 }, now) - now).toBe(wait)
+  })
+
+  test('windows cover every place, and no fewer would in the order of the list', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5000), { maxLength: 60 }), fc.integer({ min: 4, max: 500 }), (places, size) => {
+        const margin = Math.floor(size / 4)
+        const starts = coveringWindows(places, size, margin)
+        for (const place of places) {
+          expect(
+            starts.some(
+              (start) =>
+                start <= Math.max(0, place - margin) && place + Math.min(margin, size - margin - 1) < start + size,
+            ),
+          ).toBe(true)
+        }
+        expect(starts.length).toBeLessThanOrEqual(new Set(places).size)
+      }),
+    )
+  })
+})
+
+describe('the frontier', () => {
+  const result = (more: Partial<WalkResult>) =>
+    ({ firstServiceDate: null, firstStartedAt: null, ...more }) as WalkResult
+
+  test.each([
+    ['quiet account: its newest task', 500, { firstServiceDate: 10_000, firstStartedAt: 99_000 }, 500],
+    ['busy account: the start of the walk less the settling time', 9_990, { firstServiceDate: 10_000 }, 9_000],
+    ['a task dated in the future hides nothing', 1_000_000, { firstServiceDate: 10_000 }, 9_000],
+    ['without a Date header the own clock stands in', 1_000_000, { firstStartedAt: 20_000 }, 19_000],
+    ['an empty list', null, { firstServiceDate: 10_000 }, 9_000],
+  ])('%s', (_, newest, more, expected) => {
+    expect(frontierOf(result(more), newest, 1_000)).toBe(expected)
+  })
+
+  test('a head walk ends once enough items clearly older than the frontier have been met, each counted once', () => {
+    const reached = olderThan(100, 3)
+    expect(reached(makeWindow([120, 99, null, 98]))).toBe(false)
+    expect(reached(makeWindow([99, 98], [1, 1]))).toBe(false)
+    expect(reached(makeWindow([97]))).toBe(true)
+  })
+})
+
+describe('a range walk', () => {
+  test('newest first it enters above `until` and ends below `since`', () => {
+    const { entry, accepts, reached } = rangeRequest('created_desc', { since: 100, until: 200 }, 5, 2)
+    expect(entry).toBe(200)
+    expect(accepts(makeWindow([205, 190]))).toBe(true)
+    expect(accepts(makeWindow([204, 190]))).toBe(false)
+    expect(reached?.(makeWindow([150, 94]))).toBe(false)
+    expect(reached?.(makeWindow([93]))).toBe(true)
+  })
+
+  test('oldest first it enters below `since` and ends above `until`', () => {
+    const { entry, accepts, reached } = rangeRequest('created_asc', { since: 100, until: 200 }, 5, 2)
+    expect(entry).toBe(100)
+    expect(accepts(makeWindow([94, 110]))).toBe(true)
+    expect(accepts(makeWindow([95, 110]))).toBe(false)
+    expect(reached?.(makeWindow([150, 205]))).toBe(false)
+    expect(reached?.(makeWindow([206]))).toBe(true)
+  })
+
+  test('without a far bound it goes on to the end of the list', () => {
+    expect(rangeRequest('created_desc', { since: null, until: 200 }, 0, 2).reached).toBeUndefined()
+    expect(rangeRequest('created_desc', { since: 5, until: null }, 0, 2).entry).toBeNull()
+  })
+})
+
+test('a listed item never empties a stored part', () => {
+  const stored = {
+    id: 'a',
+    data: { url: 'u', body: 'b' },
+    result: { body: 1 },
+    extra: 5,
+    systemStatus: 'RUNNING',
+  } as Task
+  const listed = { id: 'a', data: { url: 'v' }, systemStatus: 'DONE', result: null } as unknown as Task
+  expect(layOver(stored, listed)).toEqual({
+    id: 'a',
+    data: { url: 'v', body: 'b' },
+    result: null,
+    extra: 5,
+    systemStatus: 'DONE',
+  })
+})
