@@ -1,0 +1,53 @@
+// What neighbouring pairs show of the order, inversions included.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { noEvidence, observe, orderShown } from '../../src/walk/order.ts'
+
+const SETTLE = 60_000
+
+function shown(moments: (number | null)[], ids = moments.map((_, index) => `${(index * 7) % 10}-${index}`)) {
+  const evidence = noEvidence()
+  observe(evidence, ids, moments, 0)
+  return orderShown(evidence, SETTLE)
+}
+
+test.each<[string, (number | null)[], string | null, number]>([
+  ['falling', [9e6, 8e6, 7e6], 'created_desc', 0],
+  ['rising', [7e6, 8e6, 9e6], 'created_asc', 0],
+  ['falling with ties', [9e6, 9e6, 8e6, 7e6, 7e6], 'created_desc', 0],
+  ['falling with an inversion up to the settling time', [9e6, 8e6, 8.06e6, 7e6], 'created_desc', 60_000],
+  ['falling with a larger inversion', [9e6, 8e6, 8.061e6, 7e6], 'none', 0],
+  ['many small steps back add up', [9e6, 1e6, 1.05e6, 1.1e6, 0.5e6, 0.4e6, 0.3e6], 'none', 0],
+  ['items without createdAt are skipped', [9e6, null, 8e6, null, 7e6], 'created_desc', 0],
+  ['two distinct values are too few', [9e6, 8e6], null, 0],
+  ['all alike', [5, 5, 5, 5], null, 0],
+  ['without order', [5e6, 9e6, 1e6, 7e6], 'none', 0],
+])('%s', (_, moments, order, inversionMs) => {
+  expect(shown(moments)).toEqual({ order, inversionMs })
+})
+
+test('ids in order count where createdAt does not', () => {
+  expect(shown([5e6, 9e6, 1e6, 7e6], ['a', 'b', 'c', 'd']).order).toBe('id_asc')
+  expect(shown([5e6, 9e6, 1e6, 7e6], ['d', 'c', 'b', 'a']).order).toBe('id_desc')
+})
+
+test('pairs run across windows: the order of the whole is that of its parts laid together', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(10_000_000), { minLength: 1, maxLength: 60 }), fc.nat(59), (moments, cut) => {
+      const ids = moments.map((_, index) => `i${index}`)
+      const whole = noEvidence()
+      observe(whole, ids, moments, 0)
+      const parts = noEvidence()
+      const at = Math.min(cut, moments.length)
+      observe(parts, ids.slice(0, at), moments.slice(0, at), 0)
+      observe(parts, ids.slice(at), moments.slice(at), 0)
+      expect(parts).toEqual(whole)
+    }),
+  )
+})
+
+test('a list that was seen in two different orders has none', () => {
+  const evidence = { ...noEvidence(), unstable: true }
+  observe(evidence, ['a', 'b', 'c'], [3, 2, 1], 0)
+  expect(orderShown(evidence, SETTLE).order).toBe('none')
+})
