@@ -8,6 +8,7 @@ import { recordSnapshot } from '../mirror/snapshots.ts'
 import { type Content, contentOf, filtersOf, pour, refuseMisplaced, stopIfAborted } from './content.ts'
 import { type Destination, feedBase, type RecordedFilters, refuseOlderMirror } from './feed.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
+import { COMPRESSION_OF } from './parquet/engine.ts'
 import { openDraft } from './publish.ts'
 import { type Published, publishDataset, readLatest } from './publish-dataset.ts'
 import { makeRedactor } from './redact.ts'
@@ -30,8 +31,7 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const now = options.now ?? Date.now
   const startedAt = now()
   const isFolder = statSync(options.out, { throwIfNoEntry: false })?.isDirectory() ?? false
-  // The default of Parquet is one that parquetjs-lite does not have.
-  const compression = options.compression ?? (options.engine === 'parquetjs-lite' ? 'gzip' : undefined)
+  const compression = options.compression ?? (options.engine && COMPRESSION_OF[options.engine])
   const target = targetOf(options.out, options.format, compression, isFolder)
   refuseMisplaced(target, options)
   const filters = filtersOf(options)
@@ -58,7 +58,7 @@ async function publish(
   now: () => number,
 ): Promise<ExportResult> {
   if (store === null) refuseMirrorItself(place, options.dbPath)
-  await store?.prepare(startedAt)
+  await store?.makeReady(startedAt)
   const latest = store === null ? undefined : await readLatest(store)
   const destination: Destination = { place, format: target.format, filters, latest }
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)

@@ -14,7 +14,7 @@ export interface FolderOptions {
   pid: number
 }
 
-/** The folder `path` as a destination; it is made by `prepare`. Errors are `MirrorError` as in publish.ts. */
+/** The folder `path` as a destination; it is made by `makeReady`. Errors are `MirrorError` as in publish.ts. */
 export function folderStore(path: string, { fileMode, pid }: FolderOptions): Store {
   const place = resolve(path)
   const folderMode = fileMode | ((fileMode & 0o444) >> 2)
@@ -65,7 +65,7 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
 
   return {
     place,
-    prepare: (now) =>
+    makeReady: (now) =>
       explaining(async () => {
         const present = await stat(place).catch(() => null)
         if (present !== null && !present.isDirectory()) {

@@ -10,10 +10,12 @@ type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' |
 
 /** null for stdout and for a single file. Throws `usage-invalid`. */
 export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: StoreOptions): Promise<Store | null> {
-  if (target.kind !== 'folder') return null
+  if (target.kind !== 'folder' && target.kind !== 's3') return null
   const fixed = Object.entries(options.partitionValues ?? {}).map(([name, value]) => fixedPartition(name, value))
   const out = [target.out.replace(/(.)\/+$/, '$1'), ...fixed].join('/')
-  return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid })
+  if (target.kind === 'folder') return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid })
+  const { s3Store } = await import('./s3/store.ts')
+  return s3Store(out, { env: options.env ?? {}, signal: options.signal })
 }
 
 /** Characters that no file system, URL or reader of Hive partitions writes in another way. */

@@ -5,7 +5,7 @@ export interface Store {
   /** What names the destination everywhere, in one spelling: an absolute path or `s3://bucket/prefix`. */
   readonly place: string
   /** Makes the destination where it is missing and clears away what dead exports left there. `now` is epoch ms. */
-  prepare(now: number): Promise<void>
+  makeReady(now: number): Promise<void>
   /** Begins a snapshot; nothing of it can be seen under its name until its manifest is published. */
   begin(snapshotId: string): Promise<Publication>
   /** The bytes of a small file below the destination; null where there is none. */

@@ -8,6 +8,9 @@ export const ENGINES = ['hyparquet', 'parquetjs-lite'] as const
 /** As `--engine` names it. */
 export type EngineName = (typeof ENGINES)[number]
 
+/** What an engine compresses with where nothing is asked for. */
+export const COMPRESSION_OF: Record<EngineName, Compression> = { hyparquet: 'zstd', 'parquetjs-lite': 'gzip' }
+
 export interface ParquetOptions {
   compression: Compression
   /** Row groups are closed at about this many bytes before compression: what bounds memory, here and in readers. */
@@ -20,11 +23,4 @@ export interface ParquetEngine {
   readonly name: EngineName
   /** Throws `usage-invalid` where it cannot write such columns or such a compression. */
   open(sink: Sink, columns: readonly Column[], options: ParquetOptions): SnapshotWriter
-}
-
-/** Loads an engine; the other one stays unloaded. */
-export async function engineOf(name: EngineName): Promise<ParquetEngine> {
-  return name === 'parquetjs-lite'
-    ? (await import('./parquetjs-lite.ts')).parquetjsLiteEngine
-    : (await import('./hyparquet.ts')).hyparquetEngine
 }

@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { exportSnapshot } from '../../../src/export/export.ts'
+import type { Latest, Manifest } from '../../../src/export/manifest.ts'
+import type { ExportOptions } from '../../../src/export/options.ts'
+import { type FilledMirror, makeMirror, ordinaryRows } from '../mirror.ts'
+import { type Asked, type Storage, startStorage } from './storage.ts'
+
+const DAY = 86_400_000
+const SOURCE = new URL('../../../src/export/export.ts', import.meta.url).href
+
+function publishing(mirror: FilledMirror, storage: Storage, more: Partial<ExportOptions> = {}) {
+  const { env } = storage
+  return exportSnapshot({ dbPath: mirror.path, out: 's3://lake/tasks/', redact: [], toolVersion: '0', env, ...more })
+}
+
+/** About so many megabytes, where they are not compressed. */
+function largeRows(megabytes: number) {
+  return ordinaryRows(megabytes * 4).map((row, i) => ({
+    ...row,
+    result_body: `"${String(i % 10).repeat(256 * 1024)}"`,
+  }))
+}
+
+const latestOf = (storage: Storage) => JSON.parse(storage.object('tasks/latest.json').toString()) as Latest
+const isPart = ({ method, path }: Asked) => method === 'PUT' && path.includes('partNumber')
+const NDJSON = { format: 'ndjson', compression: 'none' } as const
+
+test('a dataset is published with its manifest created last, and latest.json after it', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(100))
+  const result = await publishing(mirror, storage, { partitionBy: 'month' })
+  expect(result).toMatchObject({ path: `s3://lake/tasks/${result.snapshotId}`, rows: 100, recorded: true })
+  const file = `tasks/${result.snapshotId}/created_month=2023-11/part-00000.parquet`
+  const manifest = `tasks/${result.snapshotId}/manifest.json`
+  expect(storage.keys()).toEqual([file, manifest, 'tasks/latest.json'].sort())
+  const written = storage.asked.filter(({ method }) => method === 'PUT')
+  expect(written.map(({ path }) => decodeURIComponent(path).replace(/\?$/, ''))).toEqual([
+    file,
+    manifest,
+    'tasks/latest.json',
+  ])
+  expect(written.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '*', undefined])
+  // Other stores refuse what the library adds by default.
+  expect(
+    written.flatMap(({ headers }) => Object.keys(headers)).filter((name) => /checksum|trailer/.test(name)),
+  ).toEqual([])
+  const { files } = JSON.parse(storage.object(manifest).toString()) as Manifest
+  expect(storage.object(file).length).toBe(files[0]!.bytes)
+  expect(latestOf(storage).full?.snapshotId).toBe(result.snapshotId)
+})
+
+test('a feed carries on from the publication before at the same prefix', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(10))
+  await publishing(mirror, storage)
+  mirror.insert({ ...ordinaryRows(1, 50)[0]!, change_seq: 11 })
+  expect(await publishing(mirror, storage, { changes: 'last', out: 's3://lake/tasks' })).toMatchObject({
+    rows: 1,
+    sinceSeq: 10,
+  })
+})
+
+test('keep removes the manifest of an old snapshot before its files', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(10))
+  let now = 1_790_000_000_000
+  const first = await publishing(mirror, storage, { now: () => now })
+  now += 1_000
+  const second = await publishing(mirror, storage, { now: () => now, keep: 1 })
+  expect(second.removed).toEqual([first.snapshotId])
+  expect(storage.keys().filter((key) => key.includes(first.snapshotId))).toEqual([])
+  expect(storage.asked.filter(({ method }) => method === 'DELETE')[0]!.path).toContain('manifest.json')
+})
+
+test('a large file goes in parts, and comes back byte for byte', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...largeRows(20))
+  const result = await publishing(mirror, storage, NDJSON)
+  expect(storage.asked.filter(isPart).length).toBe(3)
+  const lines = storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`).toString().trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line).result.body)).toEqual(
+    largeRows(20).map((row) => JSON.parse(row.result_body)),
+  )
+  expect(storage.uploads.size).toBe(0)
+})
+
+test('503 SlowDown, a reset in a part and lost answers are got over', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...largeRows(20))
+  const failed = new Set<string>()
+  storage.fault = ({ method, path }) => {
+    const once = `${method} ${path}`
+    if (method === 'GET' || failed.has(once)) return undefined
+    failed.add(once)
+    if (path.includes('partNumber=1')) return { status: 503, code: 'SlowDown' }
+    if (path.includes('partNumber=2')) return 'reset'
+    // Completed, or created, by an attempt whose answer never arrives: the next one is told 404, or 412.
+    return /uploadId|manifest\.json/.test(path) && method !== 'DELETE' ? 'lost' : undefined
+  }
+  const result = await publishing(mirror, storage, NDJSON)
+  expect(failed.size).toBeGreaterThan(4)
+  expect(storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`).length).toBe(result.bytes)
+  expect(latestOf(storage).full?.snapshotId).toBe(result.snapshotId)
+})
+
+test('a part that keeps failing leaves the previous publication in force and nothing behind', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...largeRows(20))
+  const before = await publishing(mirror, storage, { filters: { until: 1_700_000_010_000 } })
+  storage.fault = ({ path }) => (path.includes('partNumber=2') ? { status: 500, code: 'InternalError' } : undefined)
+  const env = { ...storage.env, AWS_MAX_ATTEMPTS: '2' }
+  await expect(publishing(mirror, storage, { ...NDJSON, env })).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    message: expect.stringContaining('HTTP 500'),
+  })
+  expect(storage.uploads.size).toBe(0)
+  expect(storage.keys().filter((key) => !key.includes(before.snapshotId))).toEqual(['tasks/latest.json'])
+  expect(latestOf(storage).full?.snapshotId).toBe(before.snapshotId)
+})
+
+test('a manifest that is there already, with other content, is never written over', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(3))
+  storage.fault = ({ method, path }) =>
+    method === 'PUT' && path.includes('manifest.json') ? { status: 412, code: 'PreconditionFailed' } : undefined
+  await expect(publishing(mirror, storage)).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    message: expect.stringContaining('there already'),
+  })
+  expect(storage.keys()).toEqual([])
+})
+
+test('an interruption between parts ends the upload', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...largeRows(30))
+  const abort = new AbortController()
+  storage.fault = ({ path }) => {
+    if (path.includes('partNumber=2')) abort.abort()
+    return undefined
+  }
+  const running = publishing(mirror, storage, { ...NDJSON, signal: abort.signal })
+  await expect(running).rejects.toMatchObject({ code: 'interrupted' })
+  expect([storage.keys(), storage.uploads.size]).toEqual([[], 0])
+})
+
+test('a kill between parts leaves the previous publication in force', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...largeRows(20))
+  const before = await publishing(mirror, storage, { filters: { until: 1_700_000_002_000 } })
+  const script = `import { exportSnapshot } from '${SOURCE}'
+    await exportSnapshot({ dbPath: process.argv[1], out: 's3://lake/tasks', format: 'ndjson', compression: 'none',
+      redact: null, toolVersion: '0', env: process.env })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path], { stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const exited = once(child, 'exit')
+  storage.fault = ({ path }) => {
+    if (!path.includes('partNumber=2')) return undefined
+    child.kill('SIGKILL')
+    return 'reset'
+  }
+  expect((await exited)[1]).toBe('SIGKILL')
+  expect(storage.uploads.size).toBe(1)
+  expect(storage.keys()).toHaveLength(3)
+  expect(latestOf(storage).full?.snapshotId).toBe(before.snapshotId)
+})
+
+test('what a dead export left is cleared away a day later; what may still be written is not', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...largeRows(20))
+  const start = 1_790_000_000_000
+  // As a kill leaves it: whole files and an upload, but no manifest, and nobody to tidy up.
+  storage.fault = ({ method, path }) =>
+    method === 'DELETE' || path.includes('partNumber=2') ? { status: 400, code: 'Killed' } : undefined
+  await expect(publishing(mirror, storage, { ...NDJSON, fileBytes: 9_000_000, now: () => start })).rejects.toThrow()
+  await expect(publishing(mirror, storage, { ...NDJSON, now: () => start })).rejects.toThrow()
+  storage.fault = () => undefined
+  const left = storage.keys().length + storage.uploads.size
+  expect(left).toBeGreaterThan(0)
+  const few = { filters: { until: 1_700_000_002_000 } }
+  await publishing(mirror, storage, { ...few, now: () => start + DAY / 2 })
+  expect(storage.keys().length + storage.uploads.size).toBe(left + 3)
+  const last = await publishing(mirror, storage, { ...few, now: () => start + 2 * DAY })
+  expect(storage.uploads.size).toBe(0)
+  expect(storage.keys()).toHaveLength(5)
+  expect(latestOf(storage).full?.snapshotId).toBe(last.snapshotId)
+})
+
+test.each([
+  ['s3://none/tasks/', 'no such bucket'],
+  ['s3://lake/tasks/', 'refuses access'],
+])('%s without the right to it is told in words', async (out, words) => {
+  const storage = await startStorage()
+  if (words === 'refuses access') storage.fault = () => ({ status: 403, code: 'AccessDenied' })
+  const running = publishing(makeMirror(...ordinaryRows(2)), storage, { out })
+  await expect(running).rejects.toMatchObject({ code: 'snapshot-unwritable', message: expect.stringContaining(words) })
+})
