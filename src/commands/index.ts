@@ -5,6 +5,7 @@ import { config } from './config-show.ts'
 import { demo } from './demo.ts'
 import { exporting } from './export.ts'
 import { get } from './get.ts'
+import { probe } from './probe.ts'
 import { prune } from './prune.ts'
 import { rejected } from './rejected.ts'
 import { schedule } from './schedule.ts'
@@ -21,6 +22,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   prune,
   status,
   rejected,
+  probe,
   config,
   simulate,
   demo,

@@ -176,16 +176,16 @@ export function sameContent(a: TaskRow, b: TaskRow): boolean {
     if (left === right) return true
     if (left === null || right === null) return false
     if (typeof left !== 'string' || typeof right !== 'string') return String(left) === String(right)
-    return JSON_COLUMNS.has(column) && sorted(parseExact(left)) === sorted(parseExact(right))
+    return JSON_COLUMNS.has(column) && canonicalText(parseExact(left)) === canonicalText(parseExact(right))
   })
 }
 
 const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>(['data_header', 'result_header', 'result_body', 'extra'])
 
-/** JSON text with the keys of every object in one order. */
-function sorted(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(sorted).join()}]`
+/** JSON text with the keys of every object in one order; numbers digit for digit. */
+export function canonicalText(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
   if (!isObject(value)) return JSON.stringify(value)
   const names = Object.keys(value).sort()
-  return `{${names.map((name) => `${JSON.stringify(name)}:${sorted(value[name]!)}`).join()}}`
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name]!)}`).join()}}`
 }

@@ -8,6 +8,7 @@ import { readEnvelope } from './envelope.ts'
 import { exchange, orAborted, type Reply } from './exchange.ts'
 import { backOffMs, type Happening, happeningOf, type Operation, WHAT_IS_DONE } from './judgement.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
+import type { Noticed } from './noticed.ts'
 import { createPacing, type WaitReason } from './pacing.ts'
 import type { Answer, Decode, Decoded, Ok, RequestOptions, Service } from './service.ts'
 import { conclude, Unanswered } from './unanswered.ts'
@@ -42,6 +43,8 @@ export interface ClientOptions {
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** A wait begins: until when, epoch ms, and why. */
   onWait?(untilMs: number, why: WaitReason): void
+  /** Every answer as it begins: what its headers tell beside the answer. */
+  onNotice?(noticed: Noticed): void
   /** What happened, in chosen scalars that hold no key and no body. */
   log?(event: 'retry' | 'no-answer', facts: Facts): void
 }

@@ -5,6 +5,7 @@ import { MirrorError } from '../errors.ts'
 import { ACCEPTED_CODINGS, BodyProblem, codingsOf, readBody } from './body.ts'
 import { parseHttpDate } from './http-date.ts'
 import { happeningOfBreak } from './judgement.ts'
+import { type Noticed, notice } from './noticed.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { Unanswered } from './unanswered.ts'
 
@@ -41,6 +42,8 @@ export interface ExchangeOptions {
   maxResponseBytes: number
   signal: AbortSignal
   now(): number
+  /** An answer has begun. */
+  onNotice?(noticed: Noticed): void
 }
 
 /** Sends `question` once. Rejects with `Unanswered`, or with the reason of the signal. */
@@ -65,6 +68,7 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
+  options.onNotice?.(notice(httpStatus, answer.headers))
   const serviceDate = typeof answer.headers.date === 'string' ? parseHttpDate(answer.headers.date) : null
   const reply = {
     httpStatus,

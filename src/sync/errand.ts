@@ -2,6 +2,8 @@
 // run begins and ends, not what the errand is.
 import { EXIT, exitCodeOf, isMirrorError } from '../errors.ts'
 import { openReader } from '../mirror/open.ts'
+import type { ClientOptions } from '../service/client.ts'
+import type { Traffic } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
@@ -12,9 +14,11 @@ export type ErrandName = 'get' | 'probe' | 'rejected' | 'verify'
 
 export interface ErrandDone<T> {
   value: T
-  /** 0, or 3 where something fell short. */
+  /** 0 where nothing fell short. */
   exitCode: number
   verdict?: Verdict
+  /** Where more than the run's own client has asked. */
+  traffic?: Traffic
 }
 
 const DAY_MS = 86_400_000
@@ -32,6 +36,7 @@ export async function runErrand<T>(
   context: RunContext,
   command: ErrandName,
   work: (run: Run) => Promise<ErrandDone<T>>,
+  client: Partial<ClientOptions> = {},
 ): Promise<ErrandDone<T>> {
   const { config, apiKey, now, signal, progress } = context
   const { mirror, sync, rejected } = config
@@ -48,7 +53,7 @@ export async function runErrand<T>(
     oweDetails: sync.details !== 'never',
     dryRun: false,
   })
-  const service = openClient(context, signal)
+  const service = openClient(context, signal, client)
   let done: ErrandDone<T> | null = null
   let error: unknown = null
   try {
@@ -73,7 +78,7 @@ export async function runErrand<T>(
         await learn(run, { not_before: Math.min(Number(thrown.facts.notBefore), now() + DAY_MS) })
       }
     }
-    const { requests, retries, bytes, waitedMs } = service.traffic()
+    const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
     const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : exitCodeOf(error)
     const stopped = signal.aborted && isMirrorError(error, 'interrupted')
     await writer.endRun(

@@ -1,0 +1,25 @@
+// `probe`: asks the service what its documentation leaves open; prints and stores the answers.
+import { EXIT, MirrorError } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+
+export const probe: CommandSpec = {
+  name: 'probe',
+  summary: 'ask the service the questions its interface leaves open; at most 60 requests, nothing is changed there',
+  examples: ['task-mirror probe --base-url https://tasks.example.com', 'task-mirror probe --json | jq .answers.order'],
+  flags: [],
+  async run(context) {
+    const { serviceContext } = await import('./service-context.ts')
+    const { probeService } = await import('../sync/probe.ts')
+    const { probeText } = await import('./probe-text.ts')
+    const { result, exitCode } = await probeService(await serviceContext(context))
+    await context.print(context.json ? result : probeText(result))
+    if (exitCode === EXIT.keyRefused) {
+      context.tell(
+        new MirrorError('key-refused', 'The service lists tasks, but refuses the key for single ones', {
+          hint: 'Check TASK_MIRROR_API_KEY, and in service.auth where and under which name it is sent.',
+        }),
+      )
+    }
+    return exitCode
+  },
+}

@@ -1,0 +1,29 @@
+// What the headers of an answer tell about the service beside the answer itself. Pure.
+
+/** Headers as the HTTP library gives them: lower-case names. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+export interface Noticed {
+  httpStatus: number
+  /** Such as `gzip`; null where the body came as it is. */
+  contentCoding: string | null
+  /** Retry-After and the usual rate-limit headers, as `name: value`. */
+  limits: string[]
+}
+
+/** `Retry-After` (RFC 9110), `RateLimit` and `RateLimit-*` (IETF draft), and their many forms with `x-`. */
+const LIMIT = /^(?:retry-after|(?:x-)?(?:[a-z]+-)?rate-?limit(?:-[a-z-]+)?)$/
+
+const LONGEST = 80
+
+export function notice(httpStatus: number, headers: Headers): Noticed {
+  const text = (value: string | string[] | undefined) => [value ?? []].flat().join(', ').trim()
+  const coding = text(headers['content-encoding']).toLowerCase()
+  return {
+    httpStatus,
+    contentCoding: coding === '' || coding === 'identity' ? null : coding.slice(0, LONGEST),
+    limits: Object.keys(headers)
+      .filter((name) => LIMIT.test(name))
+      .map((name) => `${name}: ${text(headers[name])}`.slice(0, LONGEST)),
+  }
+}

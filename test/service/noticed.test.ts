@@ -1,0 +1,34 @@
+// What headers tell beside the answer.
+import { expect, test } from 'vitest'
+import { notice } from '../../src/service/noticed.ts'
+
+test('the coding and every usual header about limits are noticed, and no other', () => {
+  const headers = {
+    'content-encoding': 'GZIP',
+    'retry-after': '7',
+    'x-ratelimit-remaining': '41',
+    'ratelimit-policy': '100;w=60',
+    'x-rate-limit-reset': ['1', '2'],
+    'x-app-rate-limit': '9',
+    'set-cookie': ['session=secret'],
+    'x-rated': 'no',
+    authorization: 'secret',
+  }
+  expect(notice(200, headers)).toEqual({
+    httpStatus: 200,
+    contentCoding: 'gzip',
+    limits: [
+      'retry-after: 7',
+      'x-ratelimit-remaining: 41',
+      'ratelimit-policy: 100;w=60',
+      'x-rate-limit-reset: 1, 2',
+      'x-app-rate-limit: 9',
+    ],
+  })
+})
+
+test('a body as it is has no coding, and a long value is cut', () => {
+  const { contentCoding, limits } = notice(429, { 'content-encoding': 'identity', 'retry-after': '9'.repeat(500) })
+  expect(contentCoding).toBeNull()
+  expect(limits[0]!.length).toBe(80)
+})
