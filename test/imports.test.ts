@@ -21,7 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   export: ['mirror'],
   simulator: [],
   sync: ['config', 'service', 'walk', 'mirror', 'log.ts', 'progress.ts', 'version.ts'],
-  report: ['mirror'],
+  report: ['mirror', 'notify'],
   notify: ['config', 'mirror', 'export', 'sync', 'log.ts', 'version.ts'],
   schedule: ['config', 'mirror', 'export', 'sync', 'notify', 'report', 'log.ts', 'progress.ts', 'version.ts'],
   commands: [

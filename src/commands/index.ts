@@ -8,10 +8,12 @@ import { get } from './get.ts'
 import { probe } from './probe.ts'
 import { prune } from './prune.ts'
 import { rejected } from './rejected.ts'
+import { report } from './report.ts'
 import { schedule } from './schedule.ts'
 import { simulate } from './simulate.ts'
 import { status } from './status.ts'
 import { sync } from './sync.ts'
+import { verify } from './verify.ts'
 
 export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   sync,
@@ -21,7 +23,9 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   get,
   prune,
   status,
+  verify,
   rejected,
+  report,
   probe,
   config,
   simulate,

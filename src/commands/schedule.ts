@@ -28,9 +28,9 @@ export const schedule: CommandSpec = {
     // Whatever is wrong with the configuration ends it here, before anything runs.
     const first = await serviceContext(context)
     const { config } = first
-    const { log, recentLog, signal, now, random } = context
+    const { env, log, recentLog, signal, now, random } = context
     await runSchedule({
-      ...{ config, log, recentLog, signal, now, random, toolVersion: toolVersion() },
+      ...{ config, env, log, recentLog, signal, now, random, toolVersion: toolVersion() },
       makeRunContext: async () => ({ ...first, apiKey: (await context.apiKey()).key }),
       tell: context.tell,
       onReady: ({ url, jobs }) => context.print(context.json ? { schemaVersion: 1, url, jobs } : readyText(url, jobs)),

@@ -4,18 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config/schema.ts'
 import { exitCodeOf, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { LastPublication } from '../mirror/figures.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { describeExport, describeRun } from '../notify/fields.ts'
 import { metricsText, type RunFigures } from '../notify/metrics.ts'
 import { withLastSuccess } from '../notify/metrics-file.ts'
 import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
+import { STATUS_POLICY, statusPage } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { createJobKeeper, type Job } from './jobs.ts'
+import { startKnowing } from './knowing.ts'
 import { publish } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
-import { startThread } from './thread.ts'
 import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
 
 export interface ScheduleOptions {
@@ -26,6 +26,8 @@ export interface ScheduleOptions {
   now: () => number
   random: () => number
   toolVersion: string
+  /** For object storage, see `exportSnapshot`. */
+  env: Readonly<Record<string, string | undefined>>
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
   makeRunContext: () => Promise<RunContext>
   /** Tells of what ended a run early. */
@@ -34,14 +36,13 @@ export interface ScheduleOptions {
   onReady: (ready: { url: string | null; jobs: { name: string; nextAt: number | null }[] }) => Promise<void>
 }
 
-const READ_EVERY_MS = 15_000
 const LEAST_MAX_AGE_MS = 60_000
 
 /** Runs until `signal` aborts, then lets the run in hand commit. Throws `config-invalid` before anything has begun. */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { config, log, signal, now, random, toolVersion } = options
   const timetables = timetablesOf(config)
-  const known = await startKnowing(config.mirror.path)
+  const known = await startKnowing(config.mirror.path, now)
   const runs = new Map<string, RunFigures>()
   const notice: NoticeContext = {
     ...{ config, log, recentLog: options.recentLog, signal, now, toolVersion },
@@ -73,13 +74,19 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
   const keeper = createJobKeeper(jobs, { signal, now, random, jitterMs, log, sleep })
   const maxAgeMs = maxAgeOf(config, timetables.sync, now())
+  const health = () => healthOf(known.status(), maxAgeMs, now())
+  const page = () => {
+    const { baseUrl, html, at } = known.sections()
+    const facts = { toolVersion, now: now(), health: health(), jobs: keeper.figures() }
+    return statusPage(html, { ...facts, baseUrl: baseUrl ?? config.service.baseUrl, figuresAt: at })
+  }
   const server =
     listen === null
       ? null
       : await startServer(listen, {
-          health: () => healthOf(known.status(), maxAgeMs, now()),
+          health,
           metrics: () => metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures() }),
-          page: () => ({ html: '', policy: "default-src 'none'" }),
+          page: () => ({ html: page(), policy: STATUS_POLICY }),
         }).catch(async (error) => {
           await known.end()
           throw error
@@ -152,37 +159,11 @@ async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notic
   return result.exitCode
 }
 
-async function exportOnce({ config, toolVersion, now, signal }: ScheduleOptions, notice: NoticeContext) {
-  const work = () => publish(config, toolVersion, now(), signal)
+async function exportOnce({ config, env, toolVersion, signal }: ScheduleOptions, notice: NoticeContext) {
+  const work = () => publish(config, env, toolVersion, signal)
   const result = await withNotice(notice, 'export', work, (done) => describeExport(done, 0))
-  if (result.notRecorded !== null) notice.log.warn({ snapshotId: result.snapshotId }, result.notRecorded)
+  for (const note of [result.notRecorded, result.notRemoved]) {
+    if (note !== null) notice.log.warn({ snapshotId: result.snapshotId }, note)
+  }
   return 0
-}
-
-/** What is known of the mirror: read on a thread of its own, now and then and after every run. */
-async function startKnowing(dbPath: string) {
-  const thread = startThread()
-  let status: MirrorStatus | null = null
-  let publication: LastPublication | null = null
-  const refresh = async (): Promise<void> => {
-    try {
-      const found = await thread.ask('status', dbPath)
-      status = found.status
-      publication = found.publication
-    } catch (error) {
-      // What was known before still holds while another program has the file.
-      if (!isMirrorError(error, 'mirror-locked')) status = null
-    }
-  }
-  await refresh()
-  const timer = setInterval(refresh, READ_EVERY_MS).unref()
-  return {
-    status: () => status,
-    publication: () => publication,
-    refresh,
-    end: async () => {
-      clearInterval(timer)
-      await thread.end()
-    },
-  }
 }

@@ -1,5 +1,5 @@
-// A thread for what would hold up the answers of /healthz and /metrics: reading the mirror, publishing snapshots. This
-// side of it; the other is worker.ts.
+// A thread for what would hold up signals and the answers of /healthz and /metrics: reading the mirror, drawing the
+// report, publishing snapshots. This side of it; the other is worker.ts.
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
@@ -10,7 +10,21 @@ import type { MirrorStatus } from '../mirror/status.ts'
 /** What the thread can be asked for. */
 export interface ThreadWork {
   status(dbPath: string): { status: MirrorStatus; publication: LastPublication | null }
+  sections(question: SectionsQuestion): Sections
   publish(options: PublishOptions): ExportResult
+}
+
+export interface SectionsQuestion {
+  dbPath: string
+  /** Epoch ms. */
+  now: number
+}
+
+/** The parts of the report, as HTML. */
+export interface Sections {
+  html: string
+  baseUrl: string | null
+  durationMs: number
 }
 
 export type PublishOptions = Omit<ExportOptions, 'signal' | 'now' | 'stdout' | 'onProgress'>

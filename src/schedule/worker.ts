@@ -1,12 +1,13 @@
-// Entry of the thread that reads the mirror and publishes snapshots for `schedule`. A connection lives no longer than
+// Entry of the thread that reads the mirror, draws the report and publishes snapshots. A connection lives no longer than
 // one answer, so that a mirror that was replaced is noticed.
 import { parentPort } from 'node:worker_threads'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import { exportSnapshot } from '../export/export.ts'
-import { readLastPublication } from '../mirror/figures.ts'
-import { openReader } from '../mirror/open.ts'
+import { readFigures, readLastPublication } from '../mirror/figures.ts'
+import { type Db, openReader } from '../mirror/open.ts'
 import { readStatus } from '../mirror/status.ts'
-import type { Answer, Asked, PublishOptions, Stop } from './thread.ts'
+import { sectionsHtml } from '../report/sections.ts'
+import type { Answer, Asked, PublishOptions, Sections, SectionsQuestion, Stop } from './thread.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 const stopped = new AbortController()
@@ -18,11 +19,7 @@ port.on('message', async (message: Asked | Stop) => {
 
 async function answer({ id, method, argument }: Asked): Promise<Answer> {
   try {
-    const result =
-      method === 'publish'
-        ? await exportSnapshot({ ...(argument as PublishOptions), signal: stopped.signal })
-        : read(argument as string)
-    return { id, result }
+    return { id, result: await work(method, argument) }
   } catch (error) {
     if (isMirrorError(error)) {
       const { code, message, hint, facts } = error
@@ -32,10 +29,23 @@ async function answer({ id, method, argument }: Asked): Promise<Answer> {
   }
 }
 
-function read(dbPath: string) {
+function work(method: Asked['method'], argument: unknown): unknown {
+  if (method === 'publish') return exportSnapshot({ ...(argument as PublishOptions), signal: stopped.signal })
+  if (method === 'sections') return readSections(argument as SectionsQuestion)
+  return read(argument as string, (db) => ({ status: readStatus(db), publication: readLastPublication(db) }))
+}
+
+async function readSections({ dbPath, now }: SectionsQuestion): Promise<Sections> {
+  const startedAt = performance.now()
+  const { status, figures } = read(dbPath, (db) => ({ status: readStatus(db), figures: readFigures(db, now) }))
+  const html = await sectionsHtml(status, figures, now)
+  return { html, baseUrl: status.baseUrl, durationMs: Math.round(performance.now() - startedAt) }
+}
+
+function read<T>(dbPath: string, question: (db: Db) => T): T {
   const db = openReader(dbPath)
   try {
-    return { status: readStatus(db), publication: readLastPublication(db) }
+    return question(db)
   } finally {
     db.close()
   }

@@ -1,0 +1,74 @@
+// Small pieces of HTML: escaping, tables, words for figures. Whatever stands in a mirror is only ever text here. Pure.
+
+/** Longer texts are cut: a page must stay small whatever a task holds. */
+const LONGEST = 80
+
+/** `text` as the content of an element or of an attribute in double quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}
+
+/** A text out of the mirror: cut, without control characters and marks that turn the direction of writing. */
+export function plain(text: string, longest = LONGEST): string {
+  const flat = text
+    .slice(0, 4 * longest)
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, ' ')
+    .toWellFormed()
+  const letters = [...flat]
+  return letters.length > longest ? `${letters.slice(0, longest - 1).join('')}…` : flat
+}
+
+export interface Column<Row> {
+  name: string
+  /** Numbers are set to the right. */
+  value: (row: Row) => string | number | null
+}
+
+/** A table with a caption; the first column is the head of its row. */
+export function tableHtml<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const isNumber = ({ value }: Column<Row>) => rows.length > 0 && rows.every((row) => typeof value(row) === 'number')
+  const kindOf = (column: Column<Row>) => (isNumber(column) ? ' class="n"' : '')
+  const head = columns.map((column) => `<th scope="col"${kindOf(column)}>${escapeHtml(column.name)}</th>`).join('')
+  const body = rows.map((row) => {
+    const cells = columns.map(({ value }, index) => {
+      const content = value(row)
+      const text = typeof content === 'number' ? grouped(content) : escapeHtml(plain(content ?? ''))
+      const kind = typeof content === 'number' ? ' class="n"' : ''
+      return index === 0 ? `<th scope="row"${kind}>${text}</th>` : `<td${kind}>${text}</td>`
+    })
+    return `<tr>${cells.join('')}</tr>`
+  })
+  return `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table>`
+}
+
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+/** "2026-11-20 06:24 UTC". */
+export function minute(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** "450 ms", "12.3 s", "4.5 min", "3.2 h", "12 d". */
+export function duration(ms: number): string {
+  const steps = [
+    [1000, 1, 'ms'],
+    [60_000, 1000, 's'],
+    [3_600_000, 60_000, 'min'],
+    [48 * 3_600_000, 3_600_000, 'h'],
+    [Number.POSITIVE_INFINITY, 86_400_000, 'd'],
+  ] as const
+  const [, unit, name] = steps.find(([below]) => ms < below) ?? steps[4]
+  const value = ms / unit
+  return `${unit === 1 || value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ${name}`
+}
+
+export function percent(part: number, whole: number): string {
+  return whole === 0 ? '' : `${((100 * part) / whole).toFixed(1)} %`
+}

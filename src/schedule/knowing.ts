@@ -1,0 +1,72 @@
+// What `schedule` knows of the mirror without asking it: read on a thread of its own, now and then and after every run.
+// Whoever asks here gets the last answer at once.
+import { isMirrorError } from '../errors.ts'
+import type { LastPublication } from '../mirror/figures.ts'
+import type { MirrorStatus } from '../mirror/status.ts'
+import { type Sections, startThread } from './thread.ts'
+
+export interface Knowing {
+  /** null where there is no mirror, or it cannot be read. */
+  status(): MirrorStatus | null
+  publication(): LastPublication | null
+  /**
+   * The parts of the status page as they were last drawn; empty, with `at` null, before that. Has them drawn anew where
+   * runs have ended since; a large mirror no more often than costs a twentieth of the time.
+   */
+  sections(): Pick<Sections, 'html' | 'baseUrl'> & { at: number | null }
+  /** Throws nothing. */
+  refresh(): Promise<void>
+  end(): Promise<void>
+}
+
+const READ_EVERY_MS = 15_000
+const LEAST_PAUSE_MS = 5000
+const PAUSES = 20
+
+export async function startKnowing(dbPath: string, now: () => number): Promise<Knowing> {
+  const thread = startThread()
+  let status: MirrorStatus | null = null
+  let publication: LastPublication | null = null
+  let drawn: Sections = { html: '', baseUrl: null, durationMs: 0 }
+  let drawnAt: number | null = null
+  let isDrawing = false
+
+  const refresh = async (): Promise<void> => {
+    try {
+      const found = await thread.ask('status', dbPath)
+      status = found.status
+      publication = found.publication
+    } catch (error) {
+      // What was known before still holds while another program has the file.
+      if (!isMirrorError(error, 'mirror-locked')) status = null
+    }
+  }
+  const draw = async (): Promise<void> => {
+    isDrawing = true
+    const at = now()
+    try {
+      drawn = await thread.ask('sections', { dbPath, now: at })
+      drawnAt = at
+    } catch {
+      // Without a mirror there is nothing to draw; what is wrong with it is said by /healthz.
+    }
+    isDrawing = false
+  }
+
+  await refresh()
+  const timer = setInterval(refresh, READ_EVERY_MS).unref()
+  return {
+    status: () => status,
+    publication: () => publication,
+    sections() {
+      const pause = Math.max(LEAST_PAUSE_MS, PAUSES * drawn.durationMs)
+      if (!isDrawing && status !== null && (drawnAt === null || now() - drawnAt >= pause)) void draw()
+      return { html: drawn.html, baseUrl: drawn.baseUrl, at: drawnAt }
+    },
+    refresh,
+    async end() {
+      clearInterval(timer)
+      await thread.end()
+    },
+  }
+}
