@@ -1,0 +1,101 @@
+// Compares what the command line exports with what the service holds: texts by the digits of their numbers, and the two
+// formats with each other through independent readers.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import Database from 'better-sqlite3'
+import { parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import { expect } from 'vitest'
+import { COLUMNS } from '../../src/export/columns.ts'
+import { expectedTexts } from '../../src/simulator/history.ts'
+import { canonical } from '../support/json-canon.ts'
+import type { Stage } from './stage.ts'
+
+export interface Differences {
+  /** Ids the service holds and the copy does not. */
+  missing: string[]
+  /** Ids the copy holds and the service does not. */
+  extra: string[]
+  /** Both have it, but not the same text. */
+  altered: { service: string; copy: string }[]
+  tasks: number
+}
+
+/** `lines` are tasks as JSON texts; equal means the same members, and numbers with the same digits. */
+export function differences(expected: ReadonlyMap<string, string>, lines: Iterable<string>): Differences {
+  const left = new Map(expected)
+  const found: Differences = { missing: [], extra: [], altered: [], tasks: 0 }
+  for (const copy of lines) {
+    found.tasks += 1
+    const { id } = JSON.parse(copy) as { id: string }
+    const service = left.get(id)
+    left.delete(id)
+    if (service === undefined) found.extra.push(id)
+    else if (service !== copy && canonical(service) !== canonical(copy)) found.altered.push({ service, copy })
+  }
+  return { ...found, missing: [...left.keys()] }
+}
+
+/** Exports the mirror as NDJSON and expects it to be JSON-equal to everything the service lists now. */
+export async function expectExactCopy(stage: Stage): Promise<void> {
+  const exported = await stage.run(['export', '--out', 'exact.ndjson', '--no-redact', '--quiet'])
+  expect(exported).toMatchObject({ code: 0, stderr: '' })
+  const lines = readFileSync(join(stage.dir, 'exact.ndjson'), 'utf8').split('\n')
+  expect(lines.pop(), 'the file ends with a line end').toBe('')
+  const expected = expectedTexts(stage.simulator.account)
+  const { missing, extra, altered, tasks } = differences(expected, lines)
+  // Short lists first, so that a failure stays readable.
+  expect({ missing: missing.slice(0, 3), extra: extra.slice(0, 3), altered: altered.slice(0, 1) }).toEqual({
+    missing: [],
+    extra: [],
+    altered: [],
+  })
+  expect(tasks).toBe(expected.size)
+}
+
+/** Exports the same cut as Parquet and expects DuckDB and hyparquet to read the very rows of the mirror. */
+export async function expectEqualParquet(stage: Stage): Promise<void> {
+  const path = join(stage.dir, 'tasks.parquet')
+  const exported = await stage.run(['export', '--out', path, '--no-redact', '--quiet'])
+  expect(exported).toMatchObject({ code: 0, stderr: '' })
+  const stored = storedRows(stage)
+  // Texts with lone surrogates are equal in SQLite and Parquet alike, byte for byte; both readers decode them the same.
+  expect(await rowsByHyparquet(path)).toEqual(stored)
+  expect(await rowsByDuckDb(path)).toEqual(stored)
+}
+
+type Cell = string | bigint | null
+
+function storedRows(stage: Stage): Cell[][] {
+  const db = new Database(stage.mirrorPath, { readonly: true })
+  try {
+    const names = COLUMNS.map((column) => column.source)
+    const sql = `SELECT ${names} FROM live_tasks ORDER BY created_at, id`
+    return db.prepare(sql).safeIntegers().raw().all() as Cell[][]
+  } finally {
+    db.close()
+  }
+}
+
+async function rowsByHyparquet(path: string): Promise<Cell[][]> {
+  const bytes = readFileSync(path)
+  const objects = await parquetReadObjects({
+    file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
+    compressors,
+    parsers: { timestampFromMilliseconds: (millis: bigint) => millis } as never,
+  })
+  return objects.map((row) => COLUMNS.map(({ name }) => row[name] as Cell))
+}
+
+async function rowsByDuckDb(path: string): Promise<Cell[][]> {
+  const select = COLUMNS.map(({ name, kind }) => (kind === 'timestamp_ms' ? `epoch_ms(${name})` : name))
+  const instance = await DuckDBInstance.create()
+  const connection = await instance.connect()
+  try {
+    return (await connection.runAndReadAll(`SELECT ${select} FROM '${path}'`)).getRows() as Cell[][]
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}

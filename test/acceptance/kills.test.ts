@@ -1,0 +1,103 @@
+// Issue 2 and 3: `kill -9` at any moment. What another process finds is whole windows, and the next run finishes the job.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { seeded } from '../../src/simulator/random.ts'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, rounds, SOAK, type Stage, stateSeenByAnotherProcess } from './stage.ts'
+
+const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
+const SEED = Number(process.env.SOAK_SEED ?? (SOAK ? Date.now() % 1_000_000 : 1))
+
+/** Kills the command a random moment after its `requests`-th request; tells whether it was still running. */
+async function killAfter(stage: Stage, args: string[], requests: number, laterMs: number): Promise<boolean> {
+  const asked = stage.untilAsked(requests)
+  const running = stage.start(args)
+  const done = await Promise.race([running.ended, asked.then(() => sleep(laterMs, null))])
+  if (done === null) running.process.kill('SIGKILL')
+  return (await running.ended).signal === 'SIGKILL'
+}
+
+test.for(rounds(3, 60).map((round) => ({ round, seed: SEED + round, order: ORDERS[round % 3]! })))(
+  'a backfill of 25,000 survives kill -9 again and again (seed $seed, $order)',
+  { timeout: 120_000, concurrent: !SOAK },
+  async ({ seed, order }) => {
+    const random = seeded(seed, 0x9)
+    await using stage = await makeStage({ tasks: 25_000, order, latencyMs: 8, openFraction: 0.002, seed })
+    let kills = 0
+    let reached = 0
+    const log: string[] = []
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const before = stage.simulator.requests
+      const killed = await killAfter(stage, ['backfill'], 1 + random.int(12), random.int(60))
+      if (killed) kills += 1
+      const state = await stateSeenByAnotherProcess(stage)
+      if (state === null) continue
+      log.push(JSON.stringify(state))
+      expect(state.integrity).toBe('ok')
+      if (state.windows > 0 && killed) {
+        // The rows are those of the committed windows, and the walk knows how many.
+        expect(state).toMatchObject({ tasks: state.met, nextSkip: state.met })
+        expect(stage.rows('SELECT finished_at, outcome FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+          { finished_at: null, outcome: null },
+        ])
+      }
+      // What was committed before is never read again: only the seam is.
+      const lists = stage.askedSince(before).filter(({ operation }) => operation === 'list')
+      if (reached > 0) for (const { skip } of lists) expect(skip).toBeGreaterThanOrEqual(Math.max(0, reached - 10))
+      expect(state.tasks).toBeGreaterThanOrEqual(reached)
+      if (!killed) break
+      reached = state.nextSkip
+    }
+    const last = await stage.runJson(['backfill'])
+    expect(last.summary, log.join('\n')).toMatchObject({ outcome: 'ok', verdict: 'complete' })
+    expect(last.code).toBe(0)
+    await expectExactCopy(stage)
+    console.log(`seed ${seed}, ${order}: ${kills} kills, ${stage.simulator.requests} requests in all`)
+  },
+)
+
+test.for(rounds(2, 40).map((round) => ({ seed: SEED + 1000 + round, order: ORDERS[round % 3]! })))(
+  'tasks come, finish and go between killed runs, and a last one makes both equal (seed $seed, $order)',
+  { timeout: 120_000, concurrent: !SOAK },
+  async ({ seed, order }) => {
+    const random = seeded(seed, 0xa)
+    await using stage = await makeStage({ tasks: 6000, order, latencyMs: 4, openFraction: 0.003, seed })
+    const { account } = stage.simulator
+    let kills = 0
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const flags = random.chance(0.3) ? ['--full'] : []
+      if (await killAfter(stage, ['sync', ...flags], 1 + random.int(9), random.int(40))) kills += 1
+      account.insert(random.int(1500), { openShare: 0.01 })
+      account.finish(5)
+      account.remove(random.int(40))
+    }
+    const last = await stage.sync('--full')
+    expect({ code: last.code, verdict: last.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+    await expectExactCopy(stage)
+    expect((await stateSeenByAnotherProcess(stage))?.integrity).toBe('ok')
+    console.log(`seed ${seed}, ${order}: ${kills} kills, ${account.listed} tasks in the end`)
+  },
+)
+
+test.concurrent.for(['created_desc', 'created_asc'] as const)(
+  'a walk over 5,200 new tasks that dies after two windows leaves no hole, though more come before the next run (%s)',
+  async (order) => {
+    await using stage = await makeStage({ tasks: 3000, order, openFraction: 0, latencyMs: 25 })
+    expect((await stage.sync()).code).toBe(0)
+    stage.simulator.account.insert(5200, { openShare: 0 })
+    const running = stage.start(['sync'])
+    const windows = () => stage.value<number>('SELECT coalesce(max(windows), 0) FROM walks WHERE id > 1')
+    while (windows() < 2) await sleep(1)
+    running.process.kill('SIGKILL')
+    expect((await running.ended).signal).toBe('SIGKILL')
+    const taken = stage.value<number>('SELECT count(*) FROM tasks')
+    expect(taken).toBeGreaterThan(3000)
+    expect(taken).toBeLessThan(8200)
+
+    stage.simulator.account.insert(700, { openShare: 0 })
+    const next = await stage.sync()
+    expect({ code: next.code, verdict: next.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+    expect(next.summary.plan).not.toContain('full')
+    await expectExactCopy(stage)
+  },
+)

@@ -1,0 +1,91 @@
+// Issue 2: services that give less than was asked, or something else than was asked behind the end.
+import { describe, expect, test } from 'vitest'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, missingFrom, SOAK } from './stage.ts'
+
+type Quirk = Partial<SimulatorOptions>
+
+const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
+
+/** Quick: one order each in turn. Soak: all of them. */
+function cases(quirks: Quirk[]) {
+  return quirks.flatMap((quirk, index) =>
+    ORDERS.filter((_, place) => SOAK || index % ORDERS.length === place).map((order) => ({
+      what: JSON.stringify(quirk),
+      options: { tasks: 2500, order, oddities: 0.1, ...quirk },
+      order,
+    })),
+  )
+}
+
+describe.concurrent('nothing is lost, exit 0', () => {
+  test.for(
+    cases([
+      { capItems: 7, tasks: 800 },
+      { capItems: 100 },
+      { capItems: 500 },
+      { capBytes: 200_000 },
+      { capBytes: 20_000 },
+      { shortBy: 1 },
+      { repeatLast: true },
+      { repeatLast: true, tasks: 2000 },
+      { pastEnd: '400' },
+      { pastEnd: '404' },
+      { pastEnd: '400', tasks: 2000 },
+      { capItems: 100, pastEnd: '400' },
+      { shortBy: 3, capItems: 500, repeatLast: true },
+    ]),
+  )('$what, $order', async ({ options }) => {
+    await using stage = await makeStage(options)
+    const { code, summary, asked } = await stage.sync()
+    expect({ code, verdict: summary.verdict, seen: summary.seen }).toEqual({
+      code: 0,
+      verdict: 'complete',
+      seen: options.tasks,
+    })
+    const served = Math.max(...asked.map(({ items }) => items))
+    expect(asked.length).toBeLessThan(40 + (3 * options.tasks) / Math.max(1, served - 10))
+    await expectExactCopy(stage)
+    // What was learned of the service does not stand in the way of the next run.
+    stage.simulator.account.insert(30, { openShare: 0 })
+    expect((await stage.sync()).code).toBe(0)
+    await expectExactCopy(stage)
+  })
+
+  test.for(
+    cases([
+      { capBytes: 5000, tasks: 600 },
+      { capBytes: 5000, tasks: 601 },
+      { capBytes: 5000, tasks: 602 },
+    ]),
+  )('windows so small that a large task fills one alone: $what, $order', async ({ options }) => {
+    await using stage = await makeStage(options)
+    const { code, summary } = await stage.sync()
+    expect(missingFrom(stage, stage.simulator.account.ids())).toEqual([])
+    expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+  })
+})
+
+describe.concurrent('what cannot be proven is exit 3, in a bounded number of requests', () => {
+  test.for([
+    ...cases([{ ignoreSkip: true }, { ignoreSkip: true, tasks: 1000 }, { ignoreSkip: true, capItems: 100 }]).map(
+      (each) => ({ ...each, reason: 'skip-ignored', met: each.options.capItems ?? 1000 }),
+    ),
+    ...cases([{ wrap: true }]).map((each) => ({ ...each, reason: 'wraps', met: 2500 })),
+    ...cases([{ pageOfOne: true, tasks: 40 }]).map((each) => ({ ...each, reason: 'page-of-one', met: 40 })),
+    ...cases([{ skipLimit: 2000 }]).map((each) => ({ ...each, reason: 'skip-limit', met: 2000 })),
+  ])('$what, $order: $reason', async ({ options, reason, met }) => {
+    await using stage = await makeStage(options)
+    const { code, summary, asked, stderr } = await stage.sync()
+    expect({ code, verdict: summary.verdict, reason: summary.lastFullWalk?.reason }).toEqual({
+      code: 3,
+      verdict: 'partial',
+      reason,
+    })
+    expect(summary.seen).toBe(met)
+    expect(asked.length).toBeLessThan(100)
+    expect(stderr).toMatch(/partial: the service/)
+    expect(stage.value('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')).toBe(0)
+  })
+})

@@ -1,0 +1,63 @@
+// Issue 2: signals during a run. The work in hand is committed or rolled back, and the next run goes on from there.
+import { expect, test } from 'vitest'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, stateSeenByAnotherProcess } from './stage.ts'
+
+test.concurrent.for([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('%s in the middle of a walk is exit %i within 5 s, and the next run resumes', async ([signal, exit]) => {
+  await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
+  const asked = stage.untilAsked(8)
+  const running = stage.start(['sync'])
+  await asked
+  const began = Date.now()
+  running.process.kill(signal)
+  const { code, stdout, signal: by } = await running.ended
+  expect({ code, by }).toEqual({ code: exit, by: null })
+  expect(Date.now() - began).toBeLessThan(5000)
+  const { outcome, windows, seen } = JSON.parse(stdout)
+  expect(outcome).toBe('interrupted')
+  expect(windows).toBeGreaterThan(2)
+
+  const state = await stateSeenByAnotherProcess(stage)
+  expect(state).toMatchObject({ integrity: 'ok', tasks: seen, met: seen, nextSkip: seen, runs: 1, walks: 1 })
+  expect(stage.rows('SELECT outcome, exit_code FROM runs')).toEqual([{ outcome: 'interrupted', exit_code: exit }])
+
+  const next = await stage.sync()
+  const lists = next.asked.filter(({ operation }) => operation === 'list')
+  expect(lists[0]!.skip).toBe(seen - 10)
+  expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 12_000 - seen })
+  await expectExactCopy(stage)
+})
+
+test.concurrent.for([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('%s while the service does not answer is exit %i within 5 s', async ([signal, exit]) => {
+  await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
+  const asked = stage.untilAsked(3)
+  const running = stage.start(['sync'])
+  await asked
+  const began = Date.now()
+  running.process.kill(signal)
+  expect((await running.ended).code).toBe(exit)
+  expect(Date.now() - began).toBeLessThan(5000)
+  expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok' })
+})
+
+test.concurrent('a second signal stops at once, and the next run finds a sound mirror', async () => {
+  await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
+  const asked = stage.untilAsked(6)
+  const running = stage.start(['sync'])
+  await asked
+  running.process.kill('SIGTERM')
+  running.process.kill('SIGINT')
+  const { code } = await running.ended
+  expect([130, 143]).toContain(code)
+  const state = await stateSeenByAnotherProcess(stage)
+  expect(state).toMatchObject({ integrity: 'ok', runs: 1, walks: 1 })
+  expect(state!.met).toBe(state!.tasks)
+  expect((await stage.sync()).code).toBe(0)
+  await expectExactCopy(stage)
+})
