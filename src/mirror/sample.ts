@@ -1,0 +1,23 @@
+// A random sample of live tasks.
+import type { Db } from './open.ts'
+
+const MOST_TRIES = 50
+
+/**
+ * At most `count` different ids of live tasks; all of them where there are no more. `random` gives 0 to 1. Picks by row
+ * number, so that the size of the mirror does not matter; in one that is mostly tombstones it may find fewer.
+ */
+export function sampleLiveIds(db: Db, count: number, random: () => number): string[] {
+  const one = (sql: string) => db.prepare(sql).pluck().get() as number
+  const live = one('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')
+  if (live <= count)
+    return db.prepare('SELECT id FROM tasks WHERE deleted_at IS NULL ORDER BY seq').pluck().all() as string[]
+  const highest = one('SELECT max(seq) FROM tasks')
+  const byRow = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
+  const ids = new Set<string>()
+  for (let tries = 0; ids.size < count && tries < count * MOST_TRIES; tries += 1) {
+    const id = byRow.get(1 + Math.floor(random() * highest)) as string | undefined
+    if (id !== undefined) ids.add(id)
+  }
+  return [...ids]
+}

@@ -1,0 +1,146 @@
+// `verify --service`: a random sample of live tasks asked for by id and compared digit for digit, and the number of tasks
+// where the end of the list can be proven. Changes nothing in the mirror.
+import { EXIT } from '../errors.ts'
+import { parseExact } from '../json.ts'
+import { differingFields } from '../mirror/differences.ts'
+import { openReader } from '../mirror/open.ts'
+import { sampleLiveIds } from '../mirror/sample.ts'
+import { taskText } from '../mirror/shape.ts'
+import { readStatus } from '../mirror/status.ts'
+import { readTask } from '../mirror/tasks-read.ts'
+import type { Answer } from '../service/service.ts'
+import { type Detail, readDetail } from '../service/wire.ts'
+import type { Task, Verdict } from '../task.ts'
+import { findPastEnd, OutOfRequests, readStart } from '../walk/paging.ts'
+import { findTotal } from '../walk/total.ts'
+import type { Run, RunContext } from './context.ts'
+import { requireMirror, runErrand } from './errand.ts'
+import { isFinal } from './intake.ts'
+import { openAsker } from './probe-asker.ts'
+
+export interface Difference {
+  id: string
+  /** Names such as `systemStatus` or `result.body`. */
+  fields: string[]
+  /** It was open in the mirror: it may just have changed since. */
+  wasOpen: boolean
+}
+
+export interface ServiceVerified {
+  /** Tasks asked for. */
+  sampled: number
+  equal: number
+  different: Difference[]
+  /** The service answers, but with no task. */
+  missing: { id: string; answer: string }[]
+  /** The service did not answer to the point. */
+  unanswered: { id: string; answer: string }[]
+  total: {
+    /** Tasks in the list; null where its end cannot be proven. */
+    service: number | null
+    /** Live tasks of the mirror. */
+    mirror: number
+    /** Items of the list that are set aside. */
+    setAside: number
+    /** How the number was found, or why it was not. */
+    why: string
+  }
+  exitCode: number
+}
+
+const MOST_FOR_TOTAL = 60
+
+type Compared =
+  | { kind: 'equal' }
+  | { kind: 'different'; fields: string[]; wasOpen: boolean }
+  | { kind: 'missing' | 'unanswered'; answer: string }
+
+/** Throws `mirror-missing` and what `runErrand` throws. */
+export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
+  requireMirror(context)
+  const { value } = await runErrand(context, 'verify', async (run) => {
+    const value = await compare(run, sample)
+    const verdict: Verdict = value.exitCode === EXIT.done ? 'complete' : 'partial'
+    return { value, exitCode: value.exitCode, verdict }
+  })
+  return value
+}
+
+async function compare(run: Run, sample: number): Promise<ServiceVerified> {
+  // The lock is held, so what is read here stands still.
+  const db = openReader(run.config.mirror.path)
+  try {
+    const { tasks } = readStatus(db)
+    const total = await countTasks(run)
+    const ids = sampleLiveIds(db, sample, run.random)
+    const finalStatuses = new Set(run.config.sync.finalStatuses)
+    const found = await askAll(run, ids, (id, answer) => {
+      const stored = parseExact(taskText((readTask(db, id) as NonNullable<ReturnType<typeof readTask>>).row)) as Task
+      return judge(stored, answer, !isFinal(stored, finalStatuses))
+    })
+    const { setAside } = tasks
+    const isTotalOff = total.service !== null && (total.service < tasks.live || total.service > tasks.live + setAside)
+    const result = { ...found, total: { ...total, mirror: tasks.live, setAside } }
+    const isEqual = found.equal === found.sampled && !isTotalOff
+    return { ...result, exitCode: isEqual ? EXIT.done : EXIT.partial }
+  } finally {
+    db.close()
+  }
+}
+
+/** The number of tasks, and with the first window whether the account is still the same. */
+async function countTasks(run: Run): Promise<{ service: number | null; why: string }> {
+  const asker = openAsker({ service: run.service, keyless: run.service, most: MOST_FOR_TOTAL, now: run.now })
+  try {
+    const start = await readStart(asker)
+    if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }
+    await run.checkAccount?.(await run.writer.knownCount(start.ids))
+    const past = await findPastEnd(asker, start)
+    const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)
+    // A page that is filtered hides how many there are.
+    if (run.facts.filtered_pages === true) return { service: null, why: 'items are dropped from pages after paging' }
+    return { service: total, why: total === null ? `at least ${atLeast}: ${why}` : why }
+  } catch (error) {
+    if (!(error instanceof OutOfRequests)) throw error
+    return { service: null, why: `its end was not found with ${MOST_FOR_TOTAL} requests` }
+  }
+}
+
+function judge(stored: Task, answer: Answer<Detail>, wasOpen: boolean): Compared {
+  if (answer.kind === 'failed') return { kind: 'unanswered', answer: answer.message }
+  if (answer.kind === 'refused') {
+    const text = `HTTP ${answer.httpStatus}: ${answer.message}`
+    // 403 on one id is that task's error, and says nothing about whether it exists.
+    return { kind: answer.httpStatus === 403 || answer.httpStatus === 0 ? 'unanswered' : 'missing', answer: text }
+  }
+  const { item } = answer.value
+  if (item === null) return { kind: 'missing', answer: 'answered without an item' }
+  if (item.kind === 'unfit') return { kind: 'unanswered', answer: item.message }
+  const fields = differingFields(stored, item.task)
+  return fields.length === 0 ? { kind: 'equal' } : { kind: 'different', fields, wasOpen }
+}
+
+async function askAll(run: Run, ids: string[], compared: (id: string, answer: Answer<Detail>) => Compared) {
+  const found: Omit<ServiceVerified, 'total' | 'exitCode'> = {
+    sampled: ids.length,
+    equal: 0,
+    different: [],
+    missing: [],
+    unanswered: [],
+  }
+  let next = 0
+  let done = 0
+  const ask = async (): Promise<void> => {
+    while (next < ids.length) {
+      const id = ids[next++] as string
+      const { kind, ...more } = compared(id, await run.service.get(id, async (raw) => readDetail(raw)))
+      if (kind === 'equal') found.equal += 1
+      else (found[kind] as object[]).push({ id, ...more })
+      done += 1
+      const { requests, inFlight } = run.service.traffic()
+      run.progress.set({ phase: 'verify', done, total: ids.length, requests, inFlight })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask))
+  return found
+}

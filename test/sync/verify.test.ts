@@ -1,0 +1,87 @@
+// `verify --service` against the simulator over HTTP.
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { verifyService } from '../../src/sync/verify.ts'
+import { runCli } from '../support/cli.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+test('an equal mirror is exit 0: the whole sample digit for digit, and the number of tasks', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 200, oddities: 0.5, openFraction: 0, listCarries: 'noResult' })
+  const context = makeRunContext(simulator.url, path, { random: Math.random })
+  await runSync(context, { command: 'sync' })
+  expect(await verifyService(context, 50)).toMatchObject({
+    sampled: 50,
+    equal: 50,
+    different: [],
+    missing: [],
+    unanswered: [],
+    total: { service: 200, mirror: 200, setAside: 0 },
+    exitCode: 0,
+  })
+  // A sample beyond the mirror is the whole mirror.
+  expect(await verifyService(context, 5000)).toMatchObject({ sampled: 200, equal: 200, exitCode: 0 })
+})
+
+test('what differs is told by id and by the names of fields, what is missing by its answer, with exit 3', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 40, openFraction: 0.5 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  await runCli(['sync'], options)
+  const { account } = simulator
+  const finals = account.ids().filter((id) => JSON.parse(account.get(id)!).completedAt !== undefined)
+  const [updated, gone] = [finals[0]!, finals[1]!]
+  const before = JSON.parse(account.get(updated)!)
+  account.update([updated])
+  account.remove([gone])
+  account.finish(1)
+  const { code, stdout } = await runCli(['verify', '--service', '--json'], options)
+  expect(code).toBe(3)
+  const { service } = JSON.parse(stdout)
+  expect(service).toMatchObject({ sampled: 40, equal: 37, total: { service: 39, mirror: 40 } })
+  expect(service.missing).toEqual([{ id: gone, answer: 'HTTP 404: Task not found' }])
+  const after = JSON.parse(account.get(updated)!)
+  const changed = service.different.find(({ id }: { id: string }) => id === updated)
+  expect(changed).toMatchObject({ wasOpen: false })
+  for (const field of changed.fields) {
+    const [outer, inner] = field.split('.')
+    const of = (task: typeof before) => (inner === undefined ? task[outer] : task[outer][inner])
+    expect(of(after)).not.toEqual(of(before))
+  }
+  expect(service.different.find(({ id }: { id: string }) => id !== updated)).toMatchObject({ wasOpen: true })
+
+  const text = await runCli(['verify', '--service'], options)
+  expect(text.stdout).toContain(gone)
+  expect(text.stdout).toContain('1 of them open in the mirror')
+  expect(text.stdout).not.toContain(before.data.url)
+})
+
+test('a total that cannot be proven is said and fails nothing; one that differs does', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path, { random: Math.random })
+  await runSync(context, { command: 'sync' })
+  simulator.options.wrap = true
+  expect(await verifyService(context, 5)).toMatchObject({ total: { service: null }, exitCode: 0 })
+  simulator.options.wrap = false
+  simulator.account.insert(2)
+  expect(await verifyService(context, 5)).toMatchObject({ equal: 5, total: { service: 302 }, exitCode: 3 })
+})
+
+test('tasks that the service fails to answer for are unanswered, not missing; a verify without a mirror makes none', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 10, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path, { random: () => 0 })
+  await expect(verifyService(context, 5)).rejects.toMatchObject({ code: 'mirror-missing' })
+  await runSync(context, { command: 'sync' })
+  simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
+  expect(await verifyService(context, 10)).toMatchObject({ equal: 0, missing: [], exitCode: 3 })
+  simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 403 } : null))
+  const { unanswered } = await verifyService(context, 10)
+  expect(unanswered).toHaveLength(10)
+})
