@@ -1,6 +1,6 @@
 // The text of `status`. Pure.
 import prettyMilliseconds from 'pretty-ms'
-import type { MirrorStatus, RunRow } from '../mirror/status.ts'
+import type { MirrorStatus, RunRow, WalkFigures } from '../mirror/status.ts'
 import { counted, grouped, moment, pairs, table } from './layout.ts'
 
 export interface StatusFacts {
@@ -24,10 +24,15 @@ export function statusText({ path, ageMs, maxAge, stale, found, now }: StatusFac
     ['owed', owedText(owed)],
     ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, now)],
     ['order', found.order ?? 'not known yet'],
+    ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
     ['frontier', frontier === null ? null : moment(frontier)],
     ['not before', notBefore !== null && notBefore > now ? `${moment(notBefore)}, as the service asked` : null],
   ])
-  return found.runs.length === 0 ? lines : `${lines}\n\n${runsTable(found.runs)}`
+  const tables = [
+    ...(found.walks.length === 0 ? [] : [walksTable(found.walks, now)]),
+    ...(found.runs.length === 0 ? [] : [runsTable(found.runs)]),
+  ]
+  return [lines, ...tables].join('\n\n')
 }
 
 function owedText({ details, candidates }: MirrorStatus['owed']): string | null {
@@ -40,6 +45,32 @@ function owedText({ details, candidates }: MirrorStatus['owed']): string | null 
 function fullWalkText(walk: NonNullable<MirrorStatus['lastFullWalk']>, now: number): string {
   const reason = walk.reason === null ? '' : ` (${walk.reason})`
   return `${walk.verdict}${reason}, ended ${spoken(Math.max(0, now - walk.finishedAt))} ago`
+}
+
+function walksTable(walks: readonly WalkFigures[], now: number): string {
+  const ago = (at: number) => `${spoken(Math.max(0, now - at))} ago`
+  return table(
+    ['last walk', 'verdict', 'range of createdAt', 'met', 'began', 'ended'],
+    walks.map((walk) => [
+      walk.kind,
+      walk.verdict === null
+        ? 'under way or cut off'
+        : `${walk.verdict}${walk.reason === null ? '' : ` (${walk.reason})`}`,
+      rangeText(walk),
+      walk.met,
+      ago(walk.startedAt),
+      walk.verdict === null ? `last window ${ago(walk.updatedAt)}` : ago(walk.updatedAt),
+    ]),
+  )
+}
+
+/** What a walk was about: the newest tasks for head and tail walks, everything where no bound is set. */
+function rangeText({ kind, rangeSince, rangeUntil }: WalkFigures): string {
+  if (kind === 'head' || kind === 'tail') return 'what is new'
+  if (rangeSince === null && rangeUntil === null) return 'everything'
+  const since = rangeSince === null ? '' : `from ${moment(rangeSince)}`
+  const until = rangeUntil === null ? '' : `before ${moment(rangeUntil)}`
+  return [since, until].filter((part) => part !== '').join(', ')
 }
 
 function runsTable(runs: readonly RunRow[]): string {

@@ -2,6 +2,7 @@
 import type { Order, Outcome, Verdict } from '../task.ts'
 import { readFacts } from './facts.ts'
 import type { Db } from './open.ts'
+import type { WalkKind } from './walks.ts'
 
 export interface RunRow {
   id: number
@@ -29,6 +30,24 @@ export interface LastFullWalk {
   finishedAt: number
 }
 
+/** A walk that has ended, or a full one that was cut off and is to be gone on with. */
+export interface WalkFigures {
+  id: number
+  kind: WalkKind
+  /** null while it is not ended. */
+  verdict: Verdict | null
+  reason: string | null
+  /** Half-open bounds of createdAt, epoch ms; null on a side without a bound. */
+  rangeSince: number | null
+  rangeUntil: number | null
+  /** Distinct tasks met. */
+  met: number
+  drift: number
+  startedAt: number
+  /** When it last committed something: its end, or where it was cut off. */
+  updatedAt: number
+}
+
 export interface MirrorStatus {
   baseUrl: string | null
   /** Live tasks, open ones among them; tombstones; items set aside and not taken in since. */
@@ -44,6 +63,8 @@ export interface MirrorStatus {
   /** The mirror shows the account as of this moment: start of the latest complete walk of everything or of the newest. */
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
+  /** The last one of each kind that ended, newest first; before them a full walk that was cut off since. */
+  walks: WalkFigures[]
   /** The last ones, newest first. */
   runs: RunRow[]
 }
@@ -85,6 +106,7 @@ export function readStatus(db: Db): MirrorStatus {
            WHERE kind = 'full' AND verdict IS NOT NULL ORDER BY id DESC LIMIT 1`,
         )
         .get() ?? null) as LastFullWalk | null,
+      walks: lastWalks(db),
       runs: db
         .prepare(
           `SELECT id, command, outcome, verdict, requests, inserted, updated, deleted, rejected,
@@ -94,4 +116,23 @@ export function readStatus(db: Db): MirrorStatus {
         .all() as RunRow[],
     }
   })()
+}
+
+function lastWalks(db: Db): WalkFigures[] {
+  const columns = `id, kind, verdict, reason, range_since AS rangeSince, range_until AS rangeUntil, met, drift,
+    started_at AS startedAt, updated_at AS updatedAt`
+  const ended = db
+    .prepare(
+      `SELECT ${columns} FROM walks
+       WHERE id IN (SELECT max(id) FROM walks WHERE finished_at IS NOT NULL GROUP BY kind) ORDER BY id DESC`,
+    )
+    .all() as WalkFigures[]
+  const lastFull = ended.find(({ kind }) => kind === 'full')?.id ?? 0
+  const cutOff = db
+    .prepare(
+      `SELECT ${columns} FROM walks
+       WHERE kind = 'full' AND finished_at IS NULL AND windows > 0 AND id > ? ORDER BY id DESC LIMIT 1`,
+    )
+    .all(lastFull) as WalkFigures[]
+  return [...cutOff, ...ended]
 }

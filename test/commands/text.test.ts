@@ -86,6 +86,7 @@ test('the status of an empty mirror reads well', () => {
     notBefore: null,
     freshAt: null,
     lastFullWalk: null,
+    walks: [],
     runs: [],
   }
   expect(

@@ -1,0 +1,71 @@
+// The figures of `status` after real runs.
+import { expect, test } from 'vitest'
+import { openReader } from '../../src/mirror/open.ts'
+import { readStatus } from '../../src/mirror/status.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { runCli } from '../support/cli.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+function statusOf(path: string) {
+  const db = openReader(path)
+  try {
+    return readStatus(db)
+  } finally {
+    db.close()
+  }
+}
+
+test('status tells the last walk of each kind with its range, verdict and age', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('task-mirror.sqlite')
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path)
+  await runSync(context, { command: 'sync' })
+  simulator.account.insert(3)
+  await runSync(context, { command: 'sync' })
+  const since = Date.now() - 7 * 86_400_000
+  await runSync(context, { command: 'backfill', since })
+  const { walks, total, order, freshAt } = statusOf(path)
+  expect(walks).toMatchObject([
+    { kind: 'range', verdict: 'complete', rangeSince: since, rangeUntil: null },
+    { kind: 'head', verdict: 'complete', rangeSince: null },
+    { kind: 'full', verdict: 'complete', met: 300 },
+  ])
+  expect({ total, order }).toEqual({ total: 303, order: 'created_desc' })
+  // A range walk makes nothing fresh that lies outside of it.
+  expect(freshAt).toBe(walks[1]!.startedAt)
+
+  const { stdout } = await runCli(['status'], { cwd: scratch.dir })
+  expect(stdout).toContain('303 items when its end was last proven')
+  expect(stdout).toMatch(/range +complete +from 20\d\d-/)
+  expect(stdout).toMatch(/head +complete +what is new/)
+  expect(stdout).toMatch(/full +complete +everything +300/)
+})
+
+test('a full walk that was cut off stands first, until another one has ended', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('task-mirror.sqlite')
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path, {
+    random: () => 0,
+    sync: { window: 50 },
+    service: { concurrency: 1 },
+  })
+  await runSync(context, { command: 'sync' })
+  let lists = 0
+  simulator.setFaults(({ operation }) => {
+    lists += operation === 'list' ? 1 : 0
+    return lists > 4 ? { status: 429, retryAfter: 4000 } : null
+  })
+  await runSync(context, { command: 'backfill', full: true })
+  expect(statusOf(path).walks).toMatchObject([
+    { kind: 'full', verdict: null },
+    { kind: 'full', verdict: 'complete' },
+  ])
+  expect((await runCli(['status'], { cwd: scratch.dir })).stdout).toMatch(/full +under way or cut off +everything/)
+  simulator.setFaults(undefined)
+  await runSync(context, { command: 'backfill', full: true, ignoreNotBefore: true })
+  expect(statusOf(path).walks).toMatchObject([{ kind: 'full', verdict: 'complete', met: 300 }])
+})
