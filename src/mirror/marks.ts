@@ -29,6 +29,8 @@ export class Bits {
 }
 
 export interface Marks {
+  /** The highest seq when the walk began. */
+  highestBefore: number
   has(seq: number): boolean
   /** True where the bit was not set before. Lasts once `save` was called and the transaction has ended. */
   add(seq: number): boolean
@@ -42,12 +44,16 @@ export interface Marks {
 export function openMarks(db: Db, walkId: number): Marks {
   const put = db.prepare('INSERT OR REPLACE INTO walk_marks (walk_id, chunk, bits) VALUES (?, ?, ?)')
   const load = db.prepare('SELECT chunk, bits FROM walk_marks WHERE walk_id = ?')
+  const highest = db.prepare('SELECT max_seq_at_start FROM walks WHERE id = ?').pluck().get(walkId) as
+    | number
+    | undefined
   const bits = new Bits()
   const changed = new Set<number>()
   for (const row of load.iterate(walkId) as Iterable<{ chunk: number; bits: Buffer }>) {
     bits.chunks.set(row.chunk, Uint8Array.from(row.bits))
   }
   return {
+    highestBefore: highest ?? 0,
     has: (seq) => bits.has(seq),
     add(seq) {
       if (!bits.add(seq)) return false

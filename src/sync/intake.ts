@@ -81,9 +81,16 @@ export function takeListed(
     if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
+  if (!carriesAll && (rules.oweDetails || isFinal(storedTask(stored), rules.finalStatuses))) {
+    // What the list says and what it leaves out may be of two different moments: only the detail is one of the task's
+    // own states.
+    tables.tasks.setListHash(seq, listHash)
+    if (restored) tables.tasks.restore(seq, now)
+    if (rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
+    return { seq, outcome: restored ? 'restored' : 'unchanged' }
+  }
   tables.tasks.replace(seq, mergedRow, mergedHash, listHash, readAt, now)
   noteOwed(tables, rules, merged, now, true)
-  if (!carriesAll && rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
   return { seq, outcome: restored ? 'restored' : 'updated' }
 }
 

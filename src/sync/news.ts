@@ -14,12 +14,15 @@ export interface NewsDone {
   bringForward: boolean
 }
 
-/** Items clearly older than the frontier: that many, and every newer one has been met. */
+/**
+ * Items clearly older than the frontier: that many, and every newer one has been met. Only those the mirror held before
+ * count: an older one that is new is late, and says nothing of its place.
+ */
 export function olderThan(bound: number, wanted: number): (window: ItemsWindow) => boolean {
   let older = 0
-  return ({ moments, met }) => {
+  return ({ moments, met, held }) => {
     moments.forEach((moment, index) => {
-      if (moment !== null && moment < bound && met[index] === 0) older += 1
+      if (moment !== null && moment < bound && met[index] === 0 && held[index] === 1) older += 1
     })
     return older >= wanted
   }
@@ -80,7 +83,8 @@ export async function runTail(run: Run): Promise<NewsDone> {
     kind: 'tail',
     request: {
       start: Math.max(0, (before ?? 0) - overlap),
-      accepts: ({ moments }) => moments[0] !== null && (moments[0] as number) < bound,
+      accepts: ({ moments, held }) => moments.some((at, index) => at !== null && at < bound && held[index] === 1),
+      known: { order: 'created_asc', inversionMs: facts.inversion_ms ?? 0 },
       beyond: false,
       lap: 'never',
     },

@@ -185,10 +185,19 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
 }
 
 async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
-  // By id there is no window that could show another account.
-  await run.checkAccount?.(1)
+  // By id nothing shows that the key belongs to another account: a window of the list does.
+  if (run.checkAccount !== null) await run.checkAccount(await knownInFirstWindow(run))
   const { missing } = await askForAll(run, ids, 'detail', 'details')
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
+}
+
+async function knownInFirstWindow(run: Run): Promise<number> {
+  const { service, writer, config } = run
+  const answer = await service.list({ skip: 0, take: config.sync.window }, (raw) => writer.parseList(raw))
+  if (answer.kind !== 'ok') return 0
+  const { known } = await writer.view(answer.value.handle, 0)
+  await writer.dropWindow(answer.value.handle)
+  return known
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
-import { beginTrial, type Db, endTrial, explaining, openWriter } from '../mirror/open.ts'
+import { beginTrial, closeWriter, type Db, endTrial, explaining, openWriter } from '../mirror/open.ts'
 import { type Owed, type OwedReason, owedTable } from '../mirror/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../mirror/runs.ts'
 import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
@@ -239,7 +239,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     /** Ends the connection; returns the size of a WAL that readers keep from being folded back, bytes. */
     close(): number {
       endTrial(db)
-      db.close()
+      closeWriter(db)
       release()
       return statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
     },

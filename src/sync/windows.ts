@@ -14,6 +14,7 @@ export interface Viewed {
   ids: string[]
   moments: Moment[]
   met: Uint8Array
+  held: Uint8Array
   /** How many of them the mirror holds. */
   known: number
 }
@@ -89,6 +90,7 @@ export function windowIntake(writing: Writing) {
       const marks = writing.marks(walkId)
       const moments: Moment[] = []
       const met = new Uint8Array(items.length)
+      const heldBefore = new Uint8Array(items.length)
       let known = 0
       window.ids = items.map((item) => (item.kind === 'task' ? item.task.id : unfitIdentity(item.raw)))
       window.known = items.map((item, index) => {
@@ -103,10 +105,11 @@ export function windowIntake(writing: Writing) {
         if (row === undefined) return undefined
         known += 1
         met[index] = marks.has(row.seq) ? 1 : 0
+        heldBefore[index] = row.seq <= marks.highestBefore ? 1 : 0
         return row
       })
       window.viewedAt = writing.commits()
-      return { ids: window.ids, moments, met, known }
+      return { ids: window.ids, moments, met, held: heldBefore, known }
     },
 
     /** Takes a viewed window in: rows, marks, walk progress, counts and set-aside items in one transaction. */
@@ -144,7 +147,11 @@ export function windowIntake(writing: Writing) {
   }
 
   function takeTask(task: Task, known: KnownTask | undefined, step: TakeIn, counts: Partial<RunCounts>): number {
-    const newer = known !== undefined && (writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt
+    // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
+    const newer =
+      known !== undefined &&
+      ((writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt ||
+        (writing.seen.has(known.seq) && known.readAt > step.readAt))
     const { seq, outcome } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const }
       : takeListed(tables, writing.rules, known, task, step.readAt, step.now)

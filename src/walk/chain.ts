@@ -122,8 +122,8 @@ export function extendChain(before: ChainState, window: ItemsWindow): ChainState
   if (seamReordered(before, window)) chain.order.unstable = true
 
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
-  if (lastAt >= 0) chain.shifts = skip + lastAt > before.end - 1 ? before.shifts + 1 : 0
-  if (chain.shifts >= 3 && count < window.asked) chain.filtered = true
+  const shift = runShift(before, window)
+  if (shift !== null) chain.shifts = shift > 0 ? before.shifts + 1 : 0
   const firstNew = firstUnmetAfter(met, lastAt)
   const reachesLast = first || lastAt >= 0 || firstNew < count
   if (!reachesLast) {
@@ -151,6 +151,14 @@ export function extendChain(before: ChainState, window: ItemsWindow): ChainState
     }
   }
   return chain
+}
+
+/** How much further down the tie run of the chain's last item begins than was read before; null where it is not shown. */
+function runShift(chain: ChainState, window: ItemsWindow): number | null {
+  if (chain.tie === null) return null
+  const at = window.moments.indexOf(chain.tie.moment)
+  // At the very start of a window a run may have begun before it, unless it has but one item.
+  return at < 0 || (at === 0 && chain.tie.met !== 1) ? null : window.skip + at - chain.tie.start
 }
 
 function firstUnmetAfter(met: Uint8Array, index: number): number {

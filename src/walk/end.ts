@@ -26,9 +26,10 @@ export interface EndQuestion {
   lastMoment: Moment
   /** Its index as last read. */
   index: number
-  /** Ask beyond the end too: full walks. `wide` looks at every window up to ten behind it. */
+  /** Ask beyond the end too: full walks. */
   beyond: boolean
-  wide: boolean
+  /** Answers were cut in the middle of the list, and not by count: look at every window up to ten behind the end. */
+  cut: boolean
   /** Pages are filtered after paging: the index says where a window lies, not where an item stands. */
   filtered: boolean
 }
@@ -51,8 +52,8 @@ export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<E
   if (!same && !tied) return { kind: 'moved' }
   if (again.ids.length > 1) return { kind: tied ? 'moved' : 'more' }
   // One at a time, whatever was asked for: what lies beside an item is never seen together with it.
-  if (place > 0 && reader.largest === 1) return { kind: 'unprovable', reason: 'page-of-one' }
-  if (reader.served === 1 && reader.window > 1) return { kind: 'unprovable', reason: 'page-of-one' }
+  const single = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
+  if (question.beyond && single) return { kind: 'unprovable', reason: 'page-of-one' }
   // An item that has changed its place may have done so within its tie run.
   const counted = tied || (place !== question.index && !question.filtered)
   if (!question.beyond) return { kind: 'proven', index: place, tied: counted }
@@ -74,7 +75,8 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
     if (judged !== 'met' && judged !== 'elsewhere') return judged
     const fixed = step === 1 ? await repeatsOrWraps(reader, question, place) : null
     if (fixed !== null) return fixed
-    if (judged === 'elsewhere' || step > FARTHEST) return { kind: 'moved' }
+    const farthest = question.filtered || question.cut ? FARTHEST : 8
+    if (judged === 'elsewhere' || step > farthest) return { kind: 'moved' }
     inside = place
     // Behind the last item as this answer shows it: where something was inserted in front, that is the end.
     const last = answer.kind === 'items' ? answer.ids.lastIndexOf(question.lastId) : 0
@@ -91,16 +93,49 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
 }
 
 /**
- * An index behind which nothing lies at this moment: a walk that passes it and still finds more is following a list that
- * grows as fast as it is read.
+ * The end of a list whose items change their places between any two requests. One answer that holds the last item and
+ * reaches beyond it shows at one moment that nothing lies behind, unless the answer was cut. Two answers of different
+ * length, both shorter than others were, are not cut by count; and where no answer of this walk was cut by bytes, these
+ * are not either.
  */
-export async function findHorizon(reader: Reader, from: number): Promise<number> {
-  for (let step = Math.max(1, reader.largest); step < FARTHEST; step *= 2) {
-    const answer = await probe(reader, from + step)
+export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
+  if (question.filtered || question.cut) return { kind: 'moved' }
+  const lengths = new Set<number>()
+  let last = question.index
+  for (const reach of [Math.floor(reader.largest / 2), Math.floor(reader.largest / 4), 2]) {
+    const answer = await probe(reader, Math.max(0, last - reach))
     reader.drop(answer)
-    if (isNothing(answer)) return from + step
+    if (answer.kind !== 'items') return { kind: 'moved' }
+    const at = answer.ids.lastIndexOf(question.lastId)
+    if (at < 0) return { kind: 'moved' }
+    if (at < answer.ids.length - 1) return answer.met.includes(0, at) ? { kind: 'more' } : { kind: 'moved' }
+    if (answer.ids.length < reader.largest) lengths.add(answer.ids.length)
+    last = answer.skip + at
   }
-  return Number.MAX_SAFE_INTEGER
+  if (lengths.size < 2) return { kind: 'moved' }
+  if (!question.beyond) return { kind: 'proven', index: last, tied: true }
+  return lookBeyond(reader, question, last, true)
+}
+
+/** The first index, by galloping and bisecting, at which there is nothing at this moment. */
+export async function findHorizon(reader: Reader, from: number): Promise<number> {
+  const nothingAt = async (place: number): Promise<boolean> => {
+    const answer = await probe(reader, place)
+    reader.drop(answer)
+    return isNothing(answer)
+  }
+  let inside = from
+  let outside = from + 1
+  for (let step = 1; outside - from < FARTHEST && !(await nothingAt(outside)); step *= 2) {
+    inside = outside
+    outside += step
+  }
+  while (outside - inside > 1) {
+    const middle = Math.floor((inside + outside) / 2)
+    if (await nothingAt(middle)) outside = middle
+    else inside = middle
+  }
+  return outside
 }
 
 /** `elsewhere`: everything in it has been met, but the last item is not among it. */
@@ -174,7 +209,7 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
 
 /** One window and ten windows beyond; all of them where answers were short in the middle of the list. */
 async function lookBeyond(reader: Reader, question: EndQuestion, index: number, tied: boolean): Promise<EndJudgement> {
-  const steps = question.wide ? Array.from({ length: FAR }, (_, step) => step + 1) : [1, FAR]
+  const steps = question.cut || question.filtered ? Array.from({ length: FAR }, (_, step) => step + 1) : [1, FAR]
   for (const step of steps) {
     const judged = readProbe(reader, question, await probe(reader, index + 1 + step * reader.window))
     if (judged === 'nothing') continue

@@ -11,6 +11,8 @@ export interface ItemsWindow {
   moments: Moment[]
   /** 1 where this walk had met the item before this window. */
   met: Uint8Array
+  /** 1 where the mirror held the task when this walk began. */
+  held: Uint8Array
   /** The service's `Date` header, epoch ms; null where there was none. */
   serviceDate: number | null
   /** When the request was sent, epoch ms of this machine. */

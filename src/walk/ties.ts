@@ -1,7 +1,7 @@
 // Proving a run of equal createdAt that is longer than a window (design.md 6.1, "Ties"): its items may come in another
 // order at every read, so it is counted. The run's length by index, equal before and after, must equal the ids met in it.
 import type { Moment } from '../task.ts'
-import { isNothing, type Reader } from './reader.ts'
+import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
 /** A run that is being counted. Plain data. */
@@ -12,6 +12,17 @@ export interface CountedRun {
   met: number
 }
 
+/** Adds what `window` brought of the run; the index behind it where the window shows that, else null. */
+export function countRun(run: CountedRun, window: ItemsWindow): number | null {
+  let index = window.moments.indexOf(run.moment)
+  // The window lies behind the run altogether.
+  if (index < 0) return window.skip
+  for (; index < window.ids.length && window.moments[index] === run.moment; index += 1) {
+    if (window.met[index] === 0) run.met += 1
+  }
+  return index < window.ids.length ? window.skip + index : null
+}
+
 const ROUNDS = 12
 /** Ids of one run kept in memory while it is counted again. */
 const LARGEST_RUN = 300_000
@@ -19,7 +30,7 @@ const LARGEST_RUN = 300_000
 /** Whether the run starts where it started: an item of another createdAt before it, then one of the run. */
 async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
   const skip = Math.max(0, run.start - 1)
-  const answer = await reader.read(skip, reader.take, { fresh: true })
+  const answer = await probe(reader, skip)
   reader.drop(answer)
   if (answer.kind !== 'items') return false
   const at = run.start - skip
@@ -43,17 +54,17 @@ export async function isRunWhole(reader: Reader, last: number, moment: Moment): 
 }
 
 /**
- * Proves a run whose first item behind it was just read at `behind`. Counts once by what the walk has met; where that is
+ * Proves a run whose first item behind it was just read at `behind` (null: that is not known). Counts once by what the walk has met; where that is
  * not enough, reads the run again, round after round, until as many different ids have been seen as it is long.
  * `commit` makes the step that takes a window in without moving the chain. Returns whether the run is proven.
  */
 export async function* proveRun(
   reader: Reader,
   run: CountedRun,
-  behind: number,
+  behind: number | null,
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
-  if (run.met === behind - run.start && (await startsAt(reader, run))) return true
+  if (behind !== null && run.met === behind - run.start && (await startsAt(reader, run))) return true
   const seen = new Set<string>()
   let length = -1
   let from = Math.max(0, run.start - 1)
@@ -96,7 +107,7 @@ async function* readRun(
   let skip = from
   let start = -1
   for (let windows = 0; windows < 2_000; windows += 1) {
-    const answer = await reader.read(skip, reader.take, { fresh: true })
+    const answer = await probe(reader, skip)
     if (answer.kind !== 'items' || answer.ids.length === 0) {
       reader.drop(answer)
       return start >= 0 && isNothing(answer) ? { start, length: skip - start } : null

@@ -20,6 +20,7 @@ function makeWindow(moments: (number | null)[], met: number[] = moments.map(() =
     ids: moments.map((_, index) => `t${index}`),
     moments,
     met: Uint8Array.from(met),
+    held: Uint8Array.from(moments, () => 1),
     serviceDate: null,
     startedAt: 0,
     handle: 1,

@@ -88,6 +88,7 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
         handle: ++handle,
         ids: items.map(({ id }) => id),
         moments: items.map(({ at }) => at),
+        held: new Uint8Array(items.length),
         met: Uint8Array.from(items, ({ id }) => (met.has(id) ? 1 : 0)),
       }
     },

@@ -13,6 +13,7 @@ function makeWindow(skip: number, letters: string, moments?: (number | null)[]):
     ids,
     moments: moments ?? ids.map((id) => 200 - id.charCodeAt(0)),
     met: Uint8Array.from(letters, (letter) => (letter === letter.toUpperCase() ? 1 : 0)),
+    held: new Uint8Array(letters.length),
     serviceDate: 1_000,
     startedAt: 2_000,
     handle: 1,

@@ -1,0 +1,95 @@
+// Against services that mislead a walk: repeated items, empty lists, positions that cannot be read (design.md 6.1,
+// "Guards").
+import type { ChainState } from './chain.ts'
+import { probe, type Reader, readWindow } from './reader.ts'
+import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+
+const UNREADABLE_IN_A_ROW = 3
+
+/**
+ * The walk's first item shows up behind the chain: something moved, or the service ignores skip or wraps around. It does
+ * where the item is at 0 at the same time.
+ */
+export async function firstItemTwice(
+  reader: Reader,
+  firstId: string | undefined,
+  earlier: ChainState,
+  window: ItemsWindow,
+): Promise<'skip-ignored' | 'wraps' | null> {
+  if (earlier.last === null || firstId === undefined || window.skip === 0) return null
+  const at = window.ids.indexOf(firstId)
+  if (at < 0) return null
+  // Three in a row, so that items inserted in front between two requests do not look the same.
+  for (const place of [0, window.skip + at, 0]) {
+    const answer = await reader.read(place, 1, { fresh: true })
+    reader.drop(answer)
+    if (answer.kind !== 'items' || answer.ids[0] !== firstId) return null
+  }
+  return at === 0 ? 'skip-ignored' : 'wraps'
+}
+
+/** An empty list is two empty answers at 0 and nothing beyond; it never means that everything was deleted. */
+export async function isListEmpty(reader: Reader): Promise<boolean> {
+  for (const place of [0, reader.window, 10 * reader.window]) {
+    const answer = await probe(reader, place)
+    reader.drop(answer)
+    if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return false
+    if (answer.kind === 'refused' && place === 0) return false
+  }
+  return true
+}
+
+/** The next window by its place alone: the chain's last item stands directly before it, also after it was read. */
+export async function joinByPlace(reader: Reader, chain: ChainState): Promise<ItemsWindow | null> {
+  if (chain.end === 0) return null
+  const window = await reader.read(chain.end, reader.take, { fresh: true })
+  const before = await reader.read(chain.end - 1, 1, { fresh: true })
+  reader.drop(before)
+  const holds = before.kind === 'items' && before.ids[0] === chain.last?.id
+  if (holds && window.kind === 'items' && window.ids.length > 0) return window
+  reader.drop(window)
+  return null
+}
+
+export type Passed =
+  | { kind: 'window'; window: ItemsWindow }
+  | { kind: 'end'; total: number }
+  | { kind: 'moved' }
+  | { kind: 'too-many' }
+
+/**
+ * Sets the position aside and goes on behind it. There is no overlap across it: the chain's last item, still directly
+ * before it after the next window was read, is the anchor.
+ */
+export async function* passUnreadable(
+  reader: Reader,
+  chain: ChainState,
+  position: number,
+  message: string,
+): AsyncGenerator<WalkStep, Passed, StepResult> {
+  if (chain.last === null || position !== chain.end) return { kind: 'moved' }
+  const anchor = chain.last.id
+  let next = position + 1
+  let found: ItemsWindow | null = null
+  for (;;) {
+    const reading = await readWindow(reader, next, { fresh: true })
+    if (reading.kind === 'items') {
+      found = reading
+      break
+    }
+    if (reading.kind === 'nothing') break
+    if (reading.skip !== next) return { kind: 'moved' }
+    next += 1
+    if (next - position > UNREADABLE_IN_A_ROW) return { kind: 'too-many' }
+  }
+  const before = await reader.read(position - 1, 1, { fresh: true })
+  reader.drop(before)
+  if (before.kind !== 'items' || before.ids[0] !== anchor) {
+    if (found !== null) reader.drop(found)
+    return { kind: 'moved' }
+  }
+  for (let index = position; index < next; index += 1) {
+    yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor}`, message }
+  }
+  return found === null ? { kind: 'end', total: next } : { kind: 'window', window: found }
+}

@@ -1,0 +1,32 @@
+// Where the next window lies. Pure.
+import { type ChainState, overlapOf } from './chain.ts'
+import type { Reader } from './reader.ts'
+import type { CountedRun } from './ties.ts'
+
+/** How many items the next answer can be expected to hold. */
+export function capacityOf(chain: ChainState, reader: Reader): number {
+  if (reader.take < reader.window) return reader.take
+  if (chain.returned > 0 && chain.returned <= chain.cap) return chain.cap
+  return Math.min(reader.take, Math.max(chain.returned, reader.largest))
+}
+
+/** Before the chain's end by the overlap, and before its tie run where that fits; never below the floor. */
+export function nextSkip(
+  chain: ChainState,
+  counting: CountedRun | null,
+  reader: Reader,
+  overlapWanted: number,
+): number {
+  const capacity = capacityOf(chain, reader)
+  const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), overlapWanted)
+  const plain = Math.max(chain.floor, chain.end - overlap)
+  if (counting !== null || chain.tie === null) return plain
+  const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
+  return reach <= overlap || reach >= capacity ? plain : Math.max(chain.floor, chain.end - reach)
+}
+
+/** Back by what an answer brings anew, `times` over. */
+export function stepBack(skip: number, returned: number, times: number, overlapWanted: number): number {
+  const stride = Math.max(1, returned - overlapOf(returned, overlapWanted))
+  return Math.max(0, skip - stride * times)
+}
