@@ -1,5 +1,7 @@
 // Compression of Parquet pages by node:zlib; snappy is the writer's own.
-import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, gzip, gzipSync, zstdCompress, zstdCompressSync } from 'node:zlib'
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js'
 import type { Compression } from '../target.ts'
 
 export type Codec = 'ZSTD' | 'SNAPPY' | 'GZIP' | 'UNCOMPRESSED'
@@ -12,9 +14,25 @@ export const CODEC_OF: Record<Compression, Codec> = {
   none: 'UNCOMPRESSED',
 }
 
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+const CHUNK = { chunkSize: 128 * 1024 }
+const ZSTD = { ...CHUNK, params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
+const zstdOnThread = promisify(zstdCompress) as (bytes: Uint8Array, options: typeof ZSTD) => Promise<Buffer>
+const gzipOnThread = promisify(gzip) as (bytes: Uint8Array, options: typeof CHUNK) => Promise<Buffer>
+
+/** For small pieces, on this thread. */
 export const COMPRESSORS = {
   ZSTD: (page: Uint8Array): Uint8Array => zstdCompressSync(page, ZSTD),
   GZIP: (page: Uint8Array): Uint8Array => gzipSync(page),
+  SNAPPY: snappyCompress as (page: Uint8Array) => Uint8Array,
+}
+
+/** Below, handing a page to another thread costs more than it saves. */
+const SMALL_BYTES = 4 * 1024
+
+/** The page, compressed; a large one on another thread where the codec can. `page` may not change until then. */
+export async function compressPage(page: Uint8Array, codec: Codec): Promise<Uint8Array> {
+  if (codec === 'UNCOMPRESSED') return page
+  if (codec === 'SNAPPY' || page.length < SMALL_BYTES) return COMPRESSORS[codec](page)
+  return codec === 'ZSTD' ? zstdOnThread(page, ZSTD) : gzipOnThread(page, CHUNK)
 }

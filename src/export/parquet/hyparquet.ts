@@ -1,22 +1,23 @@
-// The default engine: hyparquet-writer, column by column, so that one row group of many megabytes is never one long
-// pause of the event loop. Knows Parquet's types, never SQL or tasks.
+// The default engine: hyparquet-writer's file format around columns that are collected off the JavaScript heap and
+// compressed on other threads while the next rows come in. Knows Parquet's types, never SQL or tasks.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import { writeColumn } from 'hyparquet-writer/src/column.js'
-import { type ColumnKind, positionOf, type RawRow } from '../columns.ts'
+import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { CODEC_OF, COMPRESSORS } from './codecs.ts'
+import { ColumnBuffer } from './column-buffer.ts'
+import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
 import type { ParquetEngine } from './engine.ts'
+import { variantElements, writeVariant } from './variant.ts'
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
 const PAGE_BYTES = 256 * 1024
 
 /** JSON columns are plain strings: Parquet's JSON type makes writers parse and write the text anew. */
-const ELEMENT_OF: Record<ColumnKind, Partial<SchemaElement>> = {
+const ELEMENT_OF: Record<Exclude<ColumnKind, 'variant'>, Partial<SchemaElement>> = {
   utf8: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-  variant: { type: 'BYTE_ARRAY' },
   int64: { type: 'INT64' },
   timestamp_ms: {
     type: 'INT64',
@@ -25,34 +26,58 @@ const ELEMENT_OF: Record<ColumnKind, Partial<SchemaElement>> = {
   },
 }
 
-const ROOT: SchemaElement = { name: 'root' }
+/** A column of the row group that is being filled. */
+interface Filling {
+  column: Column
+  position: number
+  chunk: ChunkOptions
+  buffer: ColumnBuffer
+  /** Of a key or a variant: its values, which its bloom filter or its encoding is made of. */
+  texts: (string | null)[] | null
+}
+
+interface RowGroup {
+  rows: number
+  bytes: number
+  columns: Filling[]
+}
 
 export const hyparquetEngine: ParquetEngine = {
   name: 'hyparquet',
   open(sink, columns, options) {
-    const elements = columns.map(
-      (column): SchemaElement => ({
-        name: column.name,
-        repetition_type: column.nullable ? 'OPTIONAL' : 'REQUIRED',
-        ...ELEMENT_OF[column.kind],
-      }),
-    )
     const codec = CODEC_OF[options.compression]
+    const schema = [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)]
     const bytes = new ByteWriter()
     const file = new ParquetWriter({
       writer: bytes,
-      schema: [{ ...ROOT, num_children: columns.length }, ...elements],
+      schema,
       codec,
       compressors: COMPRESSORS,
       createdBy: options.createdBy,
     })
-    const { compressors } = file
-    const positions = columns.map((column) => positionOf(column.name))
-    const ordering = ['created_at', 'id'].map((name) => columns.findIndex((column) => column.name === name))
-    // Without createdAt the order cannot be told in terms of the columns that are there.
-    const sorting = ordering[0] === -1 ? [] : ordering.filter((index) => index !== -1)
-    let rows: RawRow[] = []
-    let heldBytes = 0
+    const sorting = sortingOf(columns)
+    // Two take turns: while one is compressed and written, rows go into the other.
+    let filling = emptyRowGroup()
+    let spare = emptyRowGroup()
+    let writing: Promise<void> = Promise.resolve()
+
+    function emptyRowGroup(): RowGroup {
+      return { rows: 0, bytes: 0, columns: columns.map((column) => fillingOf(column)) }
+    }
+
+    function fillingOf(column: Column): Filling {
+      const element = column.kind === 'variant' ? variantElements(column.name)[0]! : elementsOf(column)[0]!
+      // Statistics and page indexes repeat values in the clear: never for what can hold a secret.
+      const hasBounds = !column.secret
+      const isText = column.kind !== 'int64' && column.kind !== 'timestamp_ms'
+      return {
+        column,
+        position: positionOf(column.name),
+        chunk: { name: column.name, element, codec, hasBounds },
+        buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
+        texts: column.key || column.kind === 'variant' ? [] : null,
+      }
+    }
 
     /** Brings what the writer has so far into the sink; offsets in the file go on counting. */
     async function flush(): Promise<void> {
@@ -60,68 +85,100 @@ export const hyparquetEngine: ParquetEngine = {
       bytes.index = 0
     }
 
-    async function writeRowGroup(): Promise<void> {
+    function take(rows: readonly RawRow[], from: number, to: number): void {
+      for (const { column, position, buffer, texts } of filling.columns) {
+        if (texts !== null) for (let i = from; i < to; i++) texts.push(rows[i]![position] as string | null)
+        if (column.kind !== 'variant') buffer.append(rows, position, from, to)
+      }
+      filling.rows += to - from
+    }
+
+    /** Hands the filled row group over; waits only for the one before. */
+    async function turn(): Promise<void> {
+      await writing
+      const full = filling
+      filling = spare
+      spare = full
+      writing = writeRowGroup(full)
+      // Its failure is thrown by the next turn or by close; until then it is nobody's.
+      writing.catch(() => {})
+    }
+
+    async function writeRowGroup(group: RowGroup): Promise<void> {
+      const packed = group.columns.map(({ column, buffer, chunk }) =>
+        column.kind === 'variant' ? null : packPages(buffer, chunk),
+      )
       const start = bytes.offset
       const chunks = []
-      for (const [i, column] of columns.entries()) {
-        const position = positions[i]!
-        const values = rows.map((row) => row[position]!)
-        const result = writeColumn({
-          writer: bytes,
-          column: {
-            columnName: column.name,
-            element: elements[i]!,
-            schemaPath: [ROOT, elements[i]!],
-            codec,
-            compressors,
-            // Statistics and column indexes repeat values in the clear: never for what can hold a secret.
-            stats: !column.secret,
-            columnIndex: !column.secret,
-            offsetIndex: true,
-            pageSize: PAGE_BYTES,
-            ...(column.key ? { encoding: 'PLAIN' as const } : {}),
-          },
-          pageData: {
-            values,
-            definitionLevels: column.nullable ? values.map((value) => (value === null ? 0 : 1)) : [],
-            repetitionLevels: [],
-            maxDefinitionLevel: column.nullable ? 1 : 0,
-          },
-        })
-        chunks.push(result.chunk)
-        file.pendingIndexes.push(column.key ? { ...result, bloomFilter: bloomFilterOf(values as string[]) } : result)
+      for (const [i, filled] of group.columns.entries()) {
+        for (const indexes of await writeColumn(filled, packed[i] ?? null)) {
+          chunks.push(indexes.chunk)
+          file.pendingIndexes.push(indexes)
+        }
         await flush()
         await breathe()
       }
-      const rowCount = BigInt(rows.length)
-      file.num_rows += rowCount
+      file.num_rows += BigInt(group.rows)
       file.row_groups.push({
         columns: chunks,
         total_byte_size: chunks.reduce((sum, chunk) => sum + (chunk.meta_data?.total_uncompressed_size ?? 0n), 0n),
-        num_rows: rowCount,
+        num_rows: BigInt(group.rows),
         total_compressed_size: BigInt(bytes.offset - start),
-        ...(sorting.length > 0 && {
-          sorting_columns: sorting.map((column_idx) => ({ column_idx, descending: false, nulls_first: true })),
-        }),
+        ...(sorting.length > 0 && { sorting_columns: sorting }),
       })
-      rows = []
-      heldBytes = 0
+      for (const { buffer, texts } of group.columns) {
+        buffer.reset()
+        if (texts !== null) texts.length = 0
+      }
+      group.rows = 0
+      group.bytes = 0
+    }
+
+    async function writeColumn({ column, buffer, chunk, texts }: Filling, packed: PackedPages | null) {
+      if (packed === null) return writeVariant(bytes, schema, column.name, texts!, codec, PAGE_BYTES)
+      const indexes = await writeChunk(bytes, buffer, packed, chunk)
+      return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(texts as string[]) } : indexes]
     }
 
     return {
       async write(batch) {
-        for (const row of batch) {
-          rows.push(row)
-          for (const value of row) heldBytes += typeof value === 'string' ? value.length + 4 : 8
-          if (heldBytes >= options.rowGroupBytes) await writeRowGroup()
+        let from = 0
+        for (let i = 0; i < batch.length; i++) {
+          for (const value of batch[i]!) filling.bytes += typeof value === 'string' ? value.length + 4 : 8
+          if (filling.bytes < options.rowGroupBytes) continue
+          take(batch, from, i + 1)
+          from = i + 1
+          await turn()
         }
+        take(batch, from, batch.length)
       },
       async close(about) {
-        if (rows.length > 0) await writeRowGroup()
+        if (filling.rows > 0) await turn()
+        await writing
         file.kvMetadata = Object.entries(about).map(([key, value]) => ({ key, value }))
         await file.finish()
         await flush()
       },
     }
   },
+}
+
+function elementsOf(column: Column): SchemaElement[] {
+  if (column.kind === 'variant') return variantElements(column.name)
+  return [
+    {
+      name: column.name,
+      repetition_type: column.nullable ? 'OPTIONAL' : 'REQUIRED',
+      ...ELEMENT_OF[column.kind],
+    },
+  ]
+}
+
+/** The order of the rows in terms of the leaves of the schema; none where createdAt was left out. */
+function sortingOf(columns: readonly Column[]) {
+  const leaves = columns.flatMap(({ name, kind }) => (kind === 'variant' ? [name, name] : [name]))
+  if (!leaves.includes('created_at')) return []
+  return ['created_at', 'id']
+    .filter((name) => leaves.includes(name))
+    .map((name) => ({ column_idx: leaves.indexOf(name), descending: false, nulls_first: true }))
 }

@@ -1,0 +1,53 @@
+// One column of JSON text as Parquet's VARIANT: values are parsed and written in the binary form that engines can look
+// into. What a double cannot carry is rounded. The encoding is hyparquet-writer's.
+import type { SchemaElement, SchemaTree } from 'hyparquet'
+import type { ByteWriter } from 'hyparquet-writer'
+import { writeColumn } from 'hyparquet-writer/src/column.js'
+import { encodeNestedValues } from 'hyparquet-writer/src/dremel.js'
+import { schemaPathResolver } from 'hyparquet-writer/src/schema.js'
+import type { PageIndexes } from 'hyparquet-writer/src/types.js'
+import { encodeVariantColumn } from 'hyparquet-writer/src/variant.js'
+import { COMPRESSORS, type Codec } from './codecs.ts'
+
+/** The group of a variant column and its two leaves, as the schema lists them. */
+export function variantElements(name: string): SchemaElement[] {
+  return [
+    { name, repetition_type: 'OPTIONAL', num_children: 2, logical_type: { type: 'VARIANT' } },
+    { name: 'metadata', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
+    { name: 'value', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
+  ]
+}
+
+/** Writes the leaves of the column `name`; null is a missing value, the text `null` JSON's own. */
+export function writeVariant(
+  writer: ByteWriter,
+  schema: SchemaElement[],
+  name: string,
+  texts: readonly (string | null)[],
+  codec: Codec,
+  pageSize: number,
+): PageIndexes[] {
+  const values = texts.map((text) => (text === null ? undefined : JSON.parse(text)))
+  const rows = encodeVariantColumn(values, undefined, { name, required: false })
+  const resolve = schemaPathResolver(schema)
+  return ['metadata', 'value'].map((leaf) => {
+    const path: SchemaTree[] = resolve([name, leaf])
+    const schemaPath = path.map((node) => node.element)
+    return writeColumn({
+      writer,
+      column: {
+        columnName: `${name}.${leaf}`,
+        element: schemaPath.at(-1)!,
+        schemaPath,
+        codec,
+        compressors: COMPRESSORS,
+        // Statistics repeat values in the clear.
+        stats: false,
+        columnIndex: false,
+        offsetIndex: true,
+        pageSize,
+      },
+      pageData: encodeNestedValues(path, rows as never),
+    })
+  })
+}

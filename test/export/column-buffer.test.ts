@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { RawRow } from '../../src/export/columns.ts'
+import { ColumnBuffer, compareValues } from '../../src/export/parquet/column-buffer.ts'
+
+const text = (more: object = {}) =>
+  new ColumnBuffer({ isText: true, hasBounds: true, mayRepeat: true, pageBytes: 64, ...more })
+
+function append(column: ColumnBuffer, values: (string | bigint | null)[]): void {
+  const rows: RawRow[] = values.map((value) => [value])
+  column.append(rows, 0, 0, rows.length)
+}
+
+/** What a reader of the format would make of it. */
+function valuesOf(column: ColumnBuffer): (string | null)[] {
+  const plain: string[] = []
+  for (let at = 0; at < column.length; ) {
+    const size = column.bytes.readUInt32LE(at)
+    plain.push(column.bytes.toString('utf8', at + 4, at + 4 + size))
+    at += 4 + size
+  }
+  let taken = 0
+  return Array.from(column.levels.subarray(0, column.rows), (level) => {
+    if (level === 0) return null
+    const i = taken++
+    return column.dictionary === null ? plain[i]! : String(column.dictionary[column.indexes[i]!])
+  })
+}
+
+test('what goes in comes out, by dictionary or plain, page by page, however it is cut into batches', () => {
+  const value = fc.oneof(fc.constantFrom('DONE', 'OPEN', null), fc.string({ unit: 'grapheme', maxLength: 30 }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(value, { maxLength: 300 }), { maxLength: 12 }),
+      fc.boolean(),
+      (batches, mayRepeat) => {
+        const column = text({ mayRepeat })
+        // The buffer is used again for every row group.
+        for (const used of [batches.slice(0, 3), batches]) {
+          column.reset()
+          for (const batch of used) append(column, batch)
+          column.settle()
+          const all = used.flat()
+          expect(valuesOf(column)).toEqual(all)
+          expect(column.nulls).toBe(all.filter((one) => one === null).length)
+          expect(column.pages.reduce((sum, page) => sum + page.rows, 0)).toBe(all.length)
+          for (const { firstRow, rows, values, min, max } of column.pages) {
+            const page = all.slice(firstRow, firstRow + rows).filter((one) => one !== null)
+            expect(values).toBe(page.length)
+            const ordered = page
+              .map((one) => Buffer.from(one))
+              .sort(Buffer.compare)
+              .map(String)
+            expect([min, max]).toEqual([ordered[0], ordered.at(-1)])
+          }
+        }
+      },
+    ),
+  )
+})
+
+test.each([
+  ['few values, often', (i: number) => `status ${i % 3}`, true],
+  ['every value another', (i: number) => `id ${i}`, false],
+  ['different ones first, then always the same', (i: number) => (i < 900 ? `id ${i}` : 'same'), true],
+  ['the same first, then always different ones', (i: number) => (i < 100 ? 'same' : `id ${i}`), false],
+])('%s: whether a dictionary is kept', (_, valueAt, isKept) => {
+  const column = text()
+  append(
+    column,
+    Array.from({ length: 5_000 }, (_, i) => valueAt(i)),
+  )
+  column.settle()
+  expect(column.dictionary !== null).toBe(isKept)
+  expect(valuesOf(column)[4_999]).toBe(valueAt(4_999))
+})
+
+test('integers lie in 8 bytes each, the extremes of 64 bits included', () => {
+  const column = new ColumnBuffer({ isText: false, hasBounds: true, mayRepeat: false, pageBytes: 1_000_000 })
+  const values = [2n ** 63n - 1n, -(2n ** 63n), 0n, -1n, ...Array.from({ length: 20_000 }, (_, i) => BigInt(i))]
+  append(column, values)
+  expect(Array.from({ length: values.length }, (_, i) => column.bytes.readBigInt64LE(i * 8))).toEqual(values)
+  expect(column.pages[0]).toMatchObject({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+})
+
+test('text is ordered as its UTF-8 bytes are, also beyond the basic plane', () => {
+  expect(compareValues('\u{1f600}', '\uffee')).toBeGreaterThan(0)
+  expect('\u{1f600}' > '\uffee').toBe(false)
+  expect(compareValues('a', 'b')).toBeLessThan(0)
+  expect(compareValues('é', 'z')).toBeGreaterThan(0)
+  expect(compareValues(2n, 10n)).toBeLessThan(0)
+})
