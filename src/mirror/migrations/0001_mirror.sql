@@ -1,4 +1,5 @@
--- Public tables and views are a contract: add, never rename. The comments here become docs/schema.md.
+-- Public tables and views are a contract: add, never rename. The comments here become docs/schema.md: the lines before a
+-- table or view, and what stands behind each column.
 -- Times are epoch milliseconds unless a name says otherwise.
 
 -- One row per task of the account, tombstones included.
@@ -36,7 +37,7 @@ CREATE INDEX tasks_deleted_at ON tasks (deleted_at) WHERE deleted_at IS NOT NULL
 -- One row per run: an execution of a command that talks to the service. The last 10,000 are kept.
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT, -- runId of the output
-  command TEXT NOT NULL,          -- sync, backfill, ...
+  command TEXT NOT NULL,          -- sync, backfill, get, probe, rejected or verify
   plan TEXT,                      -- JSON: what the run set out to do
   outcome TEXT,                   -- ok, partial, failed or interrupted; NULL while running, or when killed
   verdict TEXT,                   -- complete or partial: what its walks proved
@@ -54,38 +55,38 @@ CREATE TABLE runs (
   drift INTEGER NOT NULL DEFAULT 0,      -- differences found at seams
   bytes INTEGER NOT NULL DEFAULT 0,      -- bytes of answers after decompression
   waited_ms INTEGER NOT NULL DEFAULT 0,  -- waiting that the service asked for, and back-off
-  started_at INTEGER NOT NULL,
-  finished_at INTEGER,            -- NULL while running, or when killed
-  exit_code INTEGER,
+  started_at INTEGER NOT NULL,    -- when it began
+  finished_at INTEGER,            -- when it ended; NULL while running, or when killed
+  exit_code INTEGER,              -- the exit code it stands for, signals aside; NULL while running, or when killed
   error TEXT,                     -- JSON {code, message} of what ended the run early
-  tool_version TEXT NOT NULL
+  tool_version TEXT NOT NULL      -- version of task-mirror
 ) STRICT;
 
 -- One row per walk: a chain of windows joined by verified seams. The last 10,000 are kept.
 CREATE TABLE walks (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- number of the walk
   run_id INTEGER NOT NULL,        -- the run that began it; a resumed walk may end in a later run
   kind TEXT NOT NULL,             -- full, head, tail or range
   range_since INTEGER,            -- lower bound of createdAt (inclusive); NULL where there is none
   range_until INTEGER,            -- upper bound of createdAt (exclusive); NULL where there is none
   next_skip INTEGER NOT NULL DEFAULT 0, -- index behind the last committed window
-  windows INTEGER NOT NULL DEFAULT 0,
+  windows INTEGER NOT NULL DEFAULT 0, -- windows committed
   met INTEGER NOT NULL DEFAULT 0, -- distinct tasks met
-  drift INTEGER NOT NULL DEFAULT 0,
+  drift INTEGER NOT NULL DEFAULT 0, -- differences found at seams
   ordering TEXT,                  -- the order its own pairs show: created_desc, created_asc, id_asc, id_desc or none
   verdict TEXT,                   -- complete or partial; NULL while open
   reason TEXT,                    -- why it is partial, a stable code
   state TEXT,                     -- JSON the walk resumes from
   first_window TEXT,              -- JSON: ids and createdAt of its first window, for the closing lap
   max_seq_at_start INTEGER NOT NULL, -- highest seq when it began: only rows up to it can be deletion candidates
-  started_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  finished_at INTEGER
+  started_at INTEGER NOT NULL,    -- when its first run began it
+  updated_at INTEGER NOT NULL,    -- when it last committed a window, or ended
+  finished_at INTEGER             -- when it ended; NULL while open, or when cut off
 ) STRICT;
 
 -- Which rows a walk has met, written in the window's transaction.
 CREATE TABLE walk_marks (
-  walk_id INTEGER NOT NULL,
+  walk_id INTEGER NOT NULL,       -- the walk
   chunk INTEGER NOT NULL,         -- seq / 8192
   bits BLOB NOT NULL,             -- 1,024 bytes: bit (seq % 8192), least significant first
   PRIMARY KEY (walk_id, chunk)
@@ -93,17 +94,17 @@ CREATE TABLE walk_marks (
 
 -- What could not be taken in, with its raw text and the reason; `rejected --replay` tries it again.
 CREATE TABLE rejected_items (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- number of the item
   run_id INTEGER,                 -- the run that first met it
   source TEXT NOT NULL,           -- list or detail
   skip INTEGER,                   -- its index in the list when it was met
   task_id TEXT,                   -- where it has a usable id
   reason TEXT NOT NULL,           -- stable code: not-an-object, no-id, id-too-long, id-malformed, too-deep, unreadable, other-id
-  message TEXT NOT NULL,
+  message TEXT NOT NULL,          -- the reason in words
   raw TEXT NOT NULL,              -- as sent; empty where nothing could be read
   raw_hash BLOB NOT NULL,         -- recognises the same item in later runs
-  seen_at INTEGER NOT NULL,
-  replayed_at INTEGER             -- when it was taken in after all
+  seen_at INTEGER NOT NULL,       -- when it was last met
+  replayed_at INTEGER             -- when it was taken in after all, or a later complete full walk no longer met its unreadable place; NULL while set aside
 ) STRICT;
 
 CREATE UNIQUE INDEX rejected_items_raw_hash ON rejected_items (raw_hash);
@@ -111,12 +112,12 @@ CREATE INDEX rejected_items_task_id ON rejected_items (task_id) WHERE task_id IS
 
 -- What is still owed: open tasks to ask again, details, deletion candidates.
 CREATE TABLE open_checks (
-  task_id TEXT NOT NULL,
+  task_id TEXT NOT NULL,          -- id of the task
   reason TEXT NOT NULL,           -- open, detail or candidate
   checked_at INTEGER,             -- last asked by id; NULL: never
-  next_check_at INTEGER NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  last_error TEXT,
+  next_check_at INTEGER NOT NULL, -- not before then
+  attempts INTEGER NOT NULL DEFAULT 0, -- times asked without settling it
+  last_error TEXT,                -- what the last attempt was answered with
   PRIMARY KEY (task_id, reason)
 ) STRICT, WITHOUT ROWID;
 
@@ -124,9 +125,9 @@ CREATE INDEX open_checks_next ON open_checks (reason, next_check_at);
 
 -- What has been learned of the service.
 CREATE TABLE service_facts (
-  key TEXT PRIMARY KEY,           -- base_url, key_fingerprint, order, page_cap, total, frontier, not_before, ...
+  key TEXT PRIMARY KEY,           -- base_url, key_fingerprint, order, page_cap, total, frontier, not_before, probe, ...
   value TEXT NOT NULL,            -- JSON
-  observed_at INTEGER NOT NULL
+  observed_at INTEGER NOT NULL    -- when it was last stored
 ) STRICT, WITHOUT ROWID;
 
 -- One row per published snapshot.
@@ -135,66 +136,66 @@ CREATE TABLE snapshots (
   cut INTEGER NOT NULL,           -- highest change_seq in it
   path TEXT NOT NULL,             -- where it was published
   format TEXT NOT NULL,           -- ndjson or parquet
-  files INTEGER NOT NULL,
-  rows INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  filters TEXT NOT NULL,          -- JSON: the filters of the publication; `--changes last` looks for the same ones
+  files INTEGER NOT NULL,         -- data files
+  rows INTEGER NOT NULL,          -- tasks in them
+  bytes INTEGER NOT NULL,         -- their size
+  filters TEXT NOT NULL,          -- JSON: the filters of the publication; a feed goes on from the last one with the same filters
   since_seq INTEGER,              -- for a feed: only rows with a greater change_seq; NULL for a full snapshot
-  published_at INTEGER NOT NULL
+  published_at INTEGER NOT NULL   -- when it was published
 ) STRICT;
 
--- Live tasks: no tombstones.
+-- Live tasks: no tombstones. The columns are those of tasks.
 CREATE VIEW live_tasks AS SELECT * FROM tasks WHERE deleted_at IS NULL;
 
--- Tasks for people: ISO-8601 UTC times, duration, host of the URL.
+-- Tasks for people, tombstones included: ISO-8601 UTC times, duration, host of the URL.
 CREATE VIEW task_overview AS
 SELECT
-  id,
-  user_id,
-  system_status,
-  data_method AS method,
-  data_url AS url,
+  id, -- the service's identifier
+  user_id, -- userId
+  system_status, -- systemStatus, such as DONE
+  data_method AS method, -- HTTP method of the request
+  data_url AS url, -- target of the request
   -- between '://' and the next '/', '?' or '#', without user and password
   CASE WHEN instr(data_url, '://') > 0 THEN (
     WITH rest(r) AS (SELECT substr(data_url, instr(data_url, '://') + 3)),
     auth(a) AS (SELECT substr(r, 1, min(
       instr(r || '/', '/'), instr(r || '?', '?'), instr(r || '#', '#')) - 1) FROM rest)
     SELECT lower(CASE WHEN instr(a, '@') > 0 THEN substr(a, instr(a, '@') + 1) ELSE a END) FROM auth
-  ) END AS host,
-  result_status_code,
-  result_status_text,
+  ) END AS host, -- host and port of the URL, in lower case; NULL where there is none
+  result_status_code, -- HTTP status of the response
+  result_status_text, -- HTTP status text of the response
   CASE WHEN created_at BETWEEN -62135596800000 AND 253402300799999 THEN strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000 - (created_at % 1000 < 0), 'unixepoch')
-    || printf('.%03dZ', ((created_at % 1000) + 1000) % 1000) END AS created_at,
+    || printf('.%03dZ', ((created_at % 1000) + 1000) % 1000) END AS created_at, -- createdAt, ISO-8601; NULL outside of the years 0001 to 9999
   CASE WHEN completed_at BETWEEN -62135596800000 AND 253402300799999 THEN strftime('%Y-%m-%dT%H:%M:%S', completed_at / 1000 - (completed_at % 1000 < 0), 'unixepoch')
-    || printf('.%03dZ', ((completed_at % 1000) + 1000) % 1000) END AS completed_at,
-  completed_at - created_at AS duration_ms,
+    || printf('.%03dZ', ((completed_at % 1000) + 1000) % 1000) END AS completed_at, -- completedAt, likewise
+  completed_at - created_at AS duration_ms, -- from createdAt to completedAt, ms
   completed_at IS NOT NULL OR system_status IN (SELECT value FROM json_each(
-    coalesce((SELECT value FROM service_facts WHERE key = 'final_statuses'), '["DONE"]'))) AS is_final,
-  deleted_at IS NOT NULL AS is_deleted,
-  strftime('%Y-%m-%dT%H:%M:%S', first_seen_at / 1000, 'unixepoch') || printf('.%03dZ', first_seen_at % 1000) AS first_seen_at,
-  strftime('%Y-%m-%dT%H:%M:%S', changed_at / 1000, 'unixepoch') || printf('.%03dZ', changed_at % 1000) AS changed_at,
-  strftime('%Y-%m-%dT%H:%M:%S', deleted_at / 1000, 'unixepoch') || printf('.%03dZ', deleted_at % 1000) AS deleted_at
+    coalesce((SELECT value FROM service_facts WHERE key = 'final_statuses'), '["DONE"]'))) AS is_final, -- 1 where completedAt is present or the status is one of sync.finalStatuses
+  deleted_at IS NOT NULL AS is_deleted, -- 1 for a tombstone
+  strftime('%Y-%m-%dT%H:%M:%S', first_seen_at / 1000, 'unixepoch') || printf('.%03dZ', first_seen_at % 1000) AS first_seen_at, -- when this mirror first took the task in, ISO-8601
+  strftime('%Y-%m-%dT%H:%M:%S', changed_at / 1000, 'unixepoch') || printf('.%03dZ', changed_at % 1000) AS changed_at, -- when the row last changed, ISO-8601
+  strftime('%Y-%m-%dT%H:%M:%S', deleted_at / 1000, 'unixepoch') || printf('.%03dZ', deleted_at % 1000) AS deleted_at -- when the service was proven to have deleted the task, ISO-8601
 FROM tasks;
 
 -- Live tasks per UTC day of createdAt and status code of the result.
 CREATE VIEW daily_outcomes AS
 SELECT
-  date(created_at / 1000 - (created_at % 1000 < 0), 'unixepoch') AS day,
-  system_status,
-  result_status_code,
-  count(*) AS tasks,
-  round(avg(completed_at - created_at)) AS mean_duration_ms
+  date(created_at / 1000 - (created_at % 1000 < 0), 'unixepoch') AS day, -- UTC day of createdAt
+  system_status, -- systemStatus
+  result_status_code, -- HTTP status of the response
+  count(*) AS tasks, -- live tasks
+  round(avg(completed_at - created_at)) AS mean_duration_ms -- mean time from createdAt to completedAt, ms
 FROM live_tasks
 GROUP BY 1, 2, 3;
 
 -- Live tasks per host of the URL: how many, how many answered with 400 or more.
 CREATE VIEW host_outcomes AS
 SELECT
-  host,
-  count(*) AS tasks,
-  sum(is_final) AS final_tasks,
-  sum(coalesce(result_status_code >= 400, 0)) AS failures,
-  round(avg(duration_ms)) AS mean_duration_ms
+  host, -- host and port of the URL
+  count(*) AS tasks, -- live tasks
+  sum(is_final) AS final_tasks, -- of these, final ones
+  sum(coalesce(result_status_code >= 400, 0)) AS failures, -- of these, answered with 400 or more
+  round(avg(duration_ms)) AS mean_duration_ms -- mean time from createdAt to completedAt, ms
 FROM task_overview
 WHERE NOT is_deleted
 GROUP BY host;

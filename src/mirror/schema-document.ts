@@ -1,0 +1,89 @@
+// docs/schema.md from the comments of the migrations. Pure: SQL text in, Markdown out; knows the way the migrations are
+// written, one column to a line, and no more of SQL.
+
+export interface DescribedColumn {
+  name: string
+  /** Declared type and constraints; empty for a view. */
+  type: string
+  about: string
+}
+
+export interface Described {
+  kind: 'table' | 'view'
+  name: string
+  about: string
+  columns: DescribedColumn[]
+}
+
+/** Every table and view in the order of the migrations. */
+export function describeSchema(migrations: readonly string[]): Described[] {
+  const found: Described[] = []
+  for (const sql of migrations) {
+    let comment: string[] = []
+    let open: Described | null = null
+    for (const line of sql.split('\n')) {
+      if (open !== null) {
+        const column = open.kind === 'table' ? tableColumn(line) : viewColumn(line)
+        if (column !== null) open.columns.push(column)
+        if (/;\s*(--.*)?$/.test(line)) open = null
+        continue
+      }
+      const added = /^ALTER TABLE (\w+) ADD COLUMN (.*);(.*)$/.exec(line)
+      if (added !== null) {
+        const column = tableColumn(`  ${added[2]},${added[3]}`)
+        if (column !== null) found.find(({ name }) => name === added[1])?.columns.push(column)
+      }
+      const start = /^CREATE (TABLE|VIEW) (\w+)/.exec(line)
+      if (start !== null) {
+        const kind = start[1] === 'TABLE' ? 'table' : 'view'
+        const made: Described = { kind, name: start[2] as string, about: comment.join(' '), columns: [] }
+        found.push(made)
+        open = /;\s*$/.test(line) ? null : made
+      }
+      comment = line.startsWith('-- ') ? [...comment, line.slice(3)] : []
+    }
+  }
+  return found
+}
+
+/** `  name TYPE constraints, -- about`. */
+function tableColumn(line: string): DescribedColumn | null {
+  const [, name, type, about = ''] = /^ {2}([a-z_]+) ([A-Z][A-Z0-9 ]*?),?\s*(?:-- (.*))?$/.exec(line) ?? []
+  return name === undefined || type === undefined ? null : { name, type: type.trim(), about }
+}
+
+/** A column of a view is described behind its last line: `  expression AS name, -- about`. */
+function viewColumn(line: string): DescribedColumn | null {
+  const [, name, about] = /\b([a-z_]+),?\s+-- (.*)$/.exec(line) ?? []
+  return name === undefined || about === undefined ? null : { name, type: '', about }
+}
+
+export function schemaDocument(migrations: readonly string[]): string {
+  const all = describeSchema(migrations)
+  const parts = all.map((one) => {
+    const columns = one.columns.map(({ name, type, about }) =>
+      one.kind === 'table' ? [`\`${name}\``, type, about] : [`\`${name}\``, about],
+    )
+    const head = one.kind === 'table' ? ['column', 'type', 'what it holds'] : ['column', 'what it holds']
+    const table = columns.length === 0 ? '' : `\n${markdownTable(head, columns)}\n`
+    return `## ${one.name}\n\n${one.kind === 'view' ? 'View. ' : ''}${escaped(one.about)}\n${table}`
+  })
+  return `${INTRODUCTION}\n${parts.join('\n')}`
+}
+
+const INTRODUCTION = `# Schema of the mirror
+
+The mirror is a SQLite file that any program may read while task-mirror goes on writing. Tables and views are a contract:
+columns are added, never renamed or removed. Times are epoch milliseconds unless a description says otherwise.
+
+This page is made from the comments of the migrations by \`npm run docs\`; a test keeps it current.
+`
+
+function markdownTable(head: string[], rows: string[][]): string {
+  const cells = [head, ...rows.map((row) => row.map(escaped))]
+  const widths = head.map((_, index) => Math.max(...cells.map((row) => (row[index] as string).length)))
+  const line = (row: string[]) => `| ${row.map((cell, index) => cell.padEnd(widths[index] as number)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...cells.slice(1).map(line)].join('\n')
+}
+
+const escaped = (text: string): string => text.replaceAll('|', '\\|')
