@@ -1,6 +1,7 @@
 // Against services that mislead a walk: repeated items, empty lists, positions that cannot be read (design.md 6.1,
 // "Guards").
 import type { ChainState } from './chain.ts'
+import type { FirstWindow } from './lap.ts'
 import { probe, type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
@@ -12,15 +13,19 @@ const UNREADABLE_IN_A_ROW = 3
  */
 export async function firstItemTwice(
   reader: Reader,
-  firstId: string | undefined,
+  first: FirstWindow | null,
   earlier: ChainState,
   window: ItemsWindow,
 ): Promise<'skip-ignored' | 'wraps' | null> {
-  if (earlier.last === null || firstId === undefined || window.skip === 0) return null
+  const firstId = first?.ids[0]
+  if (earlier.last === null || first === null || firstId === undefined || window.skip === 0) return null
   const at = window.ids.indexOf(firstId)
   if (at < 0) return null
-  // Three in a row, so that items inserted in front between two requests do not look the same.
-  for (const place of [0, window.skip + at, 0]) {
+  // In turn, so that items inserted in front between two requests do not look the same; more often among equal createdAt,
+  // where chance may bring the same one again.
+  const tied = first.moments[0] === first.moments[1]
+  const there = window.skip + at
+  for (const place of tied ? [0, there, 0, there, 0, there, 0, there, 0] : [0, there, 0]) {
     const answer = await reader.read(place, 1, { fresh: true })
     reader.drop(answer)
     if (answer.kind !== 'items' || answer.ids[0] !== firstId) return null
@@ -39,13 +44,12 @@ export async function isListEmpty(reader: Reader): Promise<boolean> {
   return true
 }
 
-/** The next window by its place alone: the chain's last item stands directly before it, also after it was read. */
-export async function joinByPlace(reader: Reader, chain: ChainState): Promise<ItemsWindow | null> {
-  if (chain.end === 0) return null
-  const window = await reader.read(chain.end, reader.take, { fresh: true })
-  const before = await reader.read(chain.end - 1, 1, { fresh: true })
+/** The next window by its place alone: `lastId` stands directly before it, at `index`, also after it was read. */
+export async function joinByPlace(reader: Reader, lastId: string, index: number): Promise<ItemsWindow | null> {
+  const window = await reader.read(index + 1, reader.take, { fresh: true })
+  const before = await reader.read(index, 1, { fresh: true })
   reader.drop(before)
-  const holds = before.kind === 'items' && before.ids[0] === chain.last?.id
+  const holds = before.kind === 'items' && before.ids[0] === lastId
   if (holds && window.kind === 'items' && window.ids.length > 0) return window
   reader.drop(window)
   return null

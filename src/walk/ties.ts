@@ -30,13 +30,19 @@ const LARGEST_RUN = 300_000
 /** Whether the run starts where it started: an item of another createdAt before it, then one of the run. */
 async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
   const skip = Math.max(0, run.start - 1)
+  const at = run.start - skip
   const answer = await probe(reader, skip)
   reader.drop(answer)
-  if (answer.kind !== 'items') return false
-  const at = run.start - skip
-  return (
-    answer.moments[at] === run.moment && answer.ids[at] !== undefined && (at === 0 || answer.moments[0] !== run.moment)
-  )
+  if (answer.kind !== 'items' || answer.ids.length === 0) return false
+  if (at > 0 && answer.moments[0] === run.moment) return false
+  if (at < answer.ids.length) return answer.moments[at] === run.moment
+  // Cut after the item before the run: ask for the two in turn.
+  const there = await reader.read(run.start, 1, { fresh: true })
+  reader.drop(there)
+  const again = await reader.read(skip, 1, { fresh: true })
+  reader.drop(again)
+  const holds = again.kind === 'items' && again.ids[0] === answer.ids[0]
+  return holds && there.kind === 'items' && there.ids.length > 0 && there.moments[0] === run.moment
 }
 
 /**

@@ -20,6 +20,7 @@ type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 const FRUITLESS = 200
 /** How often the end, or an unreadable position, may turn out to have moved. */
 const TRIES = 12
+const SINGLES = 20
 /** Seams in a row at which the last item stood further down, and answers in a row that have to be the same. */
 const SUSPICIOUS_SHIFTS = 3
 /** After so many the end is proven in another way. */
@@ -40,11 +41,19 @@ export class Walker {
   private back = 1
   private ahead = 1
   private fruitless = 0
+  /** The chain's last item when a window was read anew because of its ties, and how often that was. */
+  private tiedAt: string | null = null
+  private tiedTries = 0
+  /** How often the end had moved since something new was met, and in all; how often the list had grown meanwhile. */
   private endTries = 0
+  private endMoves = 0
+  private growths = 0
   private stuck = 0
   /** An index at which there was nothing: a chain that passes it follows a list that grows while it is read. */
   private horizon = 0
   private pageOfOne: boolean
+  /** Answers of one item where more were asked for and were there. */
+  private singles = 0
   /** Nothing read ahead will do for the next window. */
   private fresh = false
 
@@ -186,9 +195,8 @@ export class Walker {
 
   private onGap(window: ItemsWindow): void {
     this.ahead = 1
-    if (window.asked > 1 && window.ids.length === 1 && this.reader.largest === 1) {
+    if (this.doubtPageOfOne(window)) {
       this.fruitless += 1
-      this.doubtPageOfOne()
       this.retry(this.chain.end)
     } else this.stepBackFrom(window)
   }
@@ -206,9 +214,12 @@ export class Walker {
       this.doubts.push('ties')
       return true
     }
+    const lastId = chain.last?.id ?? null
+    this.tiedTries = this.tiedAt === lastId ? this.tiedTries + 1 : 0
+    this.tiedAt = lastId
     const reach = chain.end - chain.tie.start + this.back
     const wanted = Math.max(chain.floor, chain.end - reach)
-    if (wanted < this.skip && reach < capacityOf(chain, reader)) {
+    if (this.tiedTries < PATIENCE && wanted < this.skip && reach < capacityOf(chain, reader)) {
       reader.drop(window)
       this.fruitless += 1
       this.retry(wanted)
@@ -229,10 +240,11 @@ export class Walker {
     const behindRun = this.counting === null ? null : countRun(this.counting, window)
     const { newlyMet } = yield this.step(window)
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
+    if (newlyMet > 0) this.endTries = 0
     if (behindRun !== null) yield* this.proveCounted(behindRun)
     await this.suspectFilter(window)
     if (this.request.reached?.(window) === true) return { kind: 'stop', reason: null }
-    const twice = await firstItemTwice(this.reader, this.firstWindow?.ids[0], earlier, window)
+    const twice = await firstItemTwice(this.reader, this.firstWindow, earlier, window)
     if (twice !== null) return { kind: 'stop', reason: twice }
 
     const last = lastOf(window)
@@ -290,8 +302,8 @@ export class Walker {
       return this.endMoved()
     }
     if (this.chain.filtered) return null
-    if (window.ids.length === 1 && this.reader.largest === 1 && this.request.beyond) this.doubtPageOfOne()
-    if (fruitless && !this.pageOfOne && !(yield* this.joinBehind())) {
+    if (this.request.beyond) this.doubtPageOfOne(window)
+    if (fruitless && !this.pageOfOne && !(yield* this.joinBehind(last.id, index))) {
       this.fresh = true
       return this.endMoved()
     }
@@ -302,18 +314,25 @@ export class Walker {
   private async passHorizon(): Promise<Ended | null> {
     const grown = this.horizon > 0
     this.horizon = await findHorizon(this.reader, this.chain.end)
-    return grown ? this.endMoved() : null
+    if (!grown) return null
+    this.growths += 1
+    return this.giveUpEnd(this.growths)
   }
 
   private endMoved(): Ended | null {
     this.endTries += 1
-    if (this.endTries <= PATIENCE) return null
+    this.endMoves += 1
+    return this.giveUpEnd(Math.max(this.endTries, this.endMoves / 5))
+  }
+
+  private giveUpEnd(tries: number): Ended | null {
+    if (tries <= PATIENCE) return null
     this.until = this.startPassed()
     if (this.until !== null) {
       this.total = this.chain.end
       return { kind: 'stop', reason: null }
     }
-    return this.endTries > TRIES ? { kind: 'stop', reason: 'end-keeps-moving' } : null
+    return tries > TRIES ? { kind: 'stop', reason: 'end-keeps-moving' } : null
   }
 
   /**
@@ -344,8 +363,8 @@ export class Walker {
    * The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one. Then its place is the
    * anchor; a place says nothing about ties, so the run before it is counted.
    */
-  private async *joinBehind(): Steps<boolean> {
-    const window = await joinByPlace(this.reader, this.chain)
+  private async *joinBehind(lastId: string, index: number): Steps<boolean> {
+    const window = lastId === this.chain.last?.id ? await joinByPlace(this.reader, lastId, index) : null
     if (window === null) return false
     if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
     const behindRun = this.counting === null ? null : countRun(this.counting, window)
@@ -358,9 +377,10 @@ export class Walker {
   // Tie runs
 
   private async *proveCounted(behind: number | null): Steps<void> {
-    const run = this.counting as CountedRun
+    // Kept in the state until it is proven: the walk may be cut off meanwhile.
+    const proven = yield* proveRun(this.reader, this.counting as CountedRun, behind, (again) => this.step(again))
+    if (!proven) this.doubts.push('ties')
     this.counting = null
-    if (!(yield* proveRun(this.reader, run, behind, (again) => this.step(again)))) this.doubts.push('ties')
   }
 
   /** A run that the chain has left before it was proven: the walk was cut off in between. */
@@ -406,9 +426,14 @@ export class Walker {
     this.chain = { ...this.chain, filtered: true }
   }
 
-  private doubtPageOfOne(): void {
-    if (!this.pageOfOne) this.doubts.push('page-of-one')
+  /** A service that never gives two items at once, after so many answers that large items are no explanation. */
+  private doubtPageOfOne(window: ItemsWindow): boolean {
+    if (this.pageOfOne || window.asked === 1 || window.ids.length > 1 || this.reader.largest > 1) return this.pageOfOne
+    this.singles += 1
+    if (this.singles < SINGLES) return false
+    this.doubts.push('page-of-one')
     this.pageOfOne = true
+    return true
   }
 
   private forward(): number {
