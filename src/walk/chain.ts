@@ -1,6 +1,6 @@
 // The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
-import { noEvidence, type OrderEvidence, observe } from './order.ts'
+import { breakStretch, noEvidence, type OrderEvidence, observe } from './order.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
@@ -103,8 +103,11 @@ export function judgeSeam(chain: ChainState, window: ItemsWindow): Seam {
   return { kind: tied ? 'tied' : 'gap' }
 }
 
-/** Lays `window` onto the chain: it has joined. Returns a new state; the old one is left as it was. */
-export function extendChain(before: ChainState, window: ItemsWindow): ChainState {
+/**
+ * Lays `window` onto the chain: it has joined. Returns a new state; the old one is left as it was.
+ * `follows`: the window is known to begin directly behind the chain's last item, without showing it.
+ */
+export function extendChain(before: ChainState, window: ItemsWindow, follows = false): ChainState {
   const chain: ChainState = { ...before, order: { ...before.order }, digest: [...before.digest] }
   const { ids, moments, met, skip } = window
   const count = ids.length
@@ -131,9 +134,9 @@ export function extendChain(before: ChainState, window: ItemsWindow): ChainState
     chain.end = skip + count
     return chain
   }
-  // Pairs are neighbours within one answer; the last observed item is among them where the seam shows it.
-  const from = lastAt >= 0 ? lastAt + 1 : first ? 0 : firstNew
-  observe(chain.order, ids, moments, from)
+  // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
+  if (lastAt < 0 && !first && !follows) breakStretch(chain.order)
+  observe(chain.order, ids, moments, lastAt + 1)
 
   chain.end = skip + count
   chain.lastSeen = { skip, asked: window.asked }

@@ -368,7 +368,8 @@ export class Walker {
     if (window === null) return false
     if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
     const behindRun = this.counting === null ? null : countRun(this.counting, window)
-    this.chain = extendChain(this.chain, window)
+    this.chain = extendChain(this.chain, window, true)
+    this.endMoves = 0
     yield this.step(window)
     if (behindRun !== null) yield* this.proveCounted(behindRun)
     return true
