@@ -72,6 +72,10 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
   const news: PlanStep[] = newsStep(input)
   const reason = fullReason(input, request, created && news.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
+  // One that goes on from earlier does not see what has been deleted since among what it had met then.
+  if (request.full === true && full.some((step) => step.kind === 'full' && step.resume !== null)) {
+    full.push({ kind: 'full', reason: 'asked-for', resume: null })
+  }
   // A full walk meets the open tasks by itself; one that goes on from earlier may take long, so they come before it.
   const resumed = full.some((step) => step.kind === 'full' && step.resume !== null)
   const open: PlanStep = { kind: 'open' }

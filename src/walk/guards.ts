@@ -21,11 +21,11 @@ export async function firstItemTwice(
   if (earlier.last === null || first === null || firstId === undefined || window.skip === 0) return null
   const at = window.ids.indexOf(firstId)
   if (at < 0) return null
-  // In turn, so that items inserted in front between two requests do not look the same; more often among equal createdAt,
-  // where chance may bring the same one again.
-  const tied = first.moments[0] === first.moments[1]
-  const there = window.skip + at
-  for (const place of tied ? [0, there, 0, there, 0, there, 0, there, 0] : [0, there, 0]) {
+  // The list begins again there: what follows are the items it began with, equal createdAt in any order.
+  const beginning = new Set(first.ids)
+  if (window.ids.slice(at).some((id) => !beginning.has(id))) return null
+  // In turn, so that items inserted in front between two requests do not look the same.
+  for (const place of [0, window.skip + at, 0]) {
     const answer = await reader.read(place, 1, { fresh: true })
     reader.drop(answer)
     if (answer.kind !== 'items' || answer.ids[0] !== firstId) return null

@@ -67,14 +67,19 @@ export async function findCap(pager: Pager, { ids: first, take }: Start): Promis
   if (second.kind !== 'items') return unknown(`the window behind the first ${held} items is ${wordOf(second)}`)
   if (second.ids.length === 0) return unknown(`the list holds only ${held} items`)
   if (second.ids[0] === first[0]) return unknown(`the window behind the first ${held} items begins with the first item`)
-  const again = await pager.read(0, take)
-  const isStill = again.kind === 'items' && again.ids[0] === first[0]
-  const shared = second.ids.filter((id) => first.includes(id)).length
-  if (shared > 0 && isStill) {
+  if (first.includes(second.ids[0] as string)) {
+    // The same would be seen of a list that moves: both windows have to stay as they are.
+    const again = [await pager.read(0, take), await pager.read(held, take)]
+    const isStill = sameIds(again[0] as Seen, first) && sameIds(again[1] as Seen, second.ids)
+    if (!isStill) return unknown('the list moved while it was looked at')
     const why = `the item at index ${held} was in the answer for the first ${take}, which held only ${held}`
     return { kind: 'filtered', items: null, why }
   }
   return judgeCap(pager, { held, take, second: second.ids.length })
+}
+
+function sameIds(seen: Seen, ids: string[]): boolean {
+  return seen.kind === 'items' && seen.ids.length === ids.length && seen.ids.every((id, index) => id === ids[index])
 }
 
 async function judgeCap(pager: Pager, seen: { held: number; take: number; second: number }): Promise<Cap> {

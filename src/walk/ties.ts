@@ -60,8 +60,9 @@ export async function isRunWhole(reader: Reader, last: number, moment: Moment): 
 }
 
 /**
- * Proves a run whose first item behind it was just read at `behind` (null: that is not known). Counts once by what the walk has met; where that is
- * not enough, reads the run again, round after round, until as many different ids have been seen as it is long.
+ * Proves a run whose first item behind it was just read at `behind` (null: that is not known): reads it again, round after
+ * round, until as many different ids have been seen as it is long, its start and length being the same before and after.
+ * An id met before that may be gone by now, so what the walk has met so far does not count.
  * `commit` makes the step that takes a window in without moving the chain. Returns whether the run is proven.
  */
 export async function* proveRun(
@@ -70,28 +71,24 @@ export async function* proveRun(
   behind: number | null,
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
-  if (behind !== null && run.met === behind - run.start && (await startsAt(reader, run))) return true
   const seen = new Set<string>()
-  let length = -1
+  let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
   let from = Math.max(0, run.start - 1)
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found = yield* readRun(reader, run.moment, from, seen, length, commit)
+    const found: RunFound | null = yield* readRun(reader, run.moment, from, seen, commit)
     if (found === null) {
       from = Math.max(0, from - reader.window)
+      before = null
       seen.clear()
-      length = -1
       continue
     }
     from = Math.max(0, found.start - 1)
-    if (found.length !== length && length !== -1) {
-      // The run grew or shrank: what was seen before may be gone.
-      seen.clear()
-      length = -1
-      continue
-    }
-    length = found.length
-    if (length > LARGEST_RUN) return false
-    if (seen.size === length && (await startsAt(reader, { ...run, start: found.start }))) return true
+    if (found.length > LARGEST_RUN) return false
+    // It grew, shrank or moved: what was seen so far may be gone.
+    const same: boolean = before !== null && before.start === found.start && before.length === found.length
+    before = found
+    if (!same) seen.clear()
+    else if (seen.size === found.length && (await startsAt(reader, { ...run, start: found.start }))) return true
   }
   return false
 }
@@ -107,7 +104,6 @@ async function* readRun(
   moment: Moment,
   from: number,
   seen: Set<string>,
-  expected: number,
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
   let skip = from
@@ -119,19 +115,27 @@ async function* readRun(
       return start >= 0 && isNothing(answer) ? { start, length: skip - start } : null
     }
     const first = answer.moments.indexOf(moment)
+    // Cut before the run: it may begin with the next answer, which lies directly behind this one.
+    if (start < 0 && first < 0 && windows < 2) {
+      reader.drop(answer)
+      skip += answer.ids.length
+      continue
+    }
+    // Once begun, the run goes on from the very first item or is over.
+    let behind = 0
     if (start < 0) {
-      if (first < 0 || (first === 0 && skip > 0)) {
+      if (first < 0 || (first === 0 && windows === 0 && skip > 0)) {
         reader.drop(answer)
         return null
       }
       start = skip + first
+      behind = first
     }
-    let behind = Math.max(0, first)
     for (; behind < answer.ids.length && answer.moments[behind] === moment; behind += 1)
       seen.add(answer.ids[behind] as string)
     yield commit(answer)
     if (behind < answer.ids.length) return { start, length: skip + behind - start }
-    if (seen.size > LARGEST_RUN || (expected >= 0 && seen.size > expected)) return null
+    if (seen.size > LARGEST_RUN) return null
     skip += answer.ids.length
   }
   return null

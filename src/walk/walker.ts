@@ -250,8 +250,8 @@ export class Walker {
     const last = lastOf(window)
     // A service that moves skip back answers with a full window whose last item has been the last before.
     const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
-    const short =
-      same || (window.ids.length < window.asked && (this.chain.cap === 0 || window.ids.length < this.chain.cap))
+    const capped = newlyMet > 0 && window.ids.length === this.chain.cap
+    const short = same || (window.ids.length < window.asked && !capped)
     // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
     const behind = last.id !== this.chain.last?.id && this.fruitless <= this.request.settings.overlap + 1
     if (short && !behind && (newlyMet === 0 || beginning || window.ids.length <= this.reader.largest / 2)) {
@@ -369,6 +369,7 @@ export class Walker {
     if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
     const behindRun = this.counting === null ? null : countRun(this.counting, window)
     this.chain = extendChain(this.chain, window, true)
+    this.endTries = 0
     this.endMoves = 0
     yield this.step(window)
     if (behindRun !== null) yield* this.proveCounted(behindRun)
