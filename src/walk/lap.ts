@@ -14,6 +14,7 @@ export interface FirstWindow {
   moments: Moment[]
 }
 
+const LEAST_RUN = 3
 /** Unreadable positions that one lap passes. */
 const MOST_JUMPS = 10
 
@@ -46,13 +47,16 @@ export async function* closeLap(
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, LapResult, StepResult> {
   const places = runsOf(firstWindow)
-  const wanted = Math.min(configuredOverlap, firstWindow.ids.length)
+  // One item is no neighbourhood, however small the overlap.
+  const wanted = Math.min(Math.max(configuredOverlap, LEAST_RUN), firstWindow.ids.length)
   let previous: ItemsWindow | null = null
   let run = 0
   let lastPlace = -2
   let skip = 0
   let back = 1
   let jumps = 0
+  let stranger: { moment: Moment } | null = null
+  let furthest = -1
   let jumped = false
   breakStretch(chain.order)
   for (let windows = 0; windows < maxWindows; windows += 1) {
@@ -85,6 +89,12 @@ export async function* closeLap(
     observe(chain.order, window.ids, window.moments, joinedAt)
     for (let index = joinedAt; index < window.ids.length; index += 1) {
       const place: number | undefined = places.get(window.ids[index] as string)
+      const moment = window.moments[index] as Moment
+      if (place === undefined && window.met[index] === 1) stranger ??= { moment }
+      // The first window's items came before everything else that was met: one that comes behind has changed places.
+      else if (place !== undefined && stranger !== null && stranger.moment !== moment) chain.order.unstable = true
+      if (place !== undefined && place < furthest) chain.order.unstable = true
+      furthest = Math.max(furthest, place ?? -1)
       run = place === undefined ? 0 : place === lastPlace || place === lastPlace + 1 ? run + 1 : 1
       lastPlace = place ?? -2
       if (run >= wanted) break

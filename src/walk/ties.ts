@@ -108,7 +108,8 @@ async function* readRun(
 ): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
   let skip = from
   let start = -1
-  for (let windows = 0; windows < 2_000; windows += 1) {
+  // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
+  for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
     const answer = await probe(reader, skip)
     if (answer.kind !== 'items' || answer.ids.length === 0) {
       reader.drop(answer)
