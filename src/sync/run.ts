@@ -63,7 +63,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   }
   await service.close()
   try {
-    return await conclude(run, progress, error, startedAt, context.signal.aborted)
+    return await conclude(run, progress, error, startedAt, context.signal)
   } finally {
     time.clear()
     context.progress.finish()
@@ -212,11 +212,11 @@ async function conclude(
   ended: Ended,
   error: unknown,
   startedAt: number,
-  stopped: boolean,
+  stopped: AbortSignal,
 ): Promise<RunResult> {
   const { writer, request, now, service } = run
   const traffic = service.traffic()
-  const interrupted = error !== null && stopped && isMirrorError(error, 'interrupted')
+  const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
   if (error !== null && isMirrorError(error, 'wait-too-long')) {
     const until = Number(error.facts.notBefore)
     if (Number.isFinite(until)) {
@@ -228,7 +228,10 @@ async function conclude(
   if (counts.rejected > 0) {
     fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
   }
-  const exitCode = worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
+  const signalled = interrupted && isMirrorError(stopped.reason) ? Number(stopped.reason.facts.exitCode) : Number.NaN
+  const exitCode = Number.isInteger(signalled)
+    ? signalled
+    : worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
   const outcome: Outcome = interrupted
     ? 'interrupted'
     : error !== null && exitCode !== EXIT.partial
