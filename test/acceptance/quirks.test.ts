@@ -46,7 +46,6 @@ describe.concurrent('nothing is lost, exit 0', () => {
     })
     const served = Math.max(...asked.map(({ items }) => items))
     expect(asked.length).toBeLessThan(40 + (3 * options.tasks) / Math.max(1, served - 10))
-    await expectExactCopy(stage)
     // What was learned of the service does not stand in the way of the next run.
     stage.simulator.account.insert(30, { openShare: 0 })
     expect((await stage.sync()).code).toBe(0)
@@ -62,7 +61,7 @@ describe.concurrent('nothing is lost, exit 0', () => {
   )('windows so small that a large task fills one alone: $what, $order', async ({ options }) => {
     await using stage = await makeStage(options)
     const { code, summary } = await stage.sync()
-    expect(missingFrom(stage, stage.simulator.account.ids())).toEqual([])
+    expect(missingFrom(stage, stage.simulator.account.ids())).toBe(0)
     expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
   })
 })

@@ -8,9 +8,7 @@ test.concurrent.for([
   ['SIGINT', 130],
 ] as const)('%s in the middle of a walk is exit %i within 5 s, and the next run resumes', async ([signal, exit]) => {
   await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
-  const asked = stage.untilAsked(8)
-  const running = stage.start(['sync'])
-  await asked
+  const running = await stage.startUntilAsked(8, ['sync'])
   const began = Date.now()
   running.process.kill(signal)
   const { code, stdout, signal: by } = await running.ended
@@ -36,9 +34,7 @@ test.concurrent.for([
   ['SIGINT', 130],
 ] as const)('%s while the service does not answer is exit %i within 5 s', async ([signal, exit]) => {
   await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
-  const asked = stage.untilAsked(3)
-  const running = stage.start(['sync'])
-  await asked
+  const running = await stage.startUntilAsked(3, ['sync'])
   const began = Date.now()
   running.process.kill(signal)
   expect((await running.ended).code).toBe(exit)
@@ -48,9 +44,7 @@ test.concurrent.for([
 
 test.concurrent('a second signal stops at once, and the next run finds a sound mirror', async () => {
   await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
-  const asked = stage.untilAsked(6)
-  const running = stage.start(['sync'])
-  await asked
+  const running = await stage.startUntilAsked(6, ['sync'])
   running.process.kill('SIGTERM')
   running.process.kill('SIGINT')
   const { code } = await running.ended

@@ -41,8 +41,8 @@ export interface Stage extends AsyncDisposable {
   rows<T>(sql: string, ...values: unknown[]): T[]
   /** The only value of the only row. */
   value<T>(sql: string, ...values: unknown[]): T
-  /** Resolves when the service has been asked `count` times; counts from now. */
-  untilAsked(count: number): Promise<void>
+  /** Starts it as `start` does; resolves when the service has been asked `count` times, or the process has ended. */
+  startUntilAsked(count: number, args: readonly string[]): Promise<RunningCli>
   /** Ids that were listed from now until it is called. */
   listedThroughout(): () => Set<string>
 }
@@ -88,16 +88,17 @@ export async function makeStage(options: Partial<SimulatorOptions> & SimulatorHo
     rows,
     value: <T>(sql: string, ...values: unknown[]) =>
       Object.values(rows<Record<string, T>>(sql, ...values)[0] ?? {})[0] as T,
-    untilAsked: (count) =>
-      new Promise((resolve) => {
-        let left = count
-        const off = simulator.onBeforeRequest(() => {
-          left -= 1
-          if (left > 0) return
-          off()
-          resolve()
-        })
-      }),
+    async startUntilAsked(count, args) {
+      const target = simulator.requests + count
+      const { promise: asked, resolve } = Promise.withResolvers<void>()
+      const off = simulator.onBeforeRequest(() => {
+        if (simulator.requests >= target) resolve()
+      })
+      const running = start([...args, '--json'])
+      await Promise.race([asked, running.ended])
+      off()
+      return running
+    },
     listedThroughout() {
       const stayed = new Set(simulator.account.ids())
       const stop = simulator.account.subscribe(({ kind, id }) => {
@@ -115,10 +116,10 @@ export async function makeStage(options: Partial<SimulatorOptions> & SimulatorHo
   }
 }
 
-/** Ids of `expected` that are no live rows of the mirror. */
-export function missingFrom(stage: Stage, expected: Iterable<string>): string[] {
+/** How many of `expected` are no live rows of the mirror. */
+export function missingFrom(stage: Stage, expected: Iterable<string>): number {
   const live = new Set(stage.rows<{ id: string }>('SELECT id FROM live_tasks').map(({ id }) => id))
-  return [...expected].filter((id) => !live.has(id))
+  return [...expected].filter((id) => !live.has(id)).length
 }
 
 export interface MirrorState {

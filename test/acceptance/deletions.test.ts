@@ -1,0 +1,107 @@
+// Issue 3: a task is marked deleted on proof only, and what it held stays.
+import { describe, expect, test } from 'vitest'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, SOAK, type Stage } from './stage.ts'
+
+const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
+const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
+const PAYLOAD =
+  'id, user_id, system_status, timeframe, created_at, completed_at, data_url, data_body, data_header, result_body, extra'
+
+const tombstones = (stage: Stage) => stage.value<number>('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')
+const askedById = (asked: { operation: string; id: string | null }[]) =>
+  new Set(asked.filter(({ operation }) => operation === 'get').map(({ id }) => id))
+
+const CASES = NOT_FOUND.flatMap((notFound, index) =>
+  ORDERS.filter((_, place) => SOAK || index % ORDERS.length === place).map((order) => ({ notFound, order })),
+)
+
+test.concurrent.for(CASES)(
+  '50 of 3,000 deleted, $order, "not found" is $notFound: exactly 50 tombstones, payload kept, each asked for by id',
+  async ({ order, notFound }) => {
+    await using stage = await makeStage({ tasks: 3000, order, notFound })
+    await stage.sync()
+    const before = new Map(stage.rows<{ id: string }>(`SELECT ${PAYLOAD} FROM tasks`).map((row) => [row.id, row]))
+    const gone = stage.simulator.account.remove(50)
+    const { code, summary, asked } = await stage.sync('--full')
+    expect({ code, verdict: summary.verdict, deleted: summary.deleted }).toEqual({
+      code: 0,
+      verdict: 'complete',
+      deleted: 50,
+    })
+    const rows = stage.rows<{ id: string }>(`SELECT ${PAYLOAD} FROM tasks WHERE deleted_at IS NOT NULL`)
+    expect(rows.map(({ id }) => id).sort()).toEqual(gone.sort())
+    for (const row of rows) expect(row).toEqual(before.get(row.id))
+    expect([...askedById(asked)]).toEqual(expect.arrayContaining(gone))
+    await expectExactCopy(stage)
+
+    stage.simulator.account.restore(gone.slice(0, 5))
+    expect((await stage.sync('--full')).summary).toMatchObject({ restored: 5, deleted: 0 })
+    await expectExactCopy(stage)
+  },
+)
+
+describe.concurrent('without proof nothing is marked', () => {
+  test.for(ORDERS)('an emptied account, %s: no tombstone and exit 3, until --allow-mass-delete', async (order) => {
+    await using stage = await makeStage({ tasks: 600, order })
+    await stage.sync()
+    stage.simulator.account.remove(600)
+    const refused = await stage.sync('--full')
+    expect({ code: refused.code, deleted: refused.summary.deleted }).toEqual({ code: 3, deleted: 0 })
+    expect(refused.stderr).toContain('--allow-mass-delete')
+    expect(tombstones(stage)).toBe(0)
+    const allowed = await stage.sync('--full', '--allow-mass-delete')
+    expect({ code: allowed.code, deleted: allowed.summary.deleted }).toEqual({ code: 0, deleted: 600 })
+    expect(stage.value('SELECT count(*) FROM tasks WHERE result_body IS NOT NULL')).toBeGreaterThan(500)
+    await expectExactCopy(stage)
+  })
+
+  test('more than a tenth of the account: refused with exit 3, nobody asked for, until --allow-mass-delete', async () => {
+    await using stage = await makeStage({ tasks: 1500, openFraction: 0 })
+    await stage.sync()
+    stage.simulator.account.remove(300)
+    const refused = await stage.sync('--full')
+    expect({ code: refused.code, asked: askedById(refused.asked).size }).toEqual({ code: 3, asked: 0 })
+    expect(tombstones(stage)).toBe(0)
+    const allowed = await stage.sync('--full', '--allow-mass-delete')
+    expect({ code: allowed.code, deleted: allowed.summary.deleted }).toEqual({ code: 0, deleted: 300 })
+    await expectExactCopy(stage)
+  })
+
+  test('a look-up that answers 404 to everything: none, exit 3; the next run decides', async () => {
+    await using stage = await makeStage({ tasks: 1500 })
+    await stage.sync()
+    const gone = stage.simulator.account.remove(20)
+    stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 404 } : null))
+    const blind = await stage.sync('--full')
+    expect({ code: blind.code, deleted: blind.summary.deleted }).toEqual({ code: 3, deleted: 0 })
+    expect(tombstones(stage)).toBe(0)
+    stage.simulator.setFaults(undefined)
+    expect((await stage.sync('--full')).summary.deleted).toBe(gone.length)
+    await expectExactCopy(stage)
+  })
+
+  test('tasks that are no longer listed but still answer by id stay, with exit 0', async () => {
+    await using stage = await makeStage({ tasks: 1500 })
+    await stage.sync()
+    stage.simulator.account.delist(20)
+    const { code, summary, asked } = await stage.sync('--full')
+    expect({ code, deleted: summary.deleted }).toEqual({ code: 0, deleted: 0 })
+    expect(askedById(asked).size).toBeGreaterThanOrEqual(20)
+    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(1500)
+  })
+
+  test('a partial walk marks nobody', async () => {
+    await using stage = await makeStage({ tasks: 1500 })
+    await stage.sync()
+    stage.simulator.account.remove(20)
+    const endless = stage.simulator.onBeforeRequest((request, account) => {
+      if (request.operation === 'list') account.remove(40, { where: 'middle' })
+    })
+    const { summary } = await stage.sync('--full')
+    endless()
+    if (summary.verdict === 'partial') expect(tombstones(stage)).toBe(0)
+    expect((await stage.sync('--full', '--allow-mass-delete')).code).toBe(0)
+    await expectExactCopy(stage)
+  })
+})

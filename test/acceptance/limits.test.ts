@@ -1,0 +1,195 @@
+// Issue 3 and design.md 6.7: time limits, waiting, keys, other services, owed details, and a service that fails now and then.
+import { describe, expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, SOAK, type Stage } from './stage.ts'
+
+const content = (stage: Stage) => stage.rows('SELECT id, content_hash, change_seq FROM tasks ORDER BY id')
+
+describe.concurrent('time', () => {
+  test('--max-duration ends a run with exit 4, and run after run gets there', { timeout: 60_000 }, async () => {
+    await using stage = await makeStage({ tasks: 12_000, latencyMs: 100, openFraction: 0 })
+    let runs = 0
+    let reached = 0
+    for (;;) {
+      runs += 1
+      const { code, summary, stderr } = await stage.sync('--max-duration', '700ms')
+      expect(summary.durationMs).toBeLessThan(4000)
+      if (code === 0) break
+      expect({ code, outcome: summary.outcome }).toEqual({ code: 4, outcome: 'failed' })
+      expect(stderr).toContain('duration-reached')
+      const now = stage.value<number>('SELECT max(next_skip) FROM walks')
+      expect(now).toBeGreaterThan(reached)
+      reached = now
+      expect(runs).toBeLessThan(20)
+    }
+    expect(runs).toBeGreaterThan(1)
+    await expectExactCopy(stage)
+  })
+
+  test('a Retry-After beyond the limit: exit 4, the next start asks nothing, --now asks', async () => {
+    await using stage = await makeStage({ tasks: 4000, openFraction: 0 })
+    stage.simulator.setFaults(({ n }) => (n >= 2 ? { status: 429, retryAfter: 3600 } : null))
+    const told = await stage.sync()
+    expect(told.code).toBe(4)
+    const inAnHour = Date.now() + 3_600_000
+    expect(Math.abs(told.summary.notBefore! - inAnHour)).toBeLessThan(10_000)
+    expect(told.asked.length).toBeLessThan(8)
+    stage.simulator.setFaults(undefined)
+    for (const args of [['sync'], ['sync', '--full'], ['backfill']]) {
+      const early = await stage.runJson(args)
+      expect({ code: early.code, asked: early.asked.length }).toEqual({ code: 4, asked: 0 })
+      expect(early.summary.notBefore).toBe(told.summary.notBefore)
+      expect(early.stderr).toContain('--now')
+    }
+    const now = await stage.sync('--now')
+    expect({ code: now.code, notBefore: now.summary.notBefore }).toEqual({ code: 0, notBefore: null })
+    await expectExactCopy(stage)
+    expect((await stage.sync()).code).toBe(0)
+  })
+
+  test('a short Retry-After is waited for by all requests', async () => {
+    await using stage = await makeStage({ tasks: 4000 })
+    stage.simulator.setFaults(({ n }) => (n === 2 ? { status: 503, retryAfter: 1 } : null))
+    const { code, summary, asked } = await stage.sync()
+    expect(code).toBe(0)
+    expect(summary.waitedMs).toBeGreaterThanOrEqual(900)
+    const refused = asked.find(({ status }) => status === 503)!
+    // Those already under way when it was said are none of its business.
+    const early = asked.filter(({ n, at }) => n > refused.n && at > refused.at + 150 && at < refused.at + 900)
+    expect(early).toEqual([])
+    await expectExactCopy(stage)
+  })
+})
+
+describe.concurrent('keys and addresses', () => {
+  const withKey = (key: string) => ({ TASK_MIRROR_API_KEY: key })
+
+  test('a wrong key is exit 5 after one request, and nothing is written', async () => {
+    await using stage = await makeStage({ tasks: 300, key: 'right' })
+    expect((await stage.runJson(['sync'], withKey('right'))).code).toBe(0)
+    const before = content(stage)
+    for (const args of [['sync'], ['backfill'], ['backfill', '--id', stage.simulator.account.idAt(0)]]) {
+      const { code, asked, stdout, stderr } = await stage.runJson(args, withKey('wr0ng-s3cret'))
+      expect({ code, asked: asked.length }).toEqual({ code: 5, asked: 1 })
+      expect(stdout + stderr).not.toContain('wr0ng-s3cret')
+    }
+    expect(content(stage)).toEqual(before)
+  })
+
+  test('a rotated key goes on; the key of another account is refused and nothing is written', async () => {
+    await using stage = await makeStage({ tasks: 300, key: 'one', openFraction: 0 })
+    const { port, account } = stage.simulator
+    expect((await stage.runJson(['sync'], withKey('one'))).code).toBe(0)
+    const before = content(stage)
+    await stage.simulator.close()
+
+    const other = await startSimulator({ tasks: 300, key: 'two', seed: 99, port })
+    const commands = [
+      ['sync'],
+      ['sync', '--full'],
+      ['backfill'],
+      ['backfill', '--since', '400d'],
+      ['backfill', '--id', other.account.idAt(0)],
+    ]
+    for (const args of commands) {
+      const { code, stdout, stderr } = await stage.run([...args, '--json'], withKey('two'))
+      expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringContaining('other-account') })
+      expect(JSON.parse(stdout)).toMatchObject({ inserted: 0, updated: 0, deleted: 0 })
+      expect(content(stage)).toEqual(before)
+    }
+    await other.close()
+
+    await using rotated = await startSimulator({ account, key: 'three', port })
+    account.insert(10)
+    const next = await stage.run(['sync', '--json'], withKey('three'))
+    expect({ code: next.code, inserted: JSON.parse(next.stdout).inserted }).toEqual({ code: 0, inserted: 10 })
+    expect(rotated.requests).toBeLessThan(5)
+  })
+
+  test('another base URL is refused before anything is sent', async () => {
+    await using stage = await makeStage({ tasks: 300 })
+    await stage.sync()
+    const before = content(stage)
+    await using other = await startSimulator({ tasks: 300, seed: 99 })
+    for (const command of ['sync', 'backfill']) {
+      const { code, stderr } = await stage.run([command, '--base-url', other.url])
+      expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('other-service') })
+    }
+    expect(other.requests).toBe(0)
+    expect(content(stage)).toEqual(before)
+  })
+})
+
+describe.concurrent('owed details', () => {
+  test.for(['noResult', 'noData', 'bare'] as const)(
+    'a list that carries %s: every detail is asked for, and what fails stays owed until a later run',
+    async (listCarries) => {
+      await using stage = await makeStage({ tasks: 150, listCarries, openFraction: 0 })
+      stage.simulator.setFaults(({ operation, n }) => (operation === 'get' && n % 3 === 0 ? { status: 500 } : null))
+      const first = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })
+      expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 3, verdict: 'complete' })
+      const owed = stage.value<number>("SELECT count(*) FROM open_checks WHERE reason = 'detail'")
+      expect(owed).toBeGreaterThan(20)
+      stage.simulator.setFaults(undefined)
+      // The wait before the next attempt is the tool's own; here it is over at once.
+      const { default: Database } = await import('better-sqlite3')
+      const db = new Database(stage.mirrorPath)
+      db.exec("UPDATE open_checks SET next_check_at = 0 WHERE reason = 'detail'")
+      db.close()
+      const later = await stage.sync()
+      expect(later.asked.filter(({ operation }) => operation === 'get')).toHaveLength(owed)
+      expect(later.code).toBe(0)
+      await expectExactCopy(stage)
+      // A list that carries less never empties what the details brought.
+      expect((await stage.sync('--full')).summary).toMatchObject({ updated: 0, details: 0 })
+      await expectExactCopy(stage)
+    },
+  )
+
+  test('details owed survive kill -9', async () => {
+    await using stage = await makeStage({ tasks: 1200, listCarries: 'noResult', openFraction: 0, latencyMs: 3 })
+    const running = await stage.startUntilAsked(400, ['sync'])
+    running.process.kill('SIGKILL')
+    expect((await running.ended).signal).toBe('SIGKILL')
+    const owed = stage.value<number>("SELECT count(*) FROM open_checks WHERE reason = 'detail'")
+    expect(owed).toBeGreaterThan(100)
+    expect(owed).toBeLessThan(1200)
+    const next = await stage.sync()
+    expect(next.asked.filter(({ operation }) => operation === 'get')).toHaveLength(owed)
+    expect(next.code).toBe(0)
+    await expectExactCopy(stage)
+  })
+})
+
+describe.concurrent('a service that fails now and then', () => {
+  const kinds = ['503', 'reset', 'truncate', 'hang', '500', '429', 'html', 'empty', 'envelope-500'] as const
+  const CASES = [
+    ...(SOAK ? kinds.map((kind) => ({ faultKinds: [kind] })) : []),
+    { faultKinds: ['503', 'reset', 'truncate'] as const },
+    { faultKinds: ['hang', 'truncate'] as const },
+    { faultKinds: ['500', '429', 'html', 'empty', 'envelope-500'] as const },
+  ]
+  test.for(CASES)('one request in six: $faultKinds, still complete', { timeout: 90_000 }, async ({ faultKinds }) => {
+    const faults = { faultRate: 0.17, faultKinds: [...faultKinds] }
+    await using stage = await makeStage({ tasks: 6000, order: 'created_asc', seed: 5, ...faults })
+    const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '800' })
+    expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+    expect(summary.retries).toBeGreaterThan(0)
+    await expectExactCopy(stage)
+  })
+
+  test('one that stays down is exit 4, and the next run goes on where it stopped', async () => {
+    await using stage = await makeStage({ tasks: 6000 })
+    stage.simulator.setFaults(({ n }) => (n >= 4 ? { status: 503 } : null))
+    const down = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '1' })
+    expect({ code: down.code, outcome: down.summary.outcome }).toEqual({ code: 4, outcome: 'failed' })
+    const reached = stage.value<number>('SELECT next_skip FROM walks')
+    expect(reached).toBeGreaterThan(1000)
+    stage.simulator.setFaults(undefined)
+    const next = await stage.sync()
+    expect(next.asked.find(({ operation }) => operation === 'list')!.skip).toBe(reached - 10)
+    expect(next.code).toBe(0)
+    await expectExactCopy(stage)
+  })
+})

@@ -1,0 +1,81 @@
+// Issue 2: another process reads the mirror while it is written. It is never blocked and sees whole windows only.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { makeStage } from './stage.ts'
+
+interface Seen {
+  reads: number
+  /** Messages of reads that failed. */
+  failed: string[]
+  /** Reads in which rows, walk and run did not tell the same. */
+  torn: number[][]
+  /** Different numbers of rows, in the sequence they were seen. */
+  counts: number[]
+}
+
+/** Reads without any busy timeout until the run's row has ended; `reopen` takes a new connection every time. */
+const READER = `
+import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
+const Database = createRequire(${JSON.stringify(import.meta.url)})('better-sqlite3')
+const [, path, reopen] = process.argv
+const seen = { reads: 0, failed: [], torn: [], counts: [] }
+const open = () => new Database(path, { readonly: true, timeout: 0 })
+const read = (db) => db.transaction(() => db.prepare(\`SELECT (SELECT count(*) FROM tasks),
+  (SELECT coalesce(sum(met), 0) FROM walks), (SELECT coalesce(sum(inserted), 0) FROM runs),
+  (SELECT coalesce(max(next_skip), 0) FROM walks WHERE finished_at IS NULL),
+  (SELECT count(*) FROM runs WHERE finished_at IS NOT NULL)\`).raw().get())()
+let db = reopen === 'reopen' ? null : open()
+for (const until = Date.now() + 60_000; Date.now() < until; await sleep(1)) {
+  try {
+    const each = db ?? open()
+    const [tasks, met, inserted, reached, ended] = read(each)
+    if (db === null) each.close()
+    seen.reads += 1
+    if (tasks !== met || tasks !== inserted || (reached > 0 && tasks !== reached)) seen.torn.push([tasks, met, inserted, reached])
+    if (tasks !== seen.counts.at(-1)) seen.counts.push(tasks)
+    if (ended > 0) break
+  } catch (error) {
+    seen.failed.push(error.code + ' ' + error.message)
+  }
+}
+console.log(JSON.stringify(seen))
+`
+
+test.concurrent.for(['one connection', 'reopen'] as const)(
+  'a reader in another process (%s) is never blocked and sees whole windows only',
+  { timeout: 90_000 },
+  async (how) => {
+    await using stage = await makeStage({ tasks: 20_000, order: 'created_asc', latencyMs: 10, openFraction: 0 })
+    const running = stage.start(['backfill'])
+    while (!existsSync(stage.mirrorPath)) await sleep(2)
+    const reading = promisify(execFile)(process.execPath, ['--input-type=module', '-e', READER, stage.mirrorPath, how])
+    expect((await running.ended).code).toBe(0)
+    const seen = JSON.parse((await reading).stdout) as Seen
+    expect(seen.failed).toEqual([])
+    expect(seen.torn).toEqual([])
+    expect(seen.counts).toEqual([...new Set(seen.counts)].sort((a, b) => a - b))
+    expect(seen.counts.length).toBeGreaterThan(5)
+    for (const count of seen.counts) expect(count === 20_000 || count === 0 || (count - 10) % 990 === 0).toBe(true)
+  },
+)
+
+test('a second writer at the same time is exit 6, reading commands are not in its way', async () => {
+  await using stage = await makeStage({ tasks: 12_000, latencyMs: 40 })
+  const running = await stage.startUntilAsked(6, ['sync'])
+  const [second, status, exported] = await Promise.all([
+    stage.run(['sync']),
+    stage.run(['status', '--json']),
+    stage.run(['export', '--out', '-', '--no-redact', '--quiet']),
+  ])
+  expect(second.code).toBe(6)
+  expect(status.code).toBe(0)
+  expect(JSON.parse(status.stdout).tasks.live).toBeGreaterThan(900)
+  expect(exported.code).toBe(0)
+  // One cut: whole windows.
+  expect((exported.stdout.split('\n').length - 1 - 10) % 990).toBe(0)
+  expect((await running.ended).code).toBe(0)
+})
