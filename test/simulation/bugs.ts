@@ -1,0 +1,165 @@
+// Deliberate bugs, one at a time, for the proof that the simulation finds them. Each `break...` takes a real module and
+// gives it back with switches; only bugs.test.ts puts them in place.
+import type * as Intake from '../../src/sync/intake.ts'
+import type * as Deletions from '../../src/sync/deletions.ts'
+import type * as Walking from '../../src/sync/walking.ts'
+import type * as Windows from '../../src/sync/windows.ts'
+import type * as Chain from '../../src/walk/chain.ts'
+import type * as End from '../../src/walk/end.ts'
+import type * as Lap from '../../src/walk/lap.ts'
+import type * as Ties from '../../src/walk/ties.ts'
+
+/** What is wrong, and the seed from which on it is looked for: one that finds it soon. */
+export const BUGS = {
+  'advance-by-take': { seed: 45, about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join' },
+  'no-anchor': { seed: 117, about: 'a window joins the chain without an item that was met' },
+  'anchor-in-tie': { seed: 5, about: 'an anchor may have the createdAt of the last item' },
+  'ties-uncounted': { seed: 5, about: 'a long tie run counts as met without being counted' },
+  'short-is-end': { seed: 5, about: 'a short answer is the end' },
+  'no-lap': { seed: 2, about: 'there is no closing lap' },
+  'known-is-met': { seed: 5, about: 'met is what the mirror holds, not what this walk has read' },
+  'progress-outside': { seed: 359, about: 'progress is committed before the rows, and trusted by the resumed walk' },
+  'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
+  'frontier-uncapped': { seed: 212, about: 'a task dated in the future moves the frontier there' },
+  'doubts-forgotten': { seed: 1, about: 'a partial walk is written down as complete' },
+  'bury-unasked': { seed: 2, about: 'what a complete walk did not meet gets a tombstone unasked' },
+  'no-witness': { seed: 215, about: 'not found counts although no witness was found' },
+  'empty-stored': { seed: 1, about: 'a listed item empties what it does not carry' },
+} as const
+
+export type Bug = keyof typeof BUGS
+
+let active: Bug | null = null
+
+/** Runs `work` with one bug switched on. */
+export async function withBug<T>(bug: Bug, work: () => Promise<T>): Promise<T> {
+  active = bug
+  try {
+    return await work()
+  } finally {
+    active = null
+  }
+}
+
+export function breakChain(real: typeof Chain): typeof Chain {
+  return {
+    ...real,
+    judgeSeam(chain, window) {
+      const seam = real.judgeSeam(chain, window)
+      const trusts = active === 'no-anchor' || active === 'advance-by-take'
+      if (seam.kind === 'gap' && trusts) return { kind: 'joined' }
+      return seam.kind === 'tied' && active === 'anchor-in-tie' ? { kind: 'joined' } : seam
+    },
+    extendChain(before, window) {
+      const chain = real.extendChain(before, window)
+      if (active === 'advance-by-take') chain.end = window.skip + window.asked
+      return chain
+    },
+  }
+}
+
+export function breakTies(real: typeof Ties): typeof Ties {
+  return {
+    ...real,
+    async *proveRun(...args) {
+      return active === 'ties-uncounted' ? true : yield* real.proveRun(...args)
+    },
+  }
+}
+
+export function breakEnd(real: typeof End): typeof End {
+  return {
+    ...real,
+    async judgeEnd(reader, question) {
+      if (active === 'short-is-end') return { kind: 'proven', index: question.index, tied: false }
+      return real.judgeEnd(reader, question)
+    },
+  }
+}
+
+export function breakLap(real: typeof Lap): typeof Lap {
+  return {
+    ...real,
+    async *closeLap(...args) {
+      return active === 'no-lap' ? { kind: 'closed' } : yield* real.closeLap(...args)
+    },
+  }
+}
+
+export function breakWindows(real: typeof Windows): typeof Windows {
+  return {
+    ...real,
+    windowIntake(writing) {
+      const intake = real.windowIntake(writing)
+      const viewed = new Set<number>()
+      return {
+        ...intake,
+        view(handle, walkId) {
+          const view = intake.view(handle, walkId)
+          if (active === 'known-is-met') {
+            for (const [index, id] of view.ids.entries()) if (writing.tables.tasks.find(id)) view.met[index] = 1
+          }
+          if (active === 'progress-outside' && !viewed.has(walkId) && (writing.walks.get(walkId)?.windows ?? 0) > 0) {
+            view.met.fill(1, 0, 1)
+          }
+          viewed.add(walkId)
+          return view
+        },
+        takeIn(step) {
+          const { walkId, progress, now } = step
+          if (active === 'progress-outside' && walkId !== null && progress !== undefined) {
+            writing.commit(() => writing.walks.progress(walkId, progress, 1, 0, now))
+          }
+          return intake.takeIn(step)
+        },
+      }
+    },
+  }
+}
+
+export function breakWalking(real: typeof Walking): typeof Walking {
+  return {
+    ...real,
+    async runWalk(run, task) {
+      if (active === 'frontier-too-early' && task.kind !== 'full') {
+        await run.writer.setFacts({ frontier: run.now() - run.config.sync.settleMs }, run.now())
+      }
+      return real.runWalk(run, task)
+    },
+    frontierOf(result, newest, settleMs) {
+      return active === 'frontier-uncapped' && newest !== null ? newest : real.frontierOf(result, newest, settleMs)
+    },
+    async endWalk(run, done, verdict, ...rest) {
+      return real.endWalk(run, done, active === 'doubts-forgotten' ? 'complete' : verdict, ...rest)
+    },
+  }
+}
+
+export function breakDeletions(real: typeof Deletions): typeof Deletions {
+  return {
+    ...real,
+    async decideDeletions(run, witnesses, ...rest) {
+      if (active === 'bury-unasked') {
+        const readAt = run.now()
+        const due = await run.writer.due('candidate', readAt, 1_000)
+        const steps = due.map(({ taskId }) => ({ kind: 'absent' as const, taskId, readAt }))
+        if (steps.length > 0) await run.writer.takeDetails(steps, readAt)
+        return { refused: 0, undecided: 0 }
+      }
+      if (active !== 'no-witness') return real.decideDeletions(run, witnesses, ...rest)
+      const trusting = { ...run, request: { ...run.request, allowMassDelete: true } }
+      return real.decideDeletions(trusting, [], rest[0], async () => true)
+    },
+  }
+}
+
+export function breakIntake(real: typeof Intake): typeof Intake {
+  return {
+    ...real,
+    takeListed(tables, rules, known, task, ...rest) {
+      if (active !== 'empty-stored' || known === undefined) return real.takeListed(tables, rules, known, task, ...rest)
+      const taken = real.takeDetail(tables, rules, known, task, ...rest)
+      return { seq: taken.seq, outcome: taken.outcome }
+    },
+  }
+}

@@ -1,0 +1,177 @@
+// What must hold after every run, whatever happened: compares the mirror with what the service really had.
+import Database from 'better-sqlite3'
+import type { Facts } from '../../src/mirror/facts.ts'
+import { TASK_COLUMNS, taskText } from '../../src/mirror/shape.ts'
+import type { WalkKind } from '../../src/mirror/walks.ts'
+import type { TaskRow, Verdict } from '../../src/task.ts'
+import { canonical } from '../support/json-canon.ts'
+import type { Ledger } from './ledger.ts'
+import type { Scenario } from './scenario.ts'
+
+/** The answers a walk consists of, over all runs it took. */
+export interface Span {
+  first: number
+  last: number
+}
+
+export interface Row {
+  id: string
+  text: string
+  isTombstone: boolean
+}
+
+export interface EndedWalk {
+  id: number
+  kind: WalkKind
+  verdict: Verdict
+  reason: string | null
+  since: number | null
+  until: number | null
+  ordering: string | null
+}
+
+export interface MirrorState {
+  rows: Map<string, Row>
+  owedDetails: Set<string>
+  facts: Facts
+  ended: EndedWalk[]
+  isInterrupted: boolean
+}
+
+export function readMirror(path: string): MirrorState {
+  const db = new Database(path, { readonly: true })
+  try {
+    const rows = db.prepare(`SELECT ${TASK_COLUMNS.join(', ')}, deleted_at FROM tasks`).safeIntegers().all() as (TaskRow & {
+      deleted_at: bigint | null
+    })[]
+    const facts = db.prepare('SELECT key, value FROM service_facts').all() as { key: string; value: string }[]
+    return {
+      rows: new Map(rows.map((row) => [row.id, { id: row.id, text: taskText(row), isTombstone: row.deleted_at !== null }])),
+      owedDetails: new Set(db.prepare("SELECT task_id FROM open_checks WHERE reason = 'detail'").pluck().all() as string[]),
+      facts: Object.fromEntries(facts.map(({ key, value }) => [key, JSON.parse(value)])),
+      ended: db
+        .prepare(
+          `SELECT id, kind, verdict, reason, range_since AS since, range_until AS until, ordering FROM walks
+           WHERE finished_at IS NOT NULL ORDER BY id`,
+        )
+        .all() as EndedWalk[],
+      isInterrupted:
+        db
+          .prepare(
+            `SELECT 1 FROM walks WHERE kind = 'full' AND finished_at IS NULL AND windows > 0
+             AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)`,
+          )
+          .get() !== undefined,
+    }
+  } finally {
+    db.close()
+  }
+}
+
+export interface Observed {
+  before: MirrorState
+  after: MirrorState
+  spans: ReadonlyMap<number, Span>
+  /** Ids that the service was asked for during the run and truly did not know. */
+  refusedIds: ReadonlySet<string>
+  /** Ids of tasks that break every window they are in. */
+  poisoned: ReadonlySet<string>
+  /** First answer of the last full walk that ended `complete` before this run; -1 where there was none. */
+  lastFullFrom: number
+}
+
+/** One sentence for everything that is not as promised. */
+export function violations(scenario: Scenario, ledger: Ledger, observed: Observed): string[] {
+  const { before, after } = observed
+  const known = new Set(before.ended.map(({ id }) => id))
+  const found = [...alteredRows(ledger, before, after), ...falseTombstones(observed)]
+  let lastFullFrom = observed.lastFullFrom
+  for (const walk of after.ended) {
+    if (known.has(walk.id) || walk.verdict !== 'complete') continue
+    const span = observed.spans.get(walk.id)
+    if (span === undefined) continue
+    found.push(...missedByWalk(scenario, ledger, observed, walk, span, lastFullFrom))
+    if (walk.kind === 'full') lastFullFrom = span.first
+  }
+  found.push(...behindFrontier(scenario, ledger, observed, lastFullFrom))
+  return found
+}
+
+/** Promise 2: every row is a state that the service really had. */
+function* alteredRows(ledger: Ledger, before: MirrorState, after: MirrorState): Generator<string> {
+  for (const { id, text } of after.rows.values()) {
+    if (before.rows.get(id)?.text === text) continue
+    // What the list showed of a task whose detail is still to come is no whole task yet.
+    if (after.owedDetails.has(id)) continue
+    const had = ledger.textsOf(id)
+    if (had.includes(text)) continue
+    const mine = canonical(text)
+    if (!had.some((other) => canonical(other) === mine)) yield `altered: ${id.slice(0, 6)} never was ${text}`
+  }
+}
+
+/** Promise 6: no tombstone without the service's word that the id is unknown. */
+function* falseTombstones({ before, after, refusedIds }: Observed): Generator<string> {
+  for (const { id, isTombstone } of after.rows.values()) {
+    if (!isTombstone || before.rows.get(id)?.isTombstone === true || refusedIds.has(id)) continue
+    yield `false tombstone: ${id.slice(0, 6)} was never refused by id`
+  }
+}
+
+/** Promise 1: what was listed throughout a complete walk and lies in its range is in the mirror, as it was then. */
+function* missedByWalk(
+  scenario: Scenario,
+  ledger: Ledger,
+  observed: Observed,
+  walk: EndedWalk,
+  span: Span,
+  lastFullFrom: number,
+): Generator<string> {
+  const { before, after, poisoned } = observed
+  const name = `${walk.kind} walk ${walk.id} (answers ${span.first} to ${span.last}, ${walk.ordering})`
+  for (const [id, life] of ledger.listedThroughout(span.first, span.last)) {
+    if (poisoned.has(id)) continue
+    const isNews = walk.kind === 'head' || walk.kind === 'tail'
+    if (isNews && ledger.isLate(life, scenario.settleMs, lastFullFrom)) continue
+    if (walk.since !== null && life.createdAt < walk.since) continue
+    if (walk.until !== null && life.createdAt >= walk.until) continue
+    const row = after.rows.get(id)
+    if (row === undefined) yield `missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
+    else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && !isNews)
+      yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
+    else if (!isNews && scenario.account.listCarries === 'whole' && !row.isTombstone) {
+      const had = ledger.textsSince(id, span.first)
+      if (!had.includes(row.text) && !had.some((other) => canonical(other) === canonical(row.text)))
+        yield `stale: ${id.slice(0, 6)} is older than the complete ${name}`
+    }
+  }
+}
+
+/** The frontier: what was created before it, and not listed late, is in the mirror. */
+function* behindFrontier(
+  scenario: Scenario,
+  ledger: Ledger,
+  { after, poisoned }: Observed,
+  lastFullFrom: number,
+): Generator<string> {
+  const { frontier } = after.facts
+  if (frontier === undefined) return
+  for (const [id, life] of ledger.listedThroughout(ledger.answer, ledger.answer)) {
+    if (life.createdAt >= frontier || after.rows.has(id) || poisoned.has(id)) continue
+    if (!ledger.isLate(life, scenario.settleMs, lastFullFrom))
+      yield `behind the frontier: ${id.slice(0, 6)}@${life.createdAt} is not in the mirror, the frontier is ${frontier}`
+  }
+}
+
+/** Once the service stands still, one full walk makes both equal. */
+export function* differences(ledger: Ledger, texts: ReadonlyMap<string, string>, mirror: MirrorState, poisoned: ReadonlySet<string>) {
+  for (const [id, text] of texts) {
+    if (poisoned.has(id)) continue
+    const row = mirror.rows.get(id)
+    if (row === undefined || row.isTombstone) yield `not equal: ${id.slice(0, 6)} is ${row === undefined ? 'missing' : 'a tombstone'} at rest`
+    else if (row.text !== text && canonical(row.text) !== canonical(text)) yield `not equal: ${id.slice(0, 6)} is stale at rest`
+  }
+  for (const { id, isTombstone } of mirror.rows.values()) {
+    if (!isTombstone && !texts.has(id) && !ledger.lives.has(id)) yield `not equal: ${id} never was`
+  }
+}

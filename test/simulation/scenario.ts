@@ -1,0 +1,235 @@
+// One simulated story as plain data, made from one integer: the account, its life, the service's moods, the runs.
+// Knows nothing of how it is played.
+import type { Carries, ListOrderName, NotFoundStyle } from '../../src/simulator/options.ts'
+import { type Random, seeded } from '../../src/simulator/random.ts'
+import type { SyncRequest } from '../../src/sync/plan.ts'
+
+export interface AccountPlan {
+  order: ListOrderName
+  tasks: number
+  spanDays: number
+  tieGroup: number
+  shuffleTies: boolean
+  openFraction: number
+  listCarries: Carries
+  capItems: number
+  capBytes: number
+  shortBy: number
+  hiddenFraction: number
+  takeLimit: number
+  pastEnd: 'empty' | '400' | '404'
+  repeatLast: boolean
+  wrap: boolean
+  ignoreSkip: boolean
+  pageOfOne: boolean
+  skipLimit: number
+}
+
+/** What may happen to tasks while nobody looks. */
+export type ChangeKind = 'insert' | 'remove' | 'delist' | 'restore' | 'finish' | 'update' | 'move'
+/** Where an insert goes; `tie` shares the createdAt of a task that is listed. */
+export type Place = 'now' | 'front' | 'middle' | 'behind' | 'late' | 'future' | 'past' | 'tie'
+
+export interface RunPlan {
+  /** How long nothing happened before, ms. */
+  jumpMs: number
+  /** Changes between the run before and this one. */
+  changes: number
+  request: SyncRequest
+  /** The run dies before or after its call number `at` to the writer, or in its statement number `at`. */
+  kill: { at: number; how: 'before' | 'after' | 'within' } | null
+}
+
+export interface Scenario {
+  seed: number
+  account: AccountPlan
+  /** How many tasks of the start break every window they are in. */
+  poisoned: number
+  notFound: NotFoundStyle
+  window: number
+  overlap: number
+  concurrency: number
+  settleMs: number
+  dateHeader: boolean
+  /** How far the service's clock is ahead, ms; 0 where it does not tell the time. */
+  skewMs: number
+  /** Time between two answers at most, ms. */
+  latencyMs: number
+  /** Chance of a change before every request. */
+  changes: number
+  changeKinds: ChangeKind[]
+  places: Place[]
+  /** How late a late task may be, ms. */
+  lateMs: number
+  /** Chance that a request keeps failing, or is refused for no reason; and that the service is gone for this run. */
+  failures: { list: number; refusedList: number; get: number; unreachable: number }
+  /** From some request of a run on, every id is answered as if it were unknown. */
+  outages: boolean
+  runs: RunPlan[]
+}
+
+/** The service's clock when a story begins, epoch ms. */
+export const START = Date.UTC(2026, 10, 20)
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+export const PLAIN: AccountPlan = {
+  order: 'created_desc',
+  tasks: 20,
+  spanDays: 1,
+  tieGroup: 1,
+  shuffleTies: false,
+  openFraction: 0,
+  listCarries: 'whole',
+  capItems: 0,
+  capBytes: 0,
+  shortBy: 0,
+  hiddenFraction: 0,
+  takeLimit: 1000,
+  pastEnd: 'empty',
+  repeatLast: false,
+  wrap: false,
+  ignoreSkip: false,
+  pageOfOne: false,
+  skipLimit: 0,
+}
+
+export function scenarioOf(seed: number): Scenario {
+  const random = seeded(seed, 0x51e0)
+  const window = 2 + random.int(11)
+  const mood = random.pick(['calm', 'calm', 'calm', 'busy', 'busy', 'stormy'] as const)
+  const account = accountOf(random, window)
+  const changes = mood === 'calm' ? random.pick([0, 0, 0.02]) : mood === 'busy' ? random.pick([0.05, 0.1, 0.2]) : random.pick([0.3, 0.5, 1])
+  const hasDate = random.chance(0.7)
+  const shaky = mood === 'stormy' || random.chance(0.15)
+  const settleMs = random.pick([0, MINUTE, MINUTE, MINUTE, HOUR])
+  return {
+    seed,
+    account,
+    poisoned: random.chance(0.04) ? 1 + random.int(4) : 0,
+    notFound: random.pick(['404', '404', '404', '400', 'item-null', 'item-absent', 'envelope-404']),
+    window,
+    overlap: 1 + random.int(4),
+    concurrency: random.pick([1, 1, 2, 4]),
+    settleMs,
+    dateHeader: hasDate,
+    skewMs: hasDate && random.chance(0.3) ? random.pick([-1, 1]) * random.int(HOUR) : 0,
+    latencyMs: random.pick([0, 50, 2_000, 2_000, 20_000]),
+    changes,
+    changeKinds: changeKindsOf(random, account.order),
+    places: placesOf(random),
+    lateMs: random.pick([settleMs, settleMs, 3 * settleMs + 1]) + 1,
+    failures: {
+      list: shaky ? random.pick([0, 0.02, 0.1]) : 0,
+      refusedList: shaky ? random.pick([0, 0, 0.02]) : 0,
+      get: shaky ? random.pick([0, 0.1]) : 0,
+      unreachable: shaky ? random.pick([0, 0.01]) : 0,
+    },
+    outages: shaky && random.chance(0.5),
+    runs: Array.from({ length: 1 + random.int(4) }, (_, index) => runOf(random, index)),
+  }
+}
+
+function accountOf(random: Random, window: number): AccountPlan {
+  const order = random.pick([
+    ...Array<ListOrderName>(8).fill('created_desc'),
+    ...Array<ListOrderName>(5).fill('created_asc'),
+    ...(['updated_desc', 'updated_desc', 'insertion', 'insertion', 'id_asc', 'id_desc', 'shuffled'] as const),
+  ])
+  const plan: AccountPlan = {
+    ...PLAIN,
+    order,
+    tasks: random.pick([0, 1, random.int(6), random.int(20), random.int(20), random.int(80), random.int(80)]),
+    spanDays: random.pick([0.001, 0.02, 1, 30]),
+    tieGroup: random.pick([1, 1, 1, 2, 3, 1 + random.int(window + 4)]),
+    shuffleTies: random.chance(0.5),
+    openFraction: random.pick([0, 0.1, 0.5]),
+    listCarries: random.pick(['whole', 'whole', 'whole', 'whole', 'noResult', 'noData', 'bare']),
+    pastEnd: random.pick(['empty', 'empty', 'empty', '400', '404']),
+  }
+  if (!random.chance(0.4)) return plan
+  const quirk = random.int(10)
+  if (quirk <= 1) plan.capItems = 1 + random.int(window)
+  else if (quirk <= 3) plan.capBytes = 700 * (1 + random.int(window))
+  else if (quirk === 4) plan.shortBy = 1 + random.int(3)
+  else if (quirk === 5) plan.takeLimit = 1 + random.int(window)
+  else if (quirk === 6) plan.hiddenFraction = random.pick([0.05, 0.2])
+  else if (quirk === 7) plan.repeatLast = true
+  else if (quirk === 8) plan.skipLimit = 1 + random.int(100)
+  else {
+    const odd = random.int(3)
+    plan.ignoreSkip = odd === 0
+    plan.wrap = odd === 1
+    plan.pageOfOne = odd === 2
+  }
+  return plan
+}
+
+function changeKindsOf(random: Random, order: ListOrderName): ChangeKind[] {
+  const kinds: ChangeKind[] = ['insert', 'insert', 'remove', 'remove', 'finish', 'update', 'delist', 'restore', 'move']
+  const some = kinds.filter((kind) => random.chance(0.6) && (kind !== 'move' || order === 'updated_desc'))
+  return some.length === 0 ? ['insert', 'remove'] : some
+}
+
+function placesOf(random: Random): Place[] {
+  const places: Place[] = ['now', 'front', 'middle', 'behind', 'late', 'future', 'past', 'tie']
+  const some = places.filter(() => random.chance(0.4))
+  return some.length === 0 ? ['now'] : some
+}
+
+function runOf(random: Random, index: number): RunPlan {
+  const jumpMs = random.pick([1_000, MINUTE, 10 * MINUTE, HOUR, 2 * HOUR, DAY, 3 * DAY, 10 * DAY])
+  const dies = random.chance(0.3)
+  return {
+    jumpMs: index === 0 ? 0 : Math.floor(jumpMs * (0.5 + random.next())),
+    changes: index === 0 ? 0 : random.pick([0, 1, 3, 10, 20]),
+    request: requestOf(random),
+    kill: dies
+      ? { at: 1 + Math.floor(120 * random.next() ** 2), how: random.pick(['before', 'after', 'within', 'within']) }
+      : null,
+  }
+}
+
+function requestOf(random: Random): SyncRequest {
+  const kind = random.int(14)
+  if (kind === 0) return { command: 'sync', details: 'always' }
+  if (kind === 1) return { command: 'backfill' }
+  if (kind === 2) return { command: 'sync', allowMassDelete: true }
+  if (kind <= 4) return { command: 'sync', full: true }
+  if (kind === 5) return { command: 'backfill', ...rangeOf(random) }
+  return { command: 'sync' }
+}
+
+function rangeOf(random: Random): Pick<SyncRequest, 'since' | 'until'> {
+  const since = START - random.int(2 * DAY)
+  const until = since + random.int(2 * DAY)
+  return random.pick([{ since }, { until }, { since, until }])
+}
+
+/** How many items an answer holds at most. */
+export function answerSize({ account, window }: Scenario): number {
+  const { takeLimit, capItems, capBytes, shortBy, pageOfOne } = account
+  if (pageOfOne) return 1
+  // A task is about 700 bytes; a longer one may come alone.
+  const heavy = capBytes > 0 && capBytes < 4_000 ? 1 : window
+  const held = Math.min(window, takeLimit, heavy, capItems === 0 ? window : capItems)
+  return shortBy > 0 ? Math.max(1, held - shortBy) : held
+}
+
+/**
+ * Whether a walk can be `complete` at all while nothing happens; the other services can at best be read. `moments` are
+ * the createdAt of the list, in its order.
+ */
+export function isProvable(scenario: Scenario, moments: number[]): boolean {
+  const { order, ignoreSkip, wrap, skipLimit, hiddenFraction, repeatLast, shuffleTies } = scenario.account
+  if (order === 'shuffled' || ignoreSkip || wrap || skipLimit > 0 || hiddenFraction > 0) return false
+  if (scenario.poisoned > 0) return false
+  const size = answerSize(scenario)
+  if (size < 2 && moments.length > 0) return false
+  // Its last window again and again: with one page it looks as if skip were ignored, with shuffled ties as if it moved.
+  if (repeatLast && (moments.length <= scenario.window || shuffleTies)) return false
+  // Neighbours of the first window are never found again where a shuffled tie run reaches out of it.
+  return !shuffleTies || moments.length <= size || moments[size - 1] !== moments[size]
+}

@@ -1,0 +1,220 @@
+// The service of a scenario: answers from a simulated account that lives between any two answers, with the scenario's
+// failures. Answers to requests in flight at once come in any order. Everything follows from the seed.
+import { MirrorError } from '../../src/errors.ts'
+import type { Answer, Decode, Decoded, Service, Traffic, Window } from '../../src/service/service.ts'
+import type { Account } from '../../src/simulator/account.ts'
+import type { Random } from '../../src/simulator/random.ts'
+import type { Ledger } from './ledger.ts'
+import type { ChangeKind, Scenario } from './scenario.ts'
+
+/** No run over so few tasks needs more. */
+export const MOST_REQUESTS = 5_000
+
+/** An account that grows faster than it is read would be another test. */
+const MOST_TASKS = 120
+
+/** Epoch ms; the machine's own clock is behind the service's by `skewMs`. */
+export interface SimulatedClock {
+  service: number
+}
+
+export class SimulatedService implements Service {
+  /** False once the service stands still: no changes, no failures. */
+  isAlive = true
+  /** Number of the answer whose body is being decoded. */
+  decoding = 0
+  /** What stood at the places of windows that failed for no reason, the last ones of the run. */
+  readonly broken: { skip: number; ids: string[] }[] = []
+  /** Ids that were truly unknown when they were asked for since the run began. */
+  readonly refusedIds = new Set<string>()
+  readonly #account: Account
+  readonly #scenario: Scenario
+  readonly #clock: SimulatedClock
+  readonly #ledger: Ledger
+  readonly #random: Random
+  readonly #log: (line: string) => void
+  #requests = 0
+  #inFlight = 0
+  #outageFrom = Number.POSITIVE_INFINITY
+
+  constructor(
+    account: Account,
+    scenario: Scenario,
+    clock: SimulatedClock,
+    ledger: Ledger,
+    random: Random,
+    log: (line: string) => void,
+  ) {
+    this.#account = account
+    this.#scenario = scenario
+    this.#clock = clock
+    this.#ledger = ledger
+    this.#random = random
+    this.#log = log
+  }
+
+  beginRun(): void {
+    this.#requests = 0
+    this.refusedIds.clear()
+    this.broken.length = 0
+    const { outages } = this.#scenario
+    this.#outageFrom =
+      outages && this.isAlive && this.#random.chance(0.5) ? this.#random.int(60) : Number.POSITIVE_INFINITY
+  }
+
+  async list<T extends Decoded>({ skip, take }: Window, decode: Decode<T>): Promise<Answer<T>> {
+    const { failures } = this.#scenario
+    const startedAt = await this.#arrive()
+    const answer = this.#ledger.answer
+    const name = `#${answer} list ${skip}+${take}`
+    const failed = this.#fail(name, failures.list, failures.refusedList)
+    if (failed !== null) {
+      this.broken.push({ skip, ids: this.#account.ids().slice(skip, skip + take) })
+      if (this.broken.length > 20) this.broken.shift()
+      return failed
+    }
+    const listed = this.#account.list(skip, take)
+    if (listed.kind === 'refusal') {
+      const { status, message } = listed
+      this.#log(`${name} -> ${status}`)
+      if (status >= 500) return { kind: 'failed', reason: 'status', httpStatus: status, message }
+      return { kind: 'refused', httpStatus: status, statusCode: status, message }
+    }
+    this.#log(`${name} -> ${listed.texts.length}: ${listed.texts.map((text) => text.slice(7, 13)).join(' ')}`)
+    const body = `{"statusCode":200,"message":"OK","body":{"items":[${listed.texts.join(',')}]}}`
+    return this.#ok(body, answer, startedAt, decode)
+  }
+
+  async get<T extends Decoded>(id: string, decode: Decode<T>): Promise<Answer<T>> {
+    const { failures, notFound } = this.#scenario
+    const startedAt = await this.#arrive()
+    const answer = this.#ledger.answer
+    const name = `#${answer} get ${id.slice(0, 6)}`
+    const failed = this.#fail(name, failures.get, 0)
+    if (failed !== null) return failed
+    const isOut = this.#requests >= this.#outageFrom
+    const text = isOut ? null : this.#account.get(id)
+    if (text !== null) {
+      this.#log(`${name} -> found`)
+      return this.#ok(`{"statusCode":200,"message":"OK","body":{"item":${text}}}`, answer, startedAt, decode)
+    }
+    this.#log(`${name} -> not found${isOut ? ' (outage)' : ''}`)
+    if (!isOut) this.refusedIds.add(id)
+    if (notFound === 'item-null' || notFound === 'item-absent') {
+      const body = notFound === 'item-null' ? '{"item":null}' : '{}'
+      return this.#ok(`{"statusCode":200,"message":"OK","body":${body}}`, answer, startedAt, decode)
+    }
+    const httpStatus = notFound === 'envelope-404' ? 200 : Number(notFound)
+    return { kind: 'refused', httpStatus, statusCode: httpStatus === 200 ? 404 : httpStatus, message: 'Not found' }
+  }
+
+  traffic(): Traffic {
+    return { requests: this.#requests, retries: 0, bytes: 0, waitedMs: 0, inFlight: this.#inFlight }
+  }
+
+  async close(): Promise<void> {}
+
+  /** Between two answers: time passes, tasks come and go. */
+  live(count: number): void {
+    for (let index = 0; index < count; index += 1) this.#change()
+  }
+
+  async #arrive(): Promise<number> {
+    const startedAt = this.#clock.service - this.#scenario.skewMs
+    this.#requests += 1
+    if (this.#requests > MOST_REQUESTS) throw new Error(`more than ${MOST_REQUESTS} requests in one run`)
+    this.#inFlight += 1
+    await this.#turns()
+    this.#inFlight -= 1
+    this.#ledger.answer += 1
+    this.#clock.service += this.#random.int(this.#scenario.latencyMs + 1)
+    if (this.isAlive) while (this.#random.chance(this.#scenario.changes / 2)) this.#change()
+    return startedAt
+  }
+
+  /** With requests in flight at once, answers are made and come in any order. */
+  async #turns(): Promise<void> {
+    if (this.#scenario.concurrency === 1) return
+    for (let turns = this.#random.int(25); turns > 0; turns -= 1) await null
+  }
+
+  #fail(name: string, failing: number, refusing: number): Answer<never> | null {
+    if (!this.isAlive) return null
+    if (this.#random.chance(this.#scenario.failures.unreachable)) {
+      this.#log(`${name} -> unreachable`)
+      throw new MirrorError('service-unreachable', 'Nobody answers')
+    }
+    if (this.#random.chance(failing)) {
+      const reason = this.#random.pick(['status', 'timeout', 'reset', 'truncated', 'not-json', 'too-large'] as const)
+      this.#log(`${name} -> failed (${reason})`)
+      return { kind: 'failed', reason, httpStatus: reason === 'status' ? 503 : null, message: 'It keeps failing' }
+    }
+    if (!this.#random.chance(refusing)) return null
+    this.#log(`${name} -> refused`)
+    return { kind: 'refused', httpStatus: 400, statusCode: 400, message: 'No reason' }
+  }
+
+  async #ok<T extends Decoded>(body: string, answer: number, startedAt: number, decode: Decode<T>): Promise<Answer<T>> {
+    const { dateHeader } = this.#scenario
+    const serviceDate = dateHeader ? Math.floor(this.#clock.service / 1000) * 1000 : null
+    await this.#turns()
+    const raw = new TextEncoder().encode(body)
+    this.decoding = answer
+    const value = await decode(raw)
+    if (value.statusCode !== 200) throw new Error('The envelope is always 200 here')
+    return { kind: 'ok', value, startedAt, serviceDate, bytes: raw.length }
+  }
+
+  #change(): void {
+    const account = this.#account
+    const kind = this.#random.pick(this.#scenario.changeKinds)
+    const ids = this.#changeOne(kind)
+    if (ids.length > 0) {
+      this.#log(`  ${kind} ${ids.map((id) => `${id.slice(0, 6)}@${createdAtOf(account, id)}`).join(' ')}`)
+    }
+  }
+
+  #changeOne(kind: ChangeKind): string[] {
+    const account = this.#account
+    const random = this.#random
+    const where = random.pick(['any', 'front', 'middle', 'behind'] as const)
+    const few = random.chance(0.75) ? 1 : 1 + random.int(2 * this.#scenario.window)
+    switch (kind) {
+      case 'insert':
+        if (account.listed > MOST_TASKS) return account.remove(few, { where })
+        return account.insert(few, { where: this.#place(), openShare: random.pick([0, 0.3, 1]) })
+      case 'remove':
+        return account.remove(few, { where })
+      case 'delist':
+        return account.delist(1, { where })
+      case 'restore': {
+        const gone = [...this.#ledger.lives].filter(([, { listed }]) => listed.at(-1)?.to !== Number.POSITIVE_INFINITY)
+        return gone.length === 0 ? [] : account.restore([random.pick(gone)[0]])
+      }
+      case 'finish':
+        return account.finish(few)
+      case 'update':
+        return account.update(few)
+      case 'move':
+        return account.move(few)
+    }
+  }
+
+  #place(): 'now' | 'front' | 'middle' | 'behind' | 'future' | number {
+    const { places, lateMs } = this.#scenario
+    const place = this.#random.pick(places)
+    const now = this.#clock.service
+    if (place === 'late') return now - this.#random.int(lateMs)
+    if (place === 'past') return now - this.#random.int(3 * 86_400_000)
+    if (place === 'tie') {
+      const ids = this.#account.ids()
+      return ids.length === 0 ? now : (createdAtOf(this.#account, this.#random.pick(ids)) ?? now)
+    }
+    return place
+  }
+}
+
+function createdAtOf(account: Account, id: string): number | null {
+  const text = account.get(id)
+  return text === null ? null : (JSON.parse(text) as { createdAt: number }).createdAt
+}
