@@ -33,8 +33,8 @@ export interface CutReader {
 /** Up to so many changed rows are looked up one by one; beyond, or beyond a quarter of the mirror, it is read through. */
 const MOST_LOOKED_UP = 200_000
 
-/** Small enough that a batch takes a few milliseconds, large enough that a write per batch costs nothing. */
-const BATCH_BYTES = 512 * 1024
+/** Small enough that rows are forgotten while they are young, which halves the heap; large enough to cost nothing. */
+const BATCH_BYTES = 64 * 1024
 const BATCH_ROWS = 1_000
 
 const LAST_FULL_WALK = `SELECT verdict, finished_at AS finishedAt FROM walks

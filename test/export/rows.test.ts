@@ -71,7 +71,7 @@ test('a cut stays one moment of the mirror while a writer goes on, and does not 
 
 test('batches are bounded by bytes, so that large tasks do not pile up', () => {
   const mirror = makeMirror(
-    ...Array.from({ length: 6 }, (_, i) => ({ id: `t${i}`, created_at: i, result_body: `"${'x'.repeat(400_000)}"` })),
+    ...Array.from({ length: 6 }, (_, i) => ({ id: `t${i}`, created_at: i, result_body: `"${'x'.repeat(40_000)}"` })),
   )
   expect(read(mirror.path).batches.map((batch) => batch.length)).toEqual([2, 2, 2])
 })

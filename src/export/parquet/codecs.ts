@@ -14,7 +14,8 @@ export const CODEC_OF: Record<Compression, Codec> = {
   none: 'UNCOMPRESSED',
 }
 
-const CHUNK = { chunkSize: 128 * 1024 }
+/** Holds what a page of ordinary text comes to, so that one piece of memory does. */
+const CHUNK = { chunkSize: 64 * 1024 }
 const ZSTD = { ...CHUNK, params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
 const zstdOnThread = promisify(zstdCompress) as (bytes: Uint8Array, options: typeof ZSTD) => Promise<Buffer>

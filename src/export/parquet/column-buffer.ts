@@ -11,8 +11,9 @@ export interface Page {
   rows: number
   /** Values that are not null. */
   values: number
-  /** Where its values begin in `bytes`; they end where the next page's begin. */
+  /** Where its values begin and end in `bytes`; before them lies room for `HEADROOM_BYTES`. */
   start: number
+  end: number
   /** Bounds of the values; undefined where there are none, or none are kept. */
   min: Value | undefined
   max: Value | undefined
@@ -27,6 +28,9 @@ export interface ColumnBufferOptions {
   /** A page is closed before the value that would bring it to so many bytes. */
   pageBytes: number
 }
+
+/** What a page has before its values fits in here unless nulls and values change about: then nothing is copied. */
+export const HEADROOM_BYTES = 16
 
 /** What is known after so many different values decides whether it is worth going on with a dictionary. */
 const DICTIONARY_TRIAL = 1_000
@@ -62,7 +66,8 @@ export class ColumnBuffer {
     this.rows = 0
     this.nulls = 0
     this.length = 0
-    this.pages = [{ firstRow: 0, rows: 0, values: 0, start: 0, min: undefined, max: undefined }]
+    this.pages = []
+    this.#beginPage(0)
     this.dictionary = this.#options.mayRepeat ? [] : null
     this.#places = new Map()
     this.#dictionaryBytes = 0
@@ -126,7 +131,9 @@ export class ColumnBuffer {
     const { rows } = this
     this.dictionary = null
     this.#places = new Map()
-    this.pages = [{ firstRow: 0, rows: 0, values: 0, start: 0, min: undefined, max: undefined }]
+    this.pages = []
+    this.length = 0
+    this.#beginPage(0)
     let taken = 0
     for (this.rows = 0; this.rows < rows; this.rows++) {
       if (this.levels[this.rows] === 0) this.pages[this.pages.length - 1]!.rows++
@@ -139,8 +146,7 @@ export class ColumnBuffer {
     let page = this.pages[this.pages.length - 1]!
     const estimate = typeof value === 'string' ? value.length : 8
     if (page.values > 0 && this.length - page.start + estimate >= pageBytes) {
-      page = { firstRow: this.rows, rows: 0, values: 0, start: this.length, min: undefined, max: undefined }
-      this.pages.push(page)
+      page = this.#beginPage(this.rows)
     }
     page.rows++
     page.values++
@@ -150,6 +156,7 @@ export class ColumnBuffer {
       // A column of integers holds nothing but them, so each lies where a typed array has it.
       this.#integers[this.length / 8] = value as bigint
       this.length += 8
+      page.end = this.length
       return
     }
     const text = value as string
@@ -158,6 +165,15 @@ export class ColumnBuffer {
     const written = this.bytes.write(text, this.length + 4)
     this.bytes.writeUInt32LE(written, this.length)
     this.length += 4 + written
+    page.end = this.length
+  }
+
+  #beginPage(firstRow: number): Page {
+    this.#ensure(HEADROOM_BYTES)
+    this.length += HEADROOM_BYTES
+    const page = { firstRow, rows: 0, values: 0, start: this.length, end: this.length, min: undefined, max: undefined }
+    this.pages.push(page)
+    return page
   }
 
   #sizeOf(value: Value): number {

@@ -8,7 +8,7 @@ import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
 import { type Codec, compressPage } from './codecs.ts'
-import { type ColumnBuffer, compareValues, type Page, type Value } from './column-buffer.ts'
+import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
 
 export interface ChunkOptions {
   name: string
@@ -21,39 +21,42 @@ export interface ChunkOptions {
 }
 
 /** Pages on their way through the compressor, in order. */
-export type PackedPages = {
-  page: Page
-  levels: Uint8Array
-  plain: Uint8Array
-  packed: Promise<Uint8Array>
-}[]
-
-/** Below, a compressor's frame and the time to set it up cost more than is saved; the page's header says which it is. */
-const NOT_WORTH_BYTES = 2 * 1024
+export type PackedPages = { page: Page; plainBytes: number; packed: Promise<Uint8Array> }[]
 
 /** Begins compressing all pages of the column, on other threads. It may not be changed until all have come back. */
 export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions): PackedPages {
   column.settle()
-  return column.pages.map((page, i) => {
-    const levels = new ByteWriter()
-    if (element.repetition_type !== 'REQUIRED') {
-      writeRleBitPackedHybrid(levels, column.levels.subarray(page.firstRow, page.firstRow + page.rows) as never, 1)
-    }
-    const plain = valuesOf(column, page, column.pages[i + 1])
-    const packed = plain.length < NOT_WORTH_BYTES ? Promise.resolve(plain) : compressPage(plain, codec)
+  return column.pages.map((page) => {
+    const plain = element.repetition_type === 'REQUIRED' ? valuesOf(column, page) : withLevels(column, page)
+    const packed = compressPage(plain, codec)
     packed.catch(() => {})
-    return { page, levels: levels.getBytes(), plain, packed }
+    return { page, plainBytes: plain.length, packed }
   })
 }
 
 /** The bytes of a page's values: a piece of the column's own, or the packed places of a dictionary's. */
-function valuesOf(column: ColumnBuffer, page: Page, next: Page | undefined): Uint8Array {
-  if (column.dictionary === null) return column.bytes.subarray(page.start, next?.start ?? column.length)
+function valuesOf(column: ColumnBuffer, page: Page): Uint8Array {
+  if (column.dictionary === null) return column.bytes.subarray(page.start, page.end)
   const bytes = new ByteWriter()
   const width = Math.ceil(Math.log2(column.dictionary.length))
   bytes.appendUint8(width)
   writeRleBitPackedHybrid(bytes, column.indexes.subarray(0, page.values) as never, width)
   return bytes.getBytes()
+}
+
+/** Which rows have a value, with its length before it, and then the values. */
+function withLevels(column: ColumnBuffer, page: Page): Uint8Array {
+  const writer = new ByteWriter(64)
+  writer.appendUint32(0)
+  const rows = column.levels.subarray(page.firstRow, page.firstRow + page.rows)
+  const bytes = writeRleBitPackedHybrid(writer, rows as never, 1)
+  writer.view.setUint32(0, bytes, true)
+  const levels = writer.getBytes()
+  if (column.dictionary !== null || levels.length > HEADROOM_BYTES) {
+    return Buffer.concat([levels, valuesOf(column, page)])
+  }
+  column.bytes.set(levels, page.start - levels.length)
+  return column.bytes.subarray(page.start - levels.length, page.end)
 }
 
 /** Writes the column and tells what the footer has to say about it. */
@@ -65,32 +68,29 @@ export async function writeChunk(
 ): Promise<PageIndexes> {
   const { name, element, codec, hasBounds } = options
   const start = writer.offset
-  const encoding = column.dictionary === null ? 'PLAIN' : 'RLE_DICTIONARY'
+  const encoding = column.dictionary === null ? 'PLAIN' : 'PLAIN_DICTIONARY'
   let uncompressed = 0
   if (column.dictionary !== null) {
     uncompressed += await writeDictionary(writer, column.dictionary, options)
   }
   const dataStart = writer.offset
   const offsetIndex: NonNullable<PageIndexes['offsetIndex']> = { page_locations: [] }
-  for (const { page, levels, plain, packed } of pages) {
+  for (const { page, plainBytes, packed } of pages) {
     const bytes = await packed
     const offset = writer.offset
+    // Pages of version 1, with the name of that time for a dictionary: there are readers in use that know no others.
     writePageHeader(writer, {
-      type: 'DATA_PAGE_V2',
-      uncompressed_page_size: levels.length + plain.length,
-      compressed_page_size: levels.length + bytes.length,
-      data_page_header_v2: {
+      type: 'DATA_PAGE',
+      uncompressed_page_size: plainBytes,
+      compressed_page_size: bytes.length,
+      data_page_header: {
         num_values: page.rows,
-        num_nulls: page.rows - page.values,
-        num_rows: page.rows,
         encoding,
-        definition_levels_byte_length: levels.length,
-        repetition_levels_byte_length: 0,
-        is_compressed: bytes !== plain,
+        definition_level_encoding: 'RLE',
+        repetition_level_encoding: 'RLE',
       },
     })
-    uncompressed += writer.offset - offset + levels.length + plain.length
-    writer.appendBytes(levels)
+    uncompressed += writer.offset - offset + plainBytes
     writer.appendBytes(bytes)
     offsetIndex.page_locations.push({
       offset: BigInt(offset),
@@ -106,7 +106,7 @@ export async function writeChunk(
       file_offset: BigInt(start),
       meta_data: {
         type: element.type!,
-        encodings: column.dictionary === null ? [encoding] : ['PLAIN', encoding],
+        encodings: [encoding, 'RLE'],
         path_in_schema: [name],
         codec,
         num_values: BigInt(column.rows),
@@ -123,7 +123,7 @@ export async function writeChunk(
             }),
           },
         }),
-        encoding_stats: [...dictionaryPages, { page_type: 'DATA_PAGE_V2', encoding, count: pages.length }] as never,
+        encoding_stats: [...dictionaryPages, { page_type: 'DATA_PAGE', encoding, count: pages.length }] as never,
       },
     },
     // One page needs no index: the chunk's own statistics say the same.
@@ -146,7 +146,7 @@ async function writeDictionary(writer: ByteWriter, values: readonly Value[], opt
     type: 'DICTIONARY_PAGE',
     uncompressed_page_size: plain.length,
     compressed_page_size: packed.length,
-    dictionary_page_header: { num_values: values.length, encoding: 'PLAIN' },
+    dictionary_page_header: { num_values: values.length, encoding: 'PLAIN_DICTIONARY' },
   })
   const headerBytes = writer.offset - start
   writer.appendBytes(packed)

@@ -1,8 +1,11 @@
 // The default engine: hyparquet-writer's file format around columns that are collected off the JavaScript heap and
 // compressed on other threads while the next rows come in. Knows Parquet's types, never SQL or tasks.
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { SchemaElement } from 'hyparquet'
+import type { FileMetaData, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { writeBlooms } from 'hyparquet-writer/src/bloom.js'
+import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { CODEC_OF, COMPRESSORS } from './codecs.ts'
@@ -10,6 +13,9 @@ import { ColumnBuffer } from './column-buffer.ts'
 import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
 import type { ParquetEngine } from './engine.ts'
 import { variantElements, writeVariant } from './variant.ts'
+
+/** "PAR1". */
+const MAGIC = 0x31524150
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
 const PAGE_BYTES = 256 * 1024
@@ -153,10 +159,10 @@ export const hyparquetEngine: ParquetEngine = {
         take(batch, from, batch.length)
       },
       async close(about) {
-        if (filling.rows > 0) await turn()
+        // Without any row one empty row group is written, as Arrow does it: some readers refuse a list of none.
+        if (filling.rows > 0 || (spare.rows === 0 && file.row_groups.length === 0)) await turn()
         await writing
-        file.kvMetadata = Object.entries(about).map(([key, value]) => ({ key, value }))
-        await file.finish()
+        finishFile(file, about)
         await flush()
       },
     }
@@ -181,4 +187,19 @@ function sortingOf(columns: readonly Column[]) {
   return ['created_at', 'id']
     .filter((name) => leaves.includes(name))
     .map((name) => ({ column_idx: leaves.indexOf(name), descending: false, nulls_first: true }))
+}
+
+/**
+ * Indexes, bloom filters and footer, as `ParquetWriter.finish` writes them but for the version, which is 1: what pages
+ * are like says each for itself, and parquetjs-lite's reader opens no file of another version.
+ */
+function finishFile(file: ParquetWriter, about: Record<string, string>): void {
+  const { writer, pendingIndexes, createdBy: created_by, schema, num_rows, row_groups } = file
+  writeIndexes(writer, pendingIndexes)
+  writeBlooms(writer, pendingIndexes)
+  const key_value_metadata = Object.entries(about).map(([key, value]) => ({ key, value }))
+  // The length is not part of what is written.
+  const metadata = { version: 1, created_by, schema, num_rows, row_groups, key_value_metadata } as FileMetaData
+  writeMetadata(writer, metadata)
+  writer.appendUint32(MAGIC)
 }

@@ -1,6 +1,6 @@
 // The other engine: parquetjs-lite, for those who standardise on it. What it would write wrong is refused in words; see
 // docs/decisions/parquet-engine.md for its limits. Knows Parquet's types, never SQL or tasks.
-import { ParquetEnvelopeWriter, ParquetSchema, ParquetWriter } from 'parquetjs-lite'
+import parquetjs from 'parquetjs-lite'
 import { MirrorError } from '../../errors.ts'
 import { type Column, positionOf, type RawRow } from '../columns.ts'
 import type { Compression } from '../target.ts'
@@ -11,6 +11,9 @@ const TYPE_OF = { utf8: 'UTF8', json: 'UTF8', int64: 'INT64', timestamp_ms: 'TIM
 
 /** It has no page size in bytes, and keeps every distinct value of a page in memory. */
 const PAGE_ROWS = 1_000
+
+// A CommonJS package whose names cannot be imported one by one.
+const { ParquetEnvelopeWriter, ParquetSchema, ParquetWriter } = parquetjs
 
 export const parquetjsLiteEngine: ParquetEngine = {
   name: 'parquetjs-lite',
