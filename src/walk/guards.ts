@@ -50,7 +50,7 @@ export async function joinByPlace(reader: Reader, lastId: string, index: number)
   const before = await reader.read(index, 1, { fresh: true })
   reader.drop(before)
   const holds = before.kind === 'items' && before.ids[0] === lastId
-  if (holds && window.kind === 'items' && window.ids.length > 0) return window
+  if (holds && window.kind === 'items' && window.met[0] === 0) return window
   reader.drop(window)
   return null
 }

@@ -253,7 +253,7 @@ export class Walker {
     const capped = newlyMet > 0 && window.ids.length === this.chain.cap
     const short = same || (window.ids.length < window.asked && !capped)
     // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
-    const behind = last.id !== this.chain.last?.id && this.fruitless <= this.request.settings.overlap + 1
+    const behind = last.id !== this.chain.last?.id && this.fruitless <= 3 * this.request.settings.overlap + 10
     if (short && !behind && (newlyMet === 0 || beginning || window.ids.length <= this.reader.largest / 2)) {
       const ended = yield* this.askForEnd(window, newlyMet === 0, beginning)
       if (ended !== null) return ended
@@ -364,15 +364,21 @@ export class Walker {
    * anchor; a place says nothing about ties, so the run before it is counted.
    */
   private async *joinBehind(lastId: string, index: number): Steps<boolean> {
-    const window = lastId === this.chain.last?.id ? await joinByPlace(this.reader, lastId, index) : null
+    let window = lastId === this.chain.last?.id ? await joinByPlace(this.reader, lastId, index) : null
     if (window === null) return false
-    if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
-    const behindRun = this.counting === null ? null : countRun(this.counting, window)
-    this.chain = extendChain(this.chain, window, true)
-    this.endTries = 0
-    this.endMoves = 0
-    yield this.step(window)
-    if (behindRun !== null) yield* this.proveCounted(behindRun)
+    while (window !== null) {
+      if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
+      const behindRun = this.counting === null ? null : countRun(this.counting, window)
+      this.chain = extendChain(this.chain, window, true)
+      this.endTries = 0
+      this.endMoves = 0
+      this.fruitless = 0
+      yield this.step(window)
+      if (behindRun !== null) yield* this.proveCounted(behindRun)
+      // Cut to one item again: the next one would not fit beside it either.
+      const { id } = lastOf(window)
+      window = window.ids.length === 1 ? await joinByPlace(this.reader, id, window.skip) : null
+    }
     return true
   }
 
