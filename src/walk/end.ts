@@ -8,9 +8,9 @@ import type { ItemsWindow, WindowAnswer } from './source.ts'
 export type EndJudgement =
   /**
    * Nothing behind item `index`, which is the last item; `tied` where another of its tie run stood there in the end, so
-   * that the run has to be counted.
+   * that the run has to be counted. `repeats`: behind the end the service gives its last window again.
    */
-  | { kind: 'proven'; index: number; tied: boolean }
+  | { kind: 'proven'; index: number; tied: boolean; repeats?: boolean }
   /** There are items behind that have not been met. */
   | { kind: 'more' }
   /** The list moved while it was looked at: look again. */
@@ -204,7 +204,7 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
     if (onlyLast(one, question.lastId)) high = middle
     else low = middle
   }
-  return { kind: 'proven', index: high, tied: false }
+  return { kind: 'proven', index: high, tied: false, repeats: true }
 }
 
 /** One window and ten windows beyond; all of them where answers were short in the middle of the list. */

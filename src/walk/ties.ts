@@ -63,19 +63,21 @@ export async function isRunWhole(reader: Reader, last: number, moment: Moment): 
  * Proves a run whose first item behind it was just read at `behind` (null: that is not known): reads it again, round after
  * round, until as many different ids have been seen as it is long, its start and length being the same before and after.
  * An id met before that may be gone by now, so what the walk has met so far does not count.
- * `commit` makes the step that takes a window in without moving the chain. Returns whether the run is proven.
+ * `commit` makes the step that takes a window in without moving the chain. `limit` is where the list ends, for a service
+ * that does not show it. Returns whether the run is proven.
  */
 export async function* proveRun(
   reader: Reader,
   run: CountedRun,
   behind: number | null,
   commit: (window: ItemsWindow) => WalkStep,
+  limit: number | null = null,
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
   const seen = new Set<string>()
   let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
   let from = Math.max(0, run.start - 1)
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found: RunFound | null = yield* readRun(reader, run.moment, from, seen, commit)
+    const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen, commit)
     if (found === null) {
       from = Math.max(0, from - reader.window)
       before = null
@@ -103,6 +105,7 @@ async function* readRun(
   reader: Reader,
   moment: Moment,
   from: number,
+  limit: number | null,
   seen: Set<string>,
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
@@ -138,6 +141,7 @@ async function* readRun(
     if (behind < answer.ids.length) return { start, length: skip + behind - start }
     if (seen.size > LARGEST_RUN) return null
     skip += answer.ids.length
+    if (limit !== null && skip >= limit) return { start, length: limit - start }
   }
   return null
 }

@@ -350,10 +350,10 @@ export class Walker {
   }
 
   /** The end is proven; the tie run before it has to be as well. */
-  private async *acceptEnd(end: { index: number; tied: boolean }, last: { id: string; moment: Moment }): Steps<Ended> {
+  private async *acceptEnd(end: EndJudgement & { kind: 'proven' }, last: { id: string; moment: Moment }): Steps<Ended> {
     const doubted = end.tied && !(await isRunWhole(this.reader, end.index, last.moment))
     this.counting ??= doubted ? this.chain.tie : null
-    if (this.counting !== null) yield* this.proveCounted(end.index + 1)
+    if (this.counting !== null) yield* this.proveCounted(end.index + 1, end.repeats === true ? end.index + 1 : null)
     this.total = end.index + 1
     this.chain = { ...this.chain, last }
     return { kind: 'list-end' }
@@ -384,9 +384,10 @@ export class Walker {
 
   // Tie runs
 
-  private async *proveCounted(behind: number | null): Steps<void> {
+  private async *proveCounted(behind: number | null, limit: number | null = null): Steps<void> {
     // Kept in the state until it is proven: the walk may be cut off meanwhile.
-    const proven = yield* proveRun(this.reader, this.counting as CountedRun, behind, (again) => this.step(again))
+    const commit = (window: ItemsWindow): WalkStep => this.step(window)
+    const proven = yield* proveRun(this.reader, this.counting as CountedRun, behind, commit, limit)
     if (!proven) this.doubts.push('ties')
     this.counting = null
   }
