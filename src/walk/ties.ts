@@ -34,6 +34,8 @@ async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
   const answer = await probe(reader, skip)
   reader.drop(answer)
   if (answer.kind !== 'items' || answer.ids.length === 0) return false
+  // Another one of the run, never met: whatever was counted, it was not the run.
+  if (answer.moments.some((moment, index) => moment === run.moment && answer.met[index] === 0)) return false
   if (at > 0 && answer.moments[0] === run.moment) return false
   if (at < answer.ids.length) return answer.moments[at] === run.moment
   // Cut after the item before the run: ask for the two in turn.

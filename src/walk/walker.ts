@@ -21,6 +21,8 @@ const FRUITLESS = 200
 /** How often the end, or an unreadable position, may turn out to have moved. */
 const TRIES = 12
 const SINGLES = 20
+/** In windows: steps over what has been met do not grow beyond this. */
+const LARGEST_STEP = 1024
 /** Seams in a row at which the last item stood further down, and answers in a row that have to be the same. */
 const SUSPICIOUS_SHIFTS = 3
 /** After so many the end is proven in another way. */
@@ -41,6 +43,8 @@ export class Walker {
   private back = 1
   private ahead = 1
   private fruitless = 0
+  /** Items met in this process. */
+  private met = 0
   /** The chain's last item when a window was read anew because of its ties, and how often that was. */
   private tiedAt: string | null = null
   private tiedTries = 0
@@ -239,6 +243,7 @@ export class Walker {
     this.chain = extendChain(earlier, window)
     const behindRun = this.counting === null ? null : countRun(this.counting, window)
     const { newlyMet } = yield this.step(window)
+    this.met += newlyMet
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
     if (newlyMet > 0) this.endTries = 0
     if (behindRun !== null) yield* this.proveCounted(behindRun)
@@ -274,7 +279,7 @@ export class Walker {
     if (chain.last !== null && chain.last.id === earlier.last?.id && !window.ids.includes(chain.last.id)) {
       // Wholly behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
       this.skip += (this.ahead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
-      this.ahead *= 2
+      this.ahead = Math.min(this.ahead * 2, LARGEST_STEP)
     } else this.ahead = 1
     if (this.skip <= window.skip && chain.end > window.skip) this.skip = window.skip + 1
     if (reader.take !== reader.window) return
