@@ -46,8 +46,8 @@ export interface WalkEnd {
   verdict: Verdict
   reason: string | null
   ordering: Order | null
-  /** Only tasks created before this moment are in the walk's range; null where it says nothing of that. */
-  until: number | null
+  /** Only tasks created before this moment are in the walk's range. */
+  until?: number | null
 }
 
 const KEPT_ROWS = 10_000
@@ -94,7 +94,7 @@ export function walkTable(db: Db) {
       progress.run(step.nextSkip, step.drift, JSON.stringify(step.state), windows, newlyMet, first, now, id)
     },
     end(id: number, result: WalkEnd, now: number): void {
-      end.run(result.verdict, result.reason, result.ordering, result.until, now, now, id)
+      end.run(result.verdict, result.reason, result.ordering, result.until ?? null, now, now, id)
     },
     get: (id: number): WalkRow | null => toWalk(byId.get(id)),
     /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */
