@@ -28,6 +28,7 @@ export async function createContext(
   given: Given,
   streams: CommandStreams,
   signal: AbortSignal,
+  untilSignal: boolean,
 ): Promise<CommandContext> {
   const { createLog } = await import('./log.ts')
   const { createProgress } = await import('./progress.ts')
@@ -36,7 +37,9 @@ export async function createContext(
   const line = createStatusLine(stderr.write)
   const recent: string[] = []
   const log = await createLog({
-    level: (given.values.logLevel as LogLevel | undefined) ?? (quiet ? 'warn' : 'info'),
+    // A person who waits for a result has the progress line; what stays up has only the log to tell what it does.
+    level:
+      (given.values.logLevel as LogLevel | undefined) ?? (quiet || (stderr.isTTY && !untilSignal) ? 'warn' : 'info'),
     write: (text) => {
       recent.push(text)
       if (recent.length > RECENT_LINES) recent.shift()

@@ -18,7 +18,7 @@ export const SHARED_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--log-level <level>',
-    description: `${LOG_LEVELS.join(', ')} (default: info)`,
+    description: `${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, except for what stays up)`,
     parse: (text, name) => oneOf(text, LOG_LEVELS, name),
   },
   { flags: '--no-progress', description: 'no progress line' },

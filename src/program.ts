@@ -24,7 +24,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
   let exitCode: number = EXIT.done
   const invoke: Invoke = async ({ spec, flags, command, argument }) => {
     const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, Date.now())
-    context = await createContext(given, streams, signal)
+    context = await createContext(given, streams, signal, spec.untilSignal === true)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()
     if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode

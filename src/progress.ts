@@ -36,7 +36,7 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   const parts: string[] = []
   const done = state.done === undefined ? '' : ` ${grouped(state.done)}`
   const total = state.total == null ? '' : ` of ${grouped(state.total)}`
-  parts.push(`${state.phase ?? 'working'}${done}${done === '' ? '' : total}`)
+  parts.push(`${state.phase ?? 'nothing to tell yet'}${done}${done === '' ? '' : total}`)
   if (state.waitingUntil != null && state.waitingUntil > now) {
     parts.push(`waiting ${roughly(state.waitingUntil - now)} as the service asked`)
   } else if (state.rate !== null && state.rate > 0) {
@@ -78,10 +78,10 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
     if (line !== null) line.show(formatProgress(state(), last, columns()))
     else logLine()
   }
-  const logLine = () => {
+  const logLine = (level: 'info' | 'warn' = 'info') => {
     const { phase, done, total, requests, inFlight, rate } = state()
     const perSecond = rate === null ? null : Math.round(rate)
-    log.info({ done, total, requests, inFlight, perSecond }, `Progress: ${phase ?? 'working'}`)
+    log[level]({ done, total, requests, inFlight, perSecond }, `Progress: ${phase ?? 'nothing to tell yet'}`)
   }
 
   return {
@@ -101,7 +101,8 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
       if (now() - last >= every) show()
     },
     print() {
-      if (line === null) logLine()
+      // Asked for, it is shown with --quiet too.
+      if (line === null) logLine('warn')
       else line.write(`${formatProgress(state(), now(), columns())}\n`)
     },
     finish() {

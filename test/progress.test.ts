@@ -7,6 +7,7 @@ import type { StatusLine } from '../src/terminal.ts'
 afterEach(() => vi.useRealTimers())
 
 test.each([
+  [{ rate: null }, 'nothing to tell yet'],
   [{ phase: 'full walk', rate: null }, 'full walk'],
   [{ phase: 'full walk', done: 12_000, rate: null }, 'full walk 12,000'],
   [
@@ -38,7 +39,8 @@ function watched(onTerminal: boolean, shown = true) {
     write: (text) => void lines.push(text),
   }
   const quiet = () => {}
-  const log: Log = { debug: quiet, warn: quiet, error: quiet, info: (facts, text) => void logged.push([facts, text]) }
+  const take = (facts: Facts, text: string) => void logged.push([facts, text])
+  const log: Log = { debug: quiet, warn: take, error: quiet, info: take }
   const options = { line: onTerminal ? line : null, columns: () => 80, log, shown, now: Date.now }
   return { progress: createProgress(options), lines, logged }
 }
