@@ -180,3 +180,18 @@ test('the text names every question', async () => {
   for (const question of Object.values(QUESTIONS)) expect(stdout).toContain(question)
   expect(stdout).toContain('cannot tell')
 })
+
+test('a list that moves for a moment is not taken for one whose pages are filtered', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0 })
+  const added: string[] = []
+  let isOver = false
+  simulator.onBeforeRequest(({ skip }, account) => {
+    if (added.length > 0 && !isOver) isOver = account.remove(added).length > 0
+    else if (skip === 300 && !isOver) added.push(...account.insert(1))
+  })
+  const path = scratch.path('m.sqlite')
+  const { answers } = (await probeService(makeRunContext(simulator.url, path))).result
+  expect(answers.takeCap).toEqual({ value: null, seen: 'the list moved while it was looked at' })
+  expect(factsOf(path)).not.toHaveProperty('filtered_pages')
+})
