@@ -1,7 +1,8 @@
 // Deliberate bugs, one at a time, for the proof that the simulation finds them. Each `break...` takes a real module and
 // gives it back with switches; only bugs.test.ts puts them in place.
-import type * as Intake from '../../src/sync/intake.ts'
+
 import type * as Deletions from '../../src/sync/deletions.ts'
+import type * as Intake from '../../src/sync/intake.ts'
 import type * as Walking from '../../src/sync/walking.ts'
 import type * as Windows from '../../src/sync/windows.ts'
 import type * as Chain from '../../src/walk/chain.ts'
@@ -11,7 +12,10 @@ import type * as Ties from '../../src/walk/ties.ts'
 
 /** What is wrong, and the seed from which on it is looked for: one that finds it soon. */
 export const BUGS = {
-  'advance-by-take': { seed: 45, about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join' },
+  'advance-by-take': {
+    seed: 45,
+    about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
+  },
   'no-anchor': { seed: 117, about: 'a window joins the chain without an item that was met' },
   'anchor-in-tie': { seed: 5, about: 'an anchor may have the createdAt of the last item' },
   'ties-uncounted': { seed: 5, about: 'a long tie run counts as met without being counted' },

@@ -41,13 +41,20 @@ export interface MirrorState {
 export function readMirror(path: string): MirrorState {
   const db = new Database(path, { readonly: true })
   try {
-    const rows = db.prepare(`SELECT ${TASK_COLUMNS.join(', ')}, deleted_at FROM tasks`).safeIntegers().all() as (TaskRow & {
+    const rows = db
+      .prepare(`SELECT ${TASK_COLUMNS.join(', ')}, deleted_at FROM tasks`)
+      .safeIntegers()
+      .all() as (TaskRow & {
       deleted_at: bigint | null
     })[]
     const facts = db.prepare('SELECT key, value FROM service_facts').all() as { key: string; value: string }[]
     return {
-      rows: new Map(rows.map((row) => [row.id, { id: row.id, text: taskText(row), isTombstone: row.deleted_at !== null }])),
-      owedDetails: new Set(db.prepare("SELECT task_id FROM open_checks WHERE reason = 'detail'").pluck().all() as string[]),
+      rows: new Map(
+        rows.map((row) => [row.id, { id: row.id, text: taskText(row), isTombstone: row.deleted_at !== null }]),
+      ),
+      owedDetails: new Set(
+        db.prepare("SELECT task_id FROM open_checks WHERE reason = 'detail'").pluck().all() as string[],
+      ),
       facts: Object.fromEntries(facts.map(({ key, value }) => [key, JSON.parse(value)])),
       ended: db
         .prepare(
@@ -136,7 +143,8 @@ function* missedByWalk(
     if (walk.since !== null && life.createdAt < walk.since) continue
     if (walk.until !== null && life.createdAt >= walk.until) continue
     const row = after.rows.get(id)
-    if (row === undefined) yield `missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
+    if (row === undefined)
+      yield `missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
     else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && !isNews)
       yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
     else if (!isNews && scenario.account.listCarries === 'whole' && !row.isTombstone) {
@@ -164,12 +172,19 @@ function* behindFrontier(
 }
 
 /** Once the service stands still, one full walk makes both equal. */
-export function* differences(ledger: Ledger, texts: ReadonlyMap<string, string>, mirror: MirrorState, poisoned: ReadonlySet<string>) {
+export function* differences(
+  ledger: Ledger,
+  texts: ReadonlyMap<string, string>,
+  mirror: MirrorState,
+  poisoned: ReadonlySet<string>,
+) {
   for (const [id, text] of texts) {
     if (poisoned.has(id)) continue
     const row = mirror.rows.get(id)
-    if (row === undefined || row.isTombstone) yield `not equal: ${id.slice(0, 6)} is ${row === undefined ? 'missing' : 'a tombstone'} at rest`
-    else if (row.text !== text && canonical(row.text) !== canonical(text)) yield `not equal: ${id.slice(0, 6)} is stale at rest`
+    if (row === undefined || row.isTombstone)
+      yield `not equal: ${id.slice(0, 6)} is ${row === undefined ? 'missing' : 'a tombstone'} at rest`
+    else if (row.text !== text && canonical(row.text) !== canonical(text))
+      yield `not equal: ${id.slice(0, 6)} is stale at rest`
   }
   for (const { id, isTombstone } of mirror.rows.values()) {
     if (!isTombstone && !texts.has(id) && !ledger.lives.has(id)) yield `not equal: ${id} never was`

@@ -96,12 +96,36 @@ export const PLAIN: AccountPlan = {
   skipLimit: 0,
 }
 
+/** Nothing but twenty tasks that stand still. */
+export const CALM: Omit<Scenario, 'seed' | 'account' | 'runs'> = {
+  poisoned: 0,
+  notFound: '404',
+  window: 5,
+  overlap: 1,
+  concurrency: 1,
+  settleMs: MINUTE,
+  dateHeader: true,
+  skewMs: 0,
+  latencyMs: 2_000,
+  changes: 0,
+  changeKinds: ['insert', 'remove'],
+  places: ['now'],
+  lateMs: MINUTE,
+  failures: { list: 0, refusedList: 0, get: 0, unreachable: 0 },
+  outages: false,
+}
+
 export function scenarioOf(seed: number): Scenario {
   const random = seeded(seed, 0x51e0)
   const window = 2 + random.int(11)
   const mood = random.pick(['calm', 'calm', 'calm', 'busy', 'busy', 'stormy'] as const)
   const account = accountOf(random, window)
-  const changes = mood === 'calm' ? random.pick([0, 0, 0.02]) : mood === 'busy' ? random.pick([0.05, 0.1, 0.2]) : random.pick([0.3, 0.5, 1])
+  const changes =
+    mood === 'calm'
+      ? random.pick([0, 0, 0.02])
+      : mood === 'busy'
+        ? random.pick([0.05, 0.1, 0.2])
+        : random.pick([0.3, 0.5, 1])
   const hasDate = random.chance(0.7)
   const shaky = mood === 'stormy' || random.chance(0.15)
   const settleMs = random.pick([0, MINUTE, MINUTE, MINUTE, HOUR])

@@ -99,7 +99,7 @@ export class SimulatedService implements Service {
       return this.#ok(`{"statusCode":200,"message":"OK","body":{"item":${text}}}`, answer, startedAt, decode)
     }
     this.#log(`${name} -> not found${isOut ? ' (outage)' : ''}`)
-    if (!isOut) this.refusedIds.add(id)
+    if (!isOut || this.#account.get(id) === null) this.refusedIds.add(id)
     if (notFound === 'item-null' || notFound === 'item-absent') {
       const body = notFound === 'item-null' ? '{"item":null}' : '{}'
       return this.#ok(`{"statusCode":200,"message":"OK","body":${body}}`, answer, startedAt, decode)

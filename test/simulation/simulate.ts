@@ -154,7 +154,8 @@ class Play {
       this.#blame(sentence)
     }
     for (const { id, kind, verdict } of this.#state.ended) {
-      if (kind === 'full' && verdict === 'complete') this.#lastFullFrom = this.#spans.get(id)?.first ?? this.#lastFullFrom
+      if (kind === 'full' && verdict === 'complete')
+        this.#lastFullFrom = this.#spans.get(id)?.first ?? this.#lastFullFrom
     }
     if (result !== null) this.#judgeResult(result)
     return result
@@ -235,7 +236,9 @@ class Play {
     } else if (name === 'takeIn') {
       const step = args[0] as { skip: number; walkId: number | null; handle: number }
       const { newlyMet } = result as { newlyMet: number }
-      this.#say(`    takes in ${step.skip} (#${this.#answers.get(step.handle)}, walk ${step.walkId}): ${newlyMet} newly met`)
+      this.#say(
+        `    takes in ${step.skip} (#${this.#answers.get(step.handle)}, walk ${step.walkId}): ${newlyMet} newly met`,
+      )
     } else if (name === 'setAsideItem') {
       const { skip, reason } = args[0] as { skip: number; reason: string }
       this.#say(`    sets aside ${skip} (${reason})`)
@@ -247,7 +250,9 @@ class Play {
     } else if (name === 'beginWalk') this.#say(`    begins ${args[0]} walk ${result}`)
     else if (name === 'endWalk') {
       const { walkId, verdict, reason, ordering, facts } = args[0] as WalkEnded
-      this.#say(`    ends walk ${walkId}: ${verdict} ${reason ?? ''} ${ordering} ${JSON.stringify(facts)}, ${result} candidates`)
+      this.#say(
+        `    ends walk ${walkId}: ${verdict} ${reason ?? ''} ${ordering} ${JSON.stringify(facts)}, ${result} candidates`,
+      )
     } else if (name === 'takeDetails') {
       for (const { taskId, outcome } of result as { taskId: string; outcome: string }[])
         this.#say(`    detail of ${taskId.slice(0, 6)}: ${outcome}`)

@@ -31,5 +31,7 @@ while (Date.now() - started < seconds * 1000 && seeds < most) {
 }
 const rate = (seeds / ((Date.now() - started) / 1000)).toFixed(0)
 const share = ((100 * complete) / Math.max(1, verdicts)).toFixed(0)
-console.log(`${seeds} seeds (${rate}/s), ${runs} runs, ${killed} killed, ${verdicts} verdicts, ${share} % complete, ${failed} failed`)
+console.log(
+  `${seeds} seeds (${rate}/s), ${runs} runs, ${killed} killed, ${verdicts} verdicts, ${share} % complete, ${failed} failed`,
+)
 process.exitCode = failed === 0 ? 0 : 1
