@@ -2,7 +2,7 @@
 // its name it is complete or absent. Knows names and bytes, never rows or formats.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
 import { clearLeftOvers, draftPath, explainSnapshot, openDraft, openFile } from './publish.ts'
@@ -82,7 +82,7 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
       try {
         return await readFile(join(place, name))
       } catch (error) {
-        if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
+        if (isMissing(error)) return null
         throw explainSnapshot(join(place, name), error)
       }
     },
@@ -96,6 +96,20 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
       }
     },
     snapshotIds: () => explaining(async () => (await readdir(place)).filter((name) => SNAPSHOT_ID.test(name)).sort()),
+    filesOf: (snapshotId) =>
+      explaining(async () => {
+        const folder = join(place, snapshotId)
+        const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(noneIfMissing)
+        return found
+          .filter((entry) => !entry.isDirectory())
+          .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+          .sort()
+      }),
+    async localFile(name) {
+      const path = join(place, name)
+      const found = await stat(path).catch(() => null)
+      return found?.isFile() ? { path, done: async () => {} } : null
+    },
     remove: (snapshotId) =>
       explaining(async () => {
         const hidden = draftPath(join(place, snapshotId), { pid, random: random() })
@@ -104,4 +118,13 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
       }),
     close: () => {},
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return /^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))
+}
+
+function noneIfMissing(error: unknown): [] {
+  if (isMissing(error)) return []
+  throw error
 }

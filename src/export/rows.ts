@@ -27,6 +27,8 @@ export interface CutReader {
   total(): number | null
   /** The rows in the order of `created_at, id`, at most about `BATCH_BYTES` of text at a time; a batch may be empty. */
   batches(): Generator<RawRow[], void, void>
+  /** The row of a task, whatever the filters; null where there is none. */
+  row(id: string): RawRow | null
   close(): void
 }
 
@@ -50,6 +52,7 @@ type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
   const db = openReader(path)
+  let byId: Statement | null = null
   const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
   try {
     db.exec('BEGIN')
@@ -62,6 +65,7 @@ export function openCut(path: string, filters: Filters): CutReader {
       verdictAt: walk?.finishedAt ?? null,
       total,
       batches,
+      row,
       close: () => db.close(),
     }
   } catch (error) {
@@ -130,6 +134,11 @@ export function openCut(path: string, filters: Filters): CutReader {
 
   function* lookUp(statement: Statement, seqs: readonly number[]): Generator<RawRow> {
     for (const seq of seqs) yield statement.get(BigInt(seq)) as unknown as RawRow
+  }
+
+  function row(id: string): RawRow | null {
+    byId ??= db.prepare(`SELECT ${NAMES} FROM tasks WHERE id = ?`).raw().safeIntegers()
+    return (byId.get(id) as RawRow | undefined) ?? null
   }
 
   function* batches(): Generator<RawRow[], void, void> {

@@ -14,6 +14,10 @@ export interface Store {
   replace(name: string, bytes: Buffer): Promise<void>
   /** Names of the snapshots that are there or being written, in order. */
   snapshotIds(): Promise<string[]>
+  /** Names of all files of a snapshot, below its folder; empty where there is no such snapshot. */
+  filesOf(snapshotId: string): Promise<string[]>
+  /** A large file as one of this machine's file system; null where there is none. Call `done` after use. */
+  localFile(name: string): Promise<{ path: string; done(): Promise<void> } | null>
   /** Takes a snapshot away: first from sight, then its files. */
   remove(snapshotId: string): Promise<void>
   close(): void

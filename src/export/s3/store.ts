@@ -1,5 +1,11 @@
 // A prefix of an object store as the destination of datasets. There is no renaming: the manifest, written last and only
 // where there is none, is what makes a snapshot one. Knows keys and bytes, never rows or formats.
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
@@ -172,6 +178,26 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
         await client.send(new PutObjectCommand({ ...at(name), Body: bytes, ContentType: 'application/json' }), sending)
       }),
     snapshotIds: () => explaining(snapshotIds),
+    filesOf: (snapshotId) =>
+      explaining(async () => {
+        const start = keyOf(`${snapshotId}/`).length
+        return (await list(`${snapshotId}/`)).map((key) => key.slice(start)).sort()
+      }),
+    localFile: (name) =>
+      explaining(async () => {
+        if (!(await isThere(name))) return null
+        const folder = await mkdtemp(join(tmpdir(), 'task-mirror-'))
+        const done = () => rm(folder, { recursive: true, force: true })
+        const path = join(folder, 'object')
+        try {
+          const { Body } = await client.send(new GetObjectCommand(at(name)), sending)
+          await pipeline(Body as Readable, createWriteStream(path, { mode: 0o600 }), signal ? { signal } : {})
+          return { path, done }
+        } catch (error) {
+          await done()
+          throw error
+        }
+      }),
     remove: (snapshotId) => explaining(() => remove(snapshotId)),
     close: () => client.destroy(),
   }

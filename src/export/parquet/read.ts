@@ -1,0 +1,62 @@
+// Reads Parquet files back, row group by row group, for checking them: the reader is hyparquet. Values come as the mirror
+// has them: text, bigint or null.
+import { open } from 'node:fs/promises'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+
+export interface ParquetFile {
+  rows: number
+  /** Names and texts of the footer. */
+  about: Record<string, string>
+  rowGroups(): AsyncGenerator<Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
+const DECOMPRESSORS = {
+  ZSTD: (bytes: Uint8Array): Uint8Array => zstdDecompressSync(bytes),
+  GZIP: (bytes: Uint8Array): Uint8Array => gunzipSync(bytes),
+}
+
+/** Moments stay the 64-bit integers that they are. */
+const PARSERS = { timestampFromMilliseconds: (millis: bigint): bigint => millis }
+
+/** Opens the file; throws an `Error` for what is no Parquet file, and the file system's errors. */
+export async function openParquet(path: string): Promise<ParquetFile> {
+  const handle = await open(path)
+  try {
+    const { size } = await handle.stat()
+    const file: AsyncBuffer = {
+      byteLength: size,
+      async slice(start, end = size) {
+        const bytes = new Uint8Array(Math.max(0, end - start))
+        await handle.read(bytes, 0, bytes.length, start)
+        return bytes.buffer
+      },
+    }
+    const metadata = await parquetMetadataAsync(file)
+    return {
+      rows: Number(metadata.num_rows),
+      about: Object.fromEntries((metadata.key_value_metadata ?? []).map(({ key, value = '' }) => [key, value])),
+      async *rowGroups() {
+        let rowStart = 0
+        for (const { num_rows } of metadata.row_groups) {
+          const rowEnd = rowStart + Number(num_rows)
+          if (rowEnd === rowStart) continue
+          yield await parquetReadObjects({
+            file,
+            metadata,
+            rowStart,
+            rowEnd,
+            compressors: DECOMPRESSORS,
+            parsers: PARSERS as never,
+          })
+          rowStart = rowEnd
+        }
+      },
+      close: () => handle.close(),
+    }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { exportSnapshot } from '../../src/export/export.ts'
+import type { ExportOptions } from '../../src/export/options.ts'
+import { verifySnapshot } from '../../src/export/verify.ts'
+import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { startStorage } from './s3/storage.ts'
+
+function publishing(mirror: FilledMirror, more: Partial<ExportOptions> = {}) {
+  return exportSnapshot({
+    dbPath: mirror.path,
+    out: join(mirror.folder, 'lake/'),
+    redact: [],
+    toolVersion: '0',
+    ...more,
+  })
+}
+
+const lake = (mirror: FilledMirror) => join(mirror.folder, 'lake')
+const verifying = (mirror: FilledMirror, deep = false, dir = lake(mirror)) =>
+  verifySnapshot(dir, { deep, dbPath: mirror.path })
+
+/** What is wrong, in short. */
+async function faults(mirror: FilledMirror, deep = false): Promise<string[]> {
+  const { ok, problems } = await verifying(mirror, deep)
+  expect(ok).toBe(problems.length === 0)
+  return problems.map(({ file, check }) => `${check} ${file ?? ''}`.trim())
+}
+
+/** What the sync would have told: headers of both kinds, odd numbers, tombstones. */
+const ROWS: Record<string, string | number | bigint | null>[] = [
+  ...ordinaryRows(60).map((row, i) => ({ ...row, data_header: `{"cookie":"c${i}","accept":"*"}` })),
+  { id: 'odd', created_at: 5, extra: '{"timeframe":1.0,"more":{"header":{"Cookie":"x"}}}', result_body: '"a\u2028b"' },
+  { id: 'bare' },
+  { id: 'gone', created_at: 6, deleted_at: 7 },
+]
+
+test.each<[string, Partial<ExportOptions>]>([
+  ['Parquet by month', { partitionBy: 'month' }],
+  ['Parquet of parquetjs-lite', { engine: 'parquetjs-lite', rowsPerFile: 20 }],
+  ['NDJSON', { format: 'ndjson', rowsPerFile: 20 }],
+  ['NDJSON with meta in gzip', { format: 'ndjson', withMeta: true, compression: 'gzip', redact: ['cookie'] }],
+  ['redacted, with tombstones', { redact: ['cookie'], filters: { includeDeleted: true } }],
+  ['filtered', { filters: { since: 1_700_000_010_000, until: 1_700_000_020_000, statuses: ['DONE'] } }],
+  ['some columns', { columns: ['id', 'created_at', 'result_body'] }],
+  ['a variant', { variant: true }],
+])('%s holds, also row by row', async (_, more) => {
+  const mirror = makeMirror(...ROWS)
+  const { rows, snapshotId } = await publishing(mirror, more)
+  const result = await verifying(mirror, true)
+  expect(result.problems).toEqual([])
+  expect(result.snapshots).toMatchObject([
+    { snapshotId, rows, deep: { compared: rows, changedSince: 0, notComparable: null } },
+  ])
+})
+
+test('a full snapshot and its feeds are checked together, or one by its own folder', async () => {
+  const mirror = makeMirror(...ROWS)
+  const first = await publishing(mirror)
+  mirror.db.exec("UPDATE tasks SET data_body = 'new', change_seq = 100 WHERE id = 'task-00000003'")
+  await publishing(mirror, { changes: 'last' })
+  const both = await verifying(mirror, true)
+  expect(both).toMatchObject({
+    ok: true,
+    snapshots: [{ deep: { changedSince: 1 } }, { rows: 1, deep: { compared: 1 } }],
+  })
+  const one = await verifying(mirror, false, `${first.path}/`)
+  expect(one).toMatchObject({ ok: true, place: first.path, snapshots: [{ snapshotId: first.snapshotId, deep: null }] })
+})
+
+test('a flipped byte, a longer file, a missing one and one too many are found', async () => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror, { rowsPerFile: 10 })
+  const part = (n: number) => join(path, `part-0000${n}.parquet`)
+  const bytes = readFileSync(part(0))
+  bytes[100]! ^= 1
+  writeFileSync(part(0), bytes)
+  appendFileSync(part(1), 'x')
+  rmSync(part(2))
+  writeFileSync(join(path, 'mine.parquet'), '')
+  const expected = [
+    'unlisted mine.parquet',
+    'checksum part-00000.parquet',
+    'size part-00001.parquet',
+    'missing part-00002.parquet',
+  ]
+  expect(await faults(mirror)).toEqual(expected)
+  expect(await faults(mirror, true)).toEqual(expected)
+})
+
+/** Changes the manifest as somebody would who wants it to fit: `latest.json` fits too. */
+function forge(mirror: FilledMirror, path: string, change: (manifest: ReturnType<typeof JSON.parse>) => void): void {
+  const manifest = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8'))
+  change(manifest)
+  const bytes = JSON.stringify(manifest)
+  writeFileSync(join(path, 'manifest.json'), bytes)
+  const latest = JSON.parse(readFileSync(join(lake(mirror), 'latest.json'), 'utf8'))
+  latest.full.manifestSha256 = createHash('sha256').update(bytes).digest('hex')
+  writeFileSync(join(lake(mirror), 'latest.json'), JSON.stringify(latest))
+}
+
+test.each(['parquet', 'ndjson'] as const)('a wrong number of rows is found in %s', async (format) => {
+  const mirror = makeMirror(...ROWS)
+  const { path, rows } = await publishing(mirror, { format })
+  forge(mirror, path, (manifest) => {
+    manifest.rows = rows + 1
+    manifest.files[0].rows = rows + 1
+  })
+  expect(await faults(mirror)).toEqual([`rows part-00000.${format === 'parquet' ? format : 'ndjson.zst'}`])
+  forge(mirror, path, (manifest) => {
+    manifest.files[0].rows = rows
+  })
+  expect(await faults(mirror)).toEqual(['manifest manifest.json'])
+})
+
+test('a row that was changed, or left out, under a manifest that fits is found by comparing', async () => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror, { format: 'ndjson' })
+  const file = join(path, 'part-00000.ndjson.zst')
+  const whole = zstdDecompressSync(readFileSync(file)).toString()
+  const replace = (text: string) => {
+    const bytes = zstdCompressSync(text)
+    writeFileSync(file, bytes)
+    const rows = text.split('\n').length - 1
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    forge(mirror, path, (manifest) => {
+      Object.assign(manifest, { rows, bytes: bytes.length })
+      Object.assign(manifest.files[0], { rows, bytes: bytes.length, sha256 })
+    })
+  }
+  replace(whole.replace('"n":7,', '"n":8,'))
+  expect(await faults(mirror)).toEqual([])
+  expect(await faults(mirror, true)).toEqual(['content part-00000.ndjson.zst'])
+  replace(whole.replace(/^.*task-00000009.*\n/m, ''))
+  expect(await faults(mirror, true)).toEqual(['absent'])
+})
+
+test('a mirror that was changed behind the sync is found, one that moved on is not a fault', async () => {
+  const mirror = makeMirror(...ROWS)
+  await publishing(mirror)
+  mirror.insert({ id: 'later', change_seq: 100 })
+  expect(await faults(mirror, true)).toEqual([])
+  mirror.db.exec("UPDATE tasks SET data_body = 'x' WHERE id = 'bare'")
+  expect(await faults(mirror, true)).toEqual(['content part-00000.parquet'])
+})
+
+test('a mirror older than the snapshot cannot be compared with, and that is said', async () => {
+  const mirror = makeMirror(...ROWS)
+  await publishing(mirror)
+  mirror.db.exec('DELETE FROM tasks WHERE change_seq > 50')
+  const { ok, snapshots } = await verifying(mirror, true)
+  expect([ok, snapshots[0]!.deep!.notComparable]).toEqual([true, expect.stringContaining('up to 50 only')])
+})
+
+test('a latest.json that is missing, damaged or names another manifest is found', async () => {
+  const mirror = makeMirror(...ROWS)
+  const { manifest } = await publishing(mirror)
+  appendFileSync(manifest!, ' ')
+  expect(await faults(mirror)).toEqual(['latest latest.json'])
+  writeFileSync(join(lake(mirror), 'latest.json'), '[]')
+  expect(await faults(mirror)).toEqual(['latest latest.json'])
+  rmSync(join(lake(mirror), 'latest.json'))
+  expect(await faults(mirror)).toEqual(['latest latest.json'])
+  rmSync(manifest!)
+  expect(await faults(mirror)).toEqual(['manifest manifest.json'])
+})
+
+test('where nothing was published it says so', async () => {
+  const mirror = makeMirror()
+  for (const dir of [mirror.folder, join(mirror.folder, 'none')]) {
+    await expect(verifying(mirror, false, dir)).rejects.toMatchObject({ code: 'usage-invalid' })
+  }
+})
+
+test('snapshots in object storage are checked there', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror, { out: 's3://lake/tasks/', env: storage.env, rowsPerFile: 30 })
+  const options = { deep: true, dbPath: mirror.path, env: storage.env }
+  for (const dir of ['s3://lake/tasks', path]) {
+    expect(await verifySnapshot(dir, options)).toMatchObject({ ok: true, snapshots: [{ deep: { compared: 62 } }] })
+  }
+  storage.fault = ({ method, path: asked }) =>
+    method === 'HEAD' && asked.includes('part-00001') ? { status: 404, code: 'NoSuchKey' } : undefined
+  expect((await verifySnapshot(path, options)).problems).toMatchObject([
+    { check: 'missing', file: 'part-00001.parquet' },
+  ])
+})
