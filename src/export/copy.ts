@@ -1,0 +1,91 @@
+// Publishes a copy of the mirror itself: one SQLite file that needs no other beside it, whole or not at all.
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { MirrorError } from '../errors.ts'
+import { syncFolder } from '../mirror/open.ts'
+import { vacuumInto } from '../mirror/vacuum.ts'
+import { clearLeftOvers, draftPath, explainSnapshot } from './publish.ts'
+
+export interface CopyOptions {
+  dbPath: string
+  out: string
+  /** Mode of the copy; 0600 unless given. */
+  fileMode?: number
+  signal?: AbortSignal
+  /** Epoch ms. */
+  now?: () => number
+}
+
+export interface CopyResult {
+  schemaVersion: 1
+  path: string
+  bytes: number
+  /** Rows of `tasks`, tombstones included. */
+  tasks: number
+  /** Highest `change_seq` in it. */
+  cut: number
+  durationMs: number
+}
+
+/**
+ * Copies the mirror at `dbPath` to the file `out`, in the place of what was there. Throws `usage-invalid`,
+ * `snapshot-unwritable`, `disk-full`, `interrupted`, or what opening the mirror throws.
+ */
+export async function copyMirror({
+  dbPath,
+  out,
+  fileMode = 0o600,
+  signal,
+  now = Date.now,
+}: CopyOptions): Promise<CopyResult> {
+  const startedAt = now()
+  const path = resolve(out)
+  const draft = draftPath(path, { pid: process.pid, random: randomBytes(6).toString('hex') })
+  try {
+    await refuseInUse(path, dbPath)
+    await clearLeftOvers(dirname(path), startedAt)
+    // SQLite would make it with another mode; into an empty file it may write.
+    await (await open(draft, 'wx', fileMode)).close()
+    try {
+      const { tasks, cut } = await vacuumInto(dbPath, draft, signal)
+      const bytes = await settle(draft, fileMode)
+      await rename(draft, path)
+      syncFolder(dirname(path))
+      return { schemaVersion: 1, path, bytes, tasks, cut, durationMs: now() - startedAt }
+    } finally {
+      for (const suffix of ['', '-journal']) await rm(draft + suffix, { force: true }).catch(() => {})
+    }
+  } catch (error) {
+    throw explainSnapshot(path, error)
+  }
+}
+
+/** Exactly this mode, whatever the umask takes away, and on the disk. Gives the size. */
+async function settle(draft: string, mode: number): Promise<number> {
+  const file: FileHandle = await open(draft, 'r')
+  try {
+    await file.chmod(mode)
+    await file.sync()
+    return (await file.stat()).size
+  } finally {
+    await file.close()
+  }
+}
+
+/** A database in use would meet a WAL that is not its own. */
+async function refuseInUse(path: string, dbPath: string): Promise<void> {
+  const [present, mirror, wal] = await Promise.all(
+    [path, dbPath, `${path}-wal`].map((name) => stat(name).catch(() => null)),
+  )
+  const isMirror = present && mirror && present.ino === mirror.ino && present.dev === mirror.dev
+  const why = isMirror
+    ? 'is the mirror itself'
+    : present && !present.isFile()
+      ? 'is there and is not a file'
+      : wal
+        ? 'is a database that a program has open'
+        : null
+  if (why === null) return
+  throw new MirrorError('usage-invalid', `${path} ${why}`, { facts: { path }, hint: 'Name another file with --out.' })
+}
