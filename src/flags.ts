@@ -19,6 +19,7 @@ export const SHARED_FLAGS: readonly Flag[] = [
   {
     flags: '--log-level <level>',
     description: `${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, except for what stays up)`,
+    choices: LOG_LEVELS,
     parse: (text, name) => oneOf(text, LOG_LEVELS, name),
   },
   { flags: '--no-progress', description: 'no progress line' },

@@ -26,7 +26,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   schedule: ['config', 'mirror', 'export', 'sync', 'notify', 'report', 'log.ts', 'progress.ts', 'version.ts'],
   commands: [
     ...['config', 'mirror', 'export', 'simulator', 'sync', 'notify', 'report', 'schedule'],
-    ...['log.ts', 'progress.ts', 'version.ts'],
+    ...['log.ts', 'progress.ts', 'version.ts', 'flags.ts'],
   ],
 }
 

@@ -10,6 +10,8 @@ export interface Flag {
   /** In commander's notation, such as `--max-duration DURATION`. Its environment twin follows from the long name. */
   flags: string
   description: string
+  /** All values it takes, where they are few: for completion. */
+  choices?: readonly string[]
   /** The configuration key this flag sets. */
   key?: string
   /** Turns the text into a value; `name` is what the user wrote, for the message. Throws `usage-invalid`. */
@@ -19,7 +21,7 @@ export interface Flag {
 export interface CommandSpec<Flags = Record<string, unknown>> {
   name: string
   /** In commander's notation, such as `<id>`. */
-  argument?: { name: string; description: string }
+  argument?: { name: string; description: string; choices?: readonly string[] }
   summary: string
   examples: string[]
   /** A function where making them takes loading something. */

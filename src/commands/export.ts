@@ -41,11 +41,13 @@ export const exporting: CommandSpec<ExportFlags> = {
     {
       flags: '--format <format>',
       description: 'parquet or ndjson (default: by the name)',
+      choices: FORMATS,
       parse: (text, name) => oneOf(text, FORMATS, name),
     },
     {
       flags: '--compression <name>',
       description: 'zstd, snappy, gzip or none (default: by the name)',
+      choices: COMPRESSIONS,
       parse: (text, name) => oneOf(text, COMPRESSIONS, name),
     },
     {

@@ -1,6 +1,7 @@
 // All commands, in the order of the help text.
 import { backfill } from './backfill.ts'
 import type { AnyCommand, CommandGroup } from './command.ts'
+import { completionOf } from './completion.ts'
 import { config } from './config-show.ts'
 import { demo } from './demo.ts'
 import { exporting } from './export.ts'
@@ -30,4 +31,5 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   config,
   simulate,
   demo,
+  completionOf(() => COMMANDS),
 ]

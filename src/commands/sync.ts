@@ -20,7 +20,12 @@ export const sync: CommandSpec<SyncFlags> = {
   ],
   flags: [
     { flags: '--full', description: 'walk the whole list' },
-    { flags: '--details <when>', description: 'ask for single tasks: auto, always or never', key: 'sync.details' },
+    {
+      flags: '--details <when>',
+      description: 'ask for single tasks: auto, always or never',
+      choices: ['auto', 'always', 'never'],
+      key: 'sync.details',
+    },
     { flags: '--dry-run', description: 'report what would change and write nothing' },
     { flags: '--allow-mass-delete', description: 'allow deletions beyond sync.massDeleteFraction' },
     { flags: '--now', description: 'run although the service asked to wait longer' },

@@ -1,0 +1,180 @@
+// Completion scripts for shells, made from the table of commands and flags. Pure.
+
+export interface CompletedFlag {
+  /** `--max-duration`. */
+  long: string
+  /** `-q`; null where there is none. */
+  short: string | null
+  description: string
+  /** What follows it: nothing, a file, a folder, one of a few words, or anything else. */
+  value: 'none' | 'file' | 'folder' | 'other' | readonly string[]
+}
+
+export interface CompletedCommand {
+  name: string
+  summary: string
+  flags: readonly CompletedFlag[]
+  /** Words that may follow it: its subcommands or what its argument can be. */
+  words: readonly { name: string; summary: string }[]
+}
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof SHELLS)[number]
+
+/** The script that teaches `shell` the words and flags of `commands`; `shared` are the flags of all of them. */
+export function completionScript(
+  shell: Shell,
+  commands: readonly CompletedCommand[],
+  shared: readonly CompletedFlag[],
+): string {
+  const make = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell]
+  return make(commands, shared)
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function spellings({ long, short }: CompletedFlag): string[] {
+  return short === null ? [long] : [short, long]
+}
+
+/** Flags by what follows them, as a `case` of a shell: each arm answers for the word after the flag. */
+function valueArms(flags: readonly CompletedFlag[], answer: (value: CompletedFlag['value']) => string): string[] {
+  const arms = new Map<string, Set<string>>()
+  for (const flag of flags) {
+    if (flag.value === 'none') continue
+    const body = answer(flag.value)
+    const names = arms.get(body) ?? new Set()
+    for (const name of spellings(flag)) names.add(name)
+    arms.set(body, names)
+  }
+  return [...arms].map(([body, names]) => `      ${[...names].join('|')}) ${body}; return ;;`)
+}
+
+/** Every flag once per command; a flag that two commands read differently gets an arm in each. */
+function commandArms(commands: readonly CompletedCommand[], arm: (command: CompletedCommand) => string): string {
+  return commands.map((command) => `    ${command.name})\n${arm(command)}\n      ;;`).join('\n')
+}
+
+function bashScript(commands: readonly CompletedCommand[], shared: readonly CompletedFlag[]): string {
+  const answer = (value: CompletedFlag['value']) => {
+    if (value === 'file') return 'COMPREPLY=($(compgen -f -- "$word"))'
+    if (value === 'folder') return 'COMPREPLY=($(compgen -d -- "$word"))'
+    if (typeof value === 'string') return 'COMPREPLY=()'
+    return `COMPREPLY=($(compgen -W ${quoted(value.join(' '))} -- "$word"))`
+  }
+  const arm = ({ flags, words }: CompletedCommand) => {
+    const all = [...flags, ...shared]
+    return `      case $before in
+${valueArms(all, answer).join('\n')}
+      esac
+      offered=${quoted([...words.map(({ name }) => name), ...all.flatMap(spellings)].join(' '))}`
+  }
+  const names = commands.map(({ name }) => name)
+  return `# bash completion for task-mirror. Load it with: source <(task-mirror completion bash)
+_task_mirror() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command= offered= at
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    case \${COMP_WORDS[at]} in
+    ${names.join('|')}) command=\${COMP_WORDS[at]}; break ;;
+    esac
+  done
+  case $command in
+${commandArms(commands, arm)}
+    *)
+      case $before in
+${valueArms(shared, answer).join('\n')}
+      esac
+      offered=${quoted([...names, ...shared.flatMap(spellings)].join(' '))}
+      ;;
+  esac
+  COMPREPLY=($(compgen -W "$offered" -- "$word"))
+}
+complete -o filenames -F _task_mirror task-mirror
+`
+}
+
+function zshScript(commands: readonly CompletedCommand[], shared: readonly CompletedFlag[]): string {
+  const answer = (value: CompletedFlag['value']) => {
+    if (value === 'file') return '_files'
+    if (value === 'folder') return '_files -/'
+    if (typeof value === 'string') return "_message 'value'"
+    return `compadd -- ${value.map(quoted).join(' ')}`
+  }
+  // `_describe` takes name and description with a colon between them.
+  const described = (name: string, text: string) => quoted(`${name.replaceAll(':', '\\:')}:${text}`)
+  const flagWords = (flags: readonly CompletedFlag[]) =>
+    flags.flatMap((flag) => spellings(flag).map((name) => described(name, flag.description)))
+  const arm = ({ flags, words }: CompletedCommand) => {
+    const all = [...flags, ...shared]
+    return `      case $before in
+${valueArms(all, answer).join('\n')}
+      esac
+      flags=(${flagWords(all).join(' ')})
+      words_=(${words.map(({ name, summary }) => described(name, summary)).join(' ')})`
+  }
+  return `#compdef task-mirror
+# zsh completion for task-mirror. Load it with: source <(task-mirror completion zsh)
+_task_mirror() {
+  local before=\${words[CURRENT-1]} command= word
+  local -a flags words_
+  for word in \${words[2,CURRENT-1]}; do
+    case $word in
+    ${commands.map(({ name }) => name).join('|')}) command=$word; break ;;
+    esac
+  done
+  case $command in
+${commandArms(commands, arm)}
+    *)
+      case $before in
+${valueArms(shared, answer).join('\n')}
+      esac
+      flags=(${flagWords(shared).join(' ')})
+      words_=(${commands.map(({ name, summary }) => described(name, summary)).join(' ')})
+      ;;
+  esac
+  if [[ \${words[CURRENT]} == -* ]]; then _describe 'flag' flags
+  elif (( \${#words_} )); then _describe 'word' words_
+  else _describe 'flag' flags
+  fi
+}
+if [[ \${funcstack[1]} == _task_mirror ]]; then _task_mirror "$@"; elif (( \${+functions[compdef]} )); then compdef _task_mirror task-mirror; fi
+`
+}
+
+function fishScript(commands: readonly CompletedCommand[], shared: readonly CompletedFlag[]): string {
+  const names = commands.map(({ name }) => name).join(' ')
+  const fishQuoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const flagLine = (condition: string, { long, short, description, value }: CompletedFlag) => {
+    const name = `${short === null ? '' : ` -s ${short.slice(1)}`} -l ${long.slice(2)}`
+    const follows =
+      value === 'none'
+        ? ''
+        : value === 'file'
+          ? ' -r -F'
+          : value === 'folder'
+            ? " -x -a '(__fish_complete_directories)'"
+            : value === 'other'
+              ? ' -x'
+              : ` -x -a ${fishQuoted(value.join(' '))}`
+    return `complete -c task-mirror${condition}${name}${follows} -d ${fishQuoted(description)}`
+  }
+  const wordLine = (condition: string, name: string, summary: string) =>
+    `complete -c task-mirror -n ${fishQuoted(condition)} -a ${fishQuoted(name)} -d ${fishQuoted(summary)}`
+  const none = `not __fish_seen_subcommand_from ${names}`
+  return [
+    '# fish completion for task-mirror. Load it with: task-mirror completion fish | source',
+    'complete -c task-mirror -f',
+    ...shared.map((flag) => flagLine('', flag)),
+    ...commands.map(({ name, summary }) => wordLine(none, name, summary)),
+    ...commands.flatMap(({ name, flags, words }) => {
+      const condition = `__fish_seen_subcommand_from ${name}`
+      return [
+        ...flags.map((flag) => flagLine(` -n ${fishQuoted(condition)}`, flag)),
+        ...words.map((word) => wordLine(condition, word.name, word.summary)),
+      ]
+    }),
+    '',
+  ].join('\n')
+}
