@@ -1,4 +1,6 @@
 // The text of `verify`. Pure.
+import prettyBytes from 'pretty-bytes'
+import type { SnapshotVerified } from '../export/verify.ts'
 import type { MirrorVerified } from '../mirror/verify.ts'
 import type { ServiceVerified } from '../sync/verify.ts'
 import { counted, grouped, pairs, table } from './layout.ts'
@@ -45,4 +47,26 @@ export function serviceText(result: Omit<ServiceVerified, 'exitCode'>): string {
   const more =
     rows.length > SHOWN ? `\n${counted(rows.length - SHOWN, 'more task', 'more tasks')}; --json has all of them.` : ''
   return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), 100)}${more}`
+}
+
+export function snapshotText({ place, snapshots, problems }: SnapshotVerified): string {
+  const rows = snapshots.map(({ snapshotId, kind, files, rows, bytes }) => [
+    snapshotId,
+    kind,
+    files,
+    rows,
+    prettyBytes(bytes),
+  ])
+  const result = problems.length === 0 ? 'nothing wrong' : counted(problems.length, 'problem')
+  const parts = [`${place}: ${counted(snapshots.length, 'snapshot')} checked, ${result}`]
+  if (rows.length > 0) parts.push(table(['snapshot', 'kind', 'files', 'rows', 'size'], rows, 100))
+  if (problems.length > 0) {
+    const found = problems
+      .slice(0, SHOWN)
+      .map(({ snapshotId, file, check, message }) => [snapshotId ?? '', file ?? '', check, message])
+    const more =
+      problems.length > SHOWN ? `\n${counted(problems.length - SHOWN, 'more problem')}; --json has all of them.` : ''
+    parts.push(`${table(['snapshot', 'file', 'check', 'what is wrong'], found, 100)}${more}`)
+  }
+  return parts.join('\n\n')
 }

@@ -1,4 +1,4 @@
-// `verify`: the mirror by itself, or the mirror against the service.
+// `verify`: the mirror by itself, the mirror against the service, or what was published.
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
 import { atLeastOne } from './values.ts'
@@ -6,28 +6,46 @@ import { atLeastOne } from './values.ts'
 interface VerifyFlags {
   service?: true
   sample?: number
+  snapshot?: string
+  deep?: true
 }
 
 const SAMPLE = 100
 
 export const verify: CommandSpec<VerifyFlags> = {
   name: 'verify',
-  summary: 'check the mirror itself, or a sample of it against the service',
-  examples: ['task-mirror verify', 'task-mirror verify --service --sample 500'],
+  summary: 'check the mirror itself, a sample of it against the service, or a snapshot',
+  examples: [
+    'task-mirror verify',
+    'task-mirror verify --service --sample 500',
+    'task-mirror verify --snapshot snapshots/ --deep',
+  ],
   flags: [
     {
       flags: '--service',
       description: 'compare random live tasks with the service, digit for digit; exit 3 where they differ',
     },
     { flags: '--sample <number>', description: `how many (default: ${SAMPLE})`, parse: atLeastOne },
+    {
+      flags: '--snapshot <folder>',
+      description:
+        'check what was published there: manifest, sizes, checksums, row counts; exit 7 where something is wrong',
+    },
+    { flags: '--deep', description: 'compare every row of the snapshot with the mirror' },
   ],
-  async run(context, { service, sample }) {
+  async run(context, { service, sample, snapshot, deep }) {
+    refuseMixed({ service, sample, snapshot, deep })
     if (service === true) return verifyAgainstService(context, sample ?? SAMPLE)
-    if (sample !== undefined) {
-      throw new MirrorError('usage-invalid', '--sample is for --service', { hint: 'Without it every row is checked.' })
-    }
+    if (snapshot !== undefined) return verifyPublished(context, snapshot, deep === true)
     return verifyFile(context)
   },
+}
+
+function refuseMixed({ service, sample, snapshot, deep }: VerifyFlags): void {
+  const refuse = (message: string) => new MirrorError('usage-invalid', message, { hint: 'Run verify once for each.' })
+  if (service === true && snapshot !== undefined) throw refuse('--service cannot be combined with --snapshot')
+  if (sample !== undefined && service !== true) throw refuse('--sample is for --service')
+  if (deep === true && snapshot === undefined) throw refuse('--deep is for --snapshot')
 }
 
 async function verifyFile(context: CommandContext): Promise<number> {
@@ -58,4 +76,28 @@ async function verifyAgainstService(context: CommandContext, sample: number): Pr
   const { exitCode, ...result } = await verifyService(await serviceContext(context), sample)
   await context.print(context.json ? { schemaVersion: 1, service: result } : serviceText(result))
   return exitCode
+}
+
+async function verifyPublished(context: CommandContext, folder: string, deep: boolean): Promise<number> {
+  const { config } = await context.config()
+  const { verifySnapshot } = await import('../export/verify.ts')
+  const { snapshotText } = await import('./verify-text.ts')
+  const { env, signal, progress } = context
+  const result = await verifySnapshot(folder, {
+    deep,
+    dbPath: config.mirror.path,
+    env,
+    signal,
+    onProgress: (done, total) => progress.set({ phase: 'verify files', done, total }),
+  })
+  progress.finish()
+  await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result))
+  if (result.ok) return EXIT.done
+  context.tell(
+    new MirrorError('snapshot-damaged', `What was published at ${result.place} is not as it should be`, {
+      facts: { problems: result.problems.length },
+      hint: 'Export once more; snapshots that are damaged can be removed.',
+    }),
+  )
+  return EXIT.mirror
 }
