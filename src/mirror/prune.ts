@@ -22,8 +22,6 @@ export interface PruneResult {
   rows: number
   /** Bytes of the payloads as text. */
   bytes: number
-  /** Bytes of the file that are free now: SQLite fills them again before the file grows. */
-  freeBytes: number
 }
 
 const PAYLOAD = TASK_COLUMNS.filter(
@@ -43,7 +41,7 @@ export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> 
   // A writer would make a mirror that is missing.
   const reader = openReader(path)
   try {
-    if (request.dryRun) return { ...explaining(path, () => count(reader, request.deletedBefore)), freeBytes: 0 }
+    if (request.dryRun) return explaining(path, () => count(reader, request.deletedBefore))
   } finally {
     reader.close()
   }
@@ -60,10 +58,10 @@ export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> 
   }
 }
 
-function count(db: Db, deletedBefore: number): Omit<PruneResult, 'freeBytes'> {
+function count(db: Db, deletedBefore: number): PruneResult {
   return db
     .prepare(`SELECT count(*) AS rows, coalesce(sum(${size}), 0) AS bytes FROM tasks WHERE ${due}`)
-    .get(deletedBefore) as Omit<PruneResult, 'freeBytes'>
+    .get(deletedBefore) as PruneResult
 }
 
 async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: PruneRequest): Promise<PruneResult> {
@@ -97,12 +95,7 @@ async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: P
     await turn()
     signal.throwIfAborted()
   }
-  return { ...done, freeBytes: explaining(path, () => freeBytes(db)) }
-}
-
-/** Folds the WAL back first, as far as readers allow: it still holds the pages as they were. */
-function freeBytes(db: Db): number {
-  db.pragma('wal_checkpoint(TRUNCATE)')
-  const one = (name: string) => db.pragma(name, { simple: true }) as number
-  return one('freelist_count') * one('page_size')
+  // Until it is folded back, as far as readers allow, the WAL holds the pages as they were.
+  explaining(path, () => db.pragma('wal_checkpoint(TRUNCATE)'))
+  return done
 }

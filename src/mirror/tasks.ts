@@ -1,5 +1,6 @@
 // The rows of `tasks`: look up, insert, replace, bury. Whether a row is to be changed is decided elsewhere (sync/intake).
 import type { TaskRow } from '../task.ts'
+import { IdFilter } from './id-filter.ts'
 import type { Db } from './open.ts'
 import { TASK_COLUMNS } from './shape.ts'
 
@@ -71,10 +72,12 @@ export function taskTable(db: Db): TaskTable {
     changeSeq = highestChange.get() as number
   }
   reload()
+  const filter = seq === 0 ? new IdFilter() : null
   const values = (row: TaskRow) => TASK_COLUMNS.map((name) => row[name])
 
   return {
     find(id) {
+      if (filter?.mayHave(id) === false) return undefined
       const found = find.get(id) as [number, Buffer, Buffer | null, number | null, number] | undefined
       if (found === undefined) return undefined
       return { seq: found[0], contentHash: found[1], listHash: found[2], deletedAt: found[3], readAt: found[4] }
@@ -92,6 +95,7 @@ export function taskTable(db: Db): TaskTable {
     insert(row, contentHash, listHash, readAt, now) {
       seq += 1
       changeSeq += 1
+      filter?.add(row.id)
       insert.run(seq, ...values(row), contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },

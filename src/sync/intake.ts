@@ -26,7 +26,8 @@ export function isFinal(task: Task, finalStatuses: ReadonlySet<string>): boolean
   return typeof task.systemStatus === 'string' && finalStatuses.has(task.systemStatus)
 }
 
-function lacksParts(task: Task, final: boolean): boolean {
+/** Whether the task lacks what only its detail can tell: `data`, or the result of a final task. */
+export function lacksParts(task: Task, final: boolean): boolean {
   return !Object.hasOwn(task, 'data') || (final && !Object.hasOwn(task, 'result'))
 }
 
@@ -44,6 +45,16 @@ export function layOver(stored: Task, listed: Task): Task {
   return merged as Task
 }
 
+/** A task as the list gave it, ready for the mirror. */
+export interface ListedTask {
+  row: TaskRow
+  /** Over `row`. */
+  hash: Buffer
+  final: boolean
+  /** Whether it lacks what only its detail can tell. */
+  lacks: boolean
+}
+
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'
 
 /** Takes a listed task in. `known` is what the mirror holds of it. Returns the row's seq and what happened. */
@@ -51,22 +62,22 @@ export function takeListed(
   tables: Tables,
   rules: IntakeRules,
   known: KnownTask | undefined,
-  task: Task,
+  listed: ListedTask,
   readAt: number,
   now: number,
 ): { seq: number; outcome: ListedOutcome } {
-  const row = shapeTask(task)
-  const listHash = contentHash(row)
+  const { row, hash: listHash } = listed
   if (known === undefined) {
     const seq = tables.tasks.insert(row, listHash, listHash, readAt, now)
-    noteOwed(tables, rules, task, now, false)
+    if (!listed.final) tables.owed.owe(row.id, 'open', now)
+    if (rules.oweDetails && listed.lacks) tables.owed.owe(row.id, 'detail', now)
     return { seq, outcome: 'inserted' }
   }
   const restored = known.deletedAt !== null
   const { seq } = known
   if (!restored && known.listHash !== null && listHash.equals(known.listHash)) return { seq, outcome: 'unchanged' }
   const stored = tables.tasks.read(seq)
-  const merged = layOver(parseExact(taskText(stored)) as Task, task)
+  const merged = layOver(storedTask(stored), storedTask(row))
   const mergedRow = shapeTask(merged)
   const mergedHash = contentHash(mergedRow)
   const carriesAll = mergedHash.equals(listHash) || sameContent(mergedRow, row)
@@ -75,10 +86,10 @@ export function takeListed(
     if (restored) {
       tables.tasks.restore(seq, now)
       // Nothing is owed of a tombstone, and `prune` may have taken its parts.
-      noteOwed(tables, rules, merged, now, true)
+      noteOwed(tables, rules, merged, now)
     }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
+    if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(row.id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
   if (!carriesAll && (rules.oweDetails || isFinal(storedTask(stored), rules.finalStatuses))) {
@@ -86,11 +97,11 @@ export function takeListed(
     // own states.
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
-    if (rules.oweDetails) tables.owed.owe(task.id, 'detail', now)
+    if (rules.oweDetails) tables.owed.owe(row.id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
   tables.tasks.replace(seq, mergedRow, mergedHash, listHash, readAt, now)
-  noteOwed(tables, rules, merged, now, true)
+  noteOwed(tables, rules, merged, now)
   return { seq, outcome: restored ? 'restored' : 'updated' }
 }
 
@@ -125,10 +136,10 @@ export function takeDetail(
   return { seq, outcome, isOpen: !final }
 }
 
-function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number, existed: boolean): void {
+function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number): void {
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
-  else if (existed) tables.owed.settle(task.id, 'open')
+  else tables.owed.settle(task.id, 'open')
   if (rules.oweDetails && lacksParts(task, final)) tables.owed.owe(task.id, 'detail', now)
 }
 

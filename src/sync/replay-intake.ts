@@ -3,6 +3,7 @@ import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems
 import { type PageItem, readItemText } from '../service/wire.ts'
 import type { Task } from '../task.ts'
 import { countOutcome, takeDetail, takeListed } from './intake.ts'
+import { prepareTask } from './prepare.ts'
 import type { Writing } from './writing.ts'
 
 export function replayIntake(writing: Writing) {
@@ -32,8 +33,10 @@ export function replayIntake(writing: Writing) {
       if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
       if (known.readAt >= item.seenAt) return true
     }
-    const take = item.source === 'list' ? takeListed : takeDetail
-    const { outcome } = take(tables, rules, known, task, item.seenAt, now)
+    const { outcome } =
+      item.source === 'list'
+        ? takeListed(tables, rules, known, prepareTask(task, rules.finalStatuses), item.seenAt, now)
+        : takeDetail(tables, rules, known, task, item.seenAt, now)
     const counts = { seen: 1 }
     countOutcome(counts, outcome)
     runs.count(runId, counts)

@@ -2,6 +2,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
+import { prepareWindow } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
 
 /** Every method of `T`, answering with a promise. */
@@ -66,6 +67,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
     })
   }
 
+  const finalStatuses = new Set(options.finalStatuses)
   const terminate = async (): Promise<void> => void (await worker.terminate())
   try {
     await call('open', [])
@@ -78,6 +80,10 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
       // Not a promise itself, although every other name answers with one.
       if (name === 'then') return undefined
       if (name === 'terminate') return terminate
+      if (name === 'parseList') {
+        // Done here: this thread waits for the network while the writer's is the one that is busy.
+        return async (raw: Uint8Array) => call('hold', [prepareWindow(raw, finalStatuses)])
+      }
       if (name === 'close') {
         return async () => {
           const result = await call('close', [])

@@ -1,13 +1,13 @@
 // Windows on the writing side: parsed from raw bytes, viewed with the walk's marks, taken in with everything that
 // describes them. Knows the wire format and the mirror, not the network.
-import { createHash } from 'node:crypto'
 import type { Marks } from '../mirror/marks.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import type { KnownTask } from '../mirror/tasks.ts'
 import type { WalkProgress } from '../mirror/walks.ts'
-import { type Page, readPage, type UnfitItem } from '../service/wire.ts'
-import type { Moment, Task } from '../task.ts'
-import { countOutcome, takeListed } from './intake.ts'
+import type { UnfitItem } from '../service/wire.ts'
+import type { Moment } from '../task.ts'
+import { countOutcome, type ListedTask, takeListed } from './intake.ts'
+import { listedTask, type PreparedWindow, prepareWindow } from './prepare.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
 export interface Viewed {
@@ -36,8 +36,8 @@ export interface TakenIn {
 }
 
 interface Held {
-  page: Page
-  ids: string[]
+  window: PreparedWindow
+  unfit: Map<number, UnfitItem>
   known: (KnownTask | undefined)[]
   /** How many transactions there had been when `known` was looked up. */
   viewedAt: number
@@ -46,11 +46,6 @@ interface Held {
 export function windowIntake(writing: Writing) {
   const { tables, runId } = writing
   const held = new Map<number, Held>()
-
-  const momentOf = (task: Task): Moment => {
-    const created = task.createdAt
-    return typeof created === 'number' && Number.isSafeInteger(created) ? created : null
-  }
 
   /** Set aside is met: at its place, and as the row the mirror may hold of it. */
   function takeUnfit(
@@ -73,34 +68,35 @@ export function windowIntake(writing: Writing) {
     }
   }
 
+  function hold(window: PreparedWindow): ParsedAnswer {
+    const handle = writing.nextHandle()
+    held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
+    const { statusCode, message, hasPayload } = window
+    return { handle, statusCode, message, hasPayload, count: window.ids.length }
+  }
+
   return {
+    /** Keeps a window prepared elsewhere until it is taken in or dropped. */
+    hold,
+
     /** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
     parseList(raw: Uint8Array): ParsedAnswer {
-      const page = readPage(raw)
-      const handle = writing.nextHandle()
-      held.set(handle, { page, ids: [], known: [], viewedAt: -1 })
-      const { statusCode, message, hasPayload } = page
-      return { handle, statusCode, message, hasPayload, count: page.items.length }
+      return hold(prepareWindow(raw, writing.rules.finalStatuses))
     },
 
     /** What the walk sees of a parsed window; marks are those of `walkId` as they are now. */
     view(handle: number, walkId: number): Viewed {
-      const window = held.get(handle) as Held
-      const { items } = window.page
+      const holding = held.get(handle) as Held
+      const { ids, moments } = holding.window
       const marks = writing.marks(walkId)
-      const moments: Moment[] = []
-      const met = new Uint8Array(items.length)
-      const heldBefore = new Uint8Array(items.length)
+      const met = new Uint8Array(ids.length)
+      const heldBefore = new Uint8Array(ids.length)
       let known = 0
-      window.ids = items.map((item) => (item.kind === 'task' ? item.task.id : unfitIdentity(item.raw)))
-      window.known = items.map((item, index) => {
-        const id = window.ids[index] as string
-        if (item.kind === 'unfit') {
-          moments.push(item.createdAt)
+      holding.known = ids.map((id, index) => {
+        if (holding.unfit.has(index)) {
           met[index] = writing.unfitMet.has(id) ? 1 : 0
           return undefined
         }
-        moments.push(momentOf(item.task))
         const row = tables.tasks.find(id)
         if (row === undefined) return undefined
         known += 1
@@ -108,30 +104,31 @@ export function windowIntake(writing: Writing) {
         heldBefore[index] = row.seq <= marks.highestBefore ? 1 : 0
         return row
       })
-      window.viewedAt = writing.commits()
-      return { ids: window.ids, moments, met, held: heldBefore, known }
+      holding.viewedAt = writing.commits()
+      return { ids, moments, met, held: heldBefore, known }
     },
 
     /** Takes a viewed window in: rows, marks, walk progress, counts and set-aside items in one transaction. */
     takeIn(step: TakeIn): TakenIn {
-      const window = held.get(step.handle) as Held
+      const holding = held.get(step.handle) as Held
       held.delete(step.handle)
+      const { window, unfit } = holding
       const marks = step.walkId === null ? null : writing.marks(step.walkId)
-      const fresh = window.viewedAt === writing.commits()
+      const fresh = holding.viewedAt === writing.commits()
       const taken: TakenIn = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
       const { counts } = taken
       writing.commit(() => {
         const inWindow = new Set<string>()
-        window.page.items.forEach((item, index) => {
-          const id = window.ids[index] as string
-          if (item.kind === 'unfit') {
+        window.ids.forEach((id, index) => {
+          const item = unfit.get(index)
+          if (item !== undefined) {
             takeUnfit(item, id, step.skip + index, step.now, marks, taken)
             return
           }
           // An id that the window lists twice has changed its row meanwhile.
-          const known = fresh && !inWindow.has(id) ? window.known[index] : tables.tasks.find(id)
+          const known = fresh && !inWindow.has(id) ? holding.known[index] : tables.tasks.find(id)
           inWindow.add(id)
-          const seq = takeTask(item.task, known, step, counts)
+          const seq = takeTask(listedTask(window, index), known, step, counts)
           if (marks?.add(seq) === true) taken.newlyMet += 1
         })
         marks?.save()
@@ -146,7 +143,12 @@ export function windowIntake(writing: Writing) {
     dropWindow: (handle: number): void => void held.delete(handle),
   }
 
-  function takeTask(task: Task, known: KnownTask | undefined, step: TakeIn, counts: Partial<RunCounts>): number {
+  function takeTask(
+    listed: ListedTask,
+    known: KnownTask | undefined,
+    step: TakeIn,
+    counts: Partial<RunCounts>,
+  ): number {
     // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
     const newer =
       known !== undefined &&
@@ -154,16 +156,11 @@ export function windowIntake(writing: Writing) {
         (writing.seen.has(known.seq) && known.readAt > step.readAt))
     const { seq, outcome } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const }
-      : takeListed(tables, writing.rules, known, task, step.readAt, step.now)
+      : takeListed(tables, writing.rules, known, listed, step.readAt, step.now)
     const first = writing.seen.add(seq)
     if (first) counts.seen = (counts.seen ?? 0) + 1
     if (first || outcome !== 'unchanged') countOutcome(counts, outcome)
-    if (outcome !== 'unchanged') tables.setAside.resolve(task.id, step.now)
+    if (outcome !== 'unchanged') tables.setAside.resolve(listed.row.id, step.now)
     return seq
   }
-}
-
-/** Names an item without a usable id: no id can begin with this. */
-function unfitIdentity(raw: string): string {
-  return `\u0000${createHash('sha256').update(raw).digest('base64')}`
 }

@@ -160,9 +160,10 @@ export function breakDeletions(real: typeof Deletions): typeof Deletions {
 export function breakIntake(real: typeof Intake): typeof Intake {
   return {
     ...real,
-    takeListed(tables, rules, known, task, ...rest) {
-      if (active !== 'empty-stored' || known === undefined) return real.takeListed(tables, rules, known, task, ...rest)
-      const taken = real.takeDetail(tables, rules, known, task, ...rest)
+    takeListed(tables, rules, known, listed, ...rest) {
+      if (active !== 'empty-stored' || known === undefined)
+        return real.takeListed(tables, rules, known, listed, ...rest)
+      const taken = real.takeDetail(tables, rules, known, real.storedTask(listed.row), ...rest)
       return { seq: taken.seq, outcome: taken.outcome }
     },
   }

@@ -1,0 +1,88 @@
+// A window made ready for the writer: parsed, shaped, hashed. Pure, so it runs on whichever thread is idle; the result is
+// flat arrays, because those cross from thread to thread at a fraction of the cost of objects (docs/performance.md).
+import { createHash } from 'node:crypto'
+import { contentHash, shapeTask, TASK_COLUMNS } from '../mirror/shape.ts'
+import { readPage, type UnfitItem } from '../service/wire.ts'
+import type { Integer, Moment, Task, TaskRow } from '../task.ts'
+import { isFinal, type ListedTask, lacksParts } from './intake.ts'
+
+export interface PreparedWindow {
+  statusCode: number | null
+  message: string | null
+  hasPayload: boolean
+  /** In list order; an item without a usable id has an identity of its own that no id can equal. */
+  ids: string[]
+  moments: Moment[]
+  /** The task columns of every item, one item after another; nulls for items that are unfit. */
+  values: (string | Integer | null)[]
+  /** 16 bytes for every item. */
+  hashes: Uint8Array
+  /** FINAL | LACKS for every item. */
+  flags: Uint8Array
+  /** What cannot be taken in, by index. */
+  unfit: [number, UnfitItem][]
+}
+
+const FINAL = 1
+const LACKS = 2
+const WIDTH = TASK_COLUMNS.length
+const HASH = 16
+const NOTHING = TASK_COLUMNS.map(() => null)
+
+/** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
+export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
+  const { statusCode, message, hasPayload, items } = readPage(raw)
+  const window: PreparedWindow = {
+    statusCode,
+    message,
+    hasPayload,
+    ids: [],
+    moments: [],
+    values: [],
+    hashes: new Uint8Array(items.length * HASH),
+    flags: new Uint8Array(items.length),
+    unfit: [],
+  }
+  items.forEach((item, index) => {
+    if (item.kind === 'unfit') {
+      window.ids.push(unfitIdentity(item.raw))
+      window.moments.push(item.createdAt)
+      window.values.push(...NOTHING)
+      window.unfit.push([index, item])
+      return
+    }
+    const { row, hash, final, lacks } = prepareTask(item.task, finalStatuses)
+    window.ids.push(row.id)
+    window.moments.push(momentOf(row))
+    for (const column of TASK_COLUMNS) window.values.push(row[column])
+    window.hashes.set(hash, index * HASH)
+    window.flags[index] = (final ? FINAL : 0) | (lacks ? LACKS : 0)
+  })
+  return window
+}
+
+export function prepareTask(task: Task, finalStatuses: ReadonlySet<string>): ListedTask {
+  const row = shapeTask(task)
+  const final = isFinal(task, finalStatuses)
+  return { row, hash: contentHash(row), final, lacks: lacksParts(task, final) }
+}
+
+/** The item at `index`, which must not be an unfit one. */
+export function listedTask(window: PreparedWindow, index: number): ListedTask {
+  const row: Record<string, string | Integer | null> = {}
+  for (let column = 0; column < WIDTH; column += 1) {
+    row[TASK_COLUMNS[column] as string] = window.values[index * WIDTH + column] as string | Integer | null
+  }
+  const flags = window.flags[index] as number
+  const hash = Buffer.from(window.hashes.buffer, window.hashes.byteOffset + index * HASH, HASH)
+  return { row: row as unknown as TaskRow, hash, final: (flags & FINAL) !== 0, lacks: (flags & LACKS) !== 0 }
+}
+
+function momentOf({ created_at: created }: TaskRow): Moment {
+  return typeof created === 'number' ? created : null
+}
+
+/** Names an item without a usable id: no id can begin with this. */
+function unfitIdentity(raw: string): string {
+  return `\u0000${createHash('sha256').update(raw).digest('base64')}`
+}
