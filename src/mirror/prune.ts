@@ -1,5 +1,6 @@
 // Removes the payloads of tombstoned tasks: the only thing that ever leaves the mirror. What remains says that the task
 // was there, when, and when it was deleted. Synchronous batches with turns between them, so that a signal is heard.
+// Unused parts of the file may hold traces of what was removed until a VACUUM.
 import { setImmediate as turn } from 'node:timers/promises'
 import { takeLock } from './lock.ts'
 import { type Db, explaining, openReader, openWriter, type WriterOptions } from './open.ts'
@@ -72,8 +73,6 @@ async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: P
   )
   const done = { rows: 0, bytes: 0 }
   let last = { deletedAt: Number.MIN_SAFE_INTEGER, seq: 0 }
-  // What is removed shall not be readable in free pages of the file either.
-  explaining(path, () => db.pragma('secure_delete = ON'))
   const batch = db.transaction((): number => {
     const rows = next.all(deletedBefore, last.deletedAt, last.seq) as {
       seq: number
@@ -95,7 +94,5 @@ async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: P
     await turn()
     signal.throwIfAborted()
   }
-  // Until it is folded back, as far as readers allow, the WAL holds the pages as they were.
-  explaining(path, () => db.pragma('wal_checkpoint(TRUNCATE)'))
   return done
 }
