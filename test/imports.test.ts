@@ -120,6 +120,7 @@ test.each([
   ['pino', /^log\.ts$/],
   ['hyparquet-writer', /^export\/parquet\//],
   ['parquetjs-lite', /^export\/parquet\//],
+  ['@aws-sdk/client-s3', /^export\/s3\//],
 ])('%s is imported only where it belongs', (name, place) => {
   const users = files.filter((file) => readFileSync(join(SRC, file), 'utf8').includes(`'${name}'`))
   expect(users.filter((file) => !place.test(file))).toEqual([])

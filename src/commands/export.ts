@@ -1,14 +1,17 @@
-// `export`: one snapshot of the mirror, to a file or to stdout.
+// `export`: one snapshot of the mirror, as a dataset, to a file or to stdout.
 import { parseMoment } from '../config/duration.ts'
 import type { Config } from '../config/schema.ts'
 import { EXIT, MirrorError } from '../errors.ts'
-import type { ExportResult } from '../export/export.ts'
+import type { ExportOptions, ExportResult } from '../export/export.ts'
+import { ENGINES, type EngineName } from '../export/parquet/engine.ts'
+import type { PartitionBy } from '../export/partition.ts'
 import type { Compression, Format } from '../export/target.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
-import { checkRange, oneOf } from './values.ts'
+import { atLeastOne, checkRange, oneOf } from './values.ts'
 
 const FORMATS: readonly Format[] = ['parquet', 'ndjson']
 const COMPRESSIONS: readonly Compression[] = ['zstd', 'snappy', 'gzip', 'none']
+const PARTITIONS: readonly PartitionBy[] = ['none', 'month', 'day']
 
 interface ExportFlags {
   out?: string
@@ -18,6 +21,14 @@ interface ExportFlags {
   until?: number
   status?: string[]
   includeDeleted?: true
+  changes?: true | number | 'last'
+  partitionBy?: PartitionBy
+  rowsPerFile?: number
+  partitionValue?: string[]
+  keep?: number
+  columns?: string[]
+  engine?: EngineName
+  variant?: true
   withMeta?: true
   redactHeader?: string[]
   noRedact?: true
@@ -30,13 +41,15 @@ export const exporting: CommandSpec<ExportFlags> = {
   examples: [
     'task-mirror export --out tasks.parquet',
     'task-mirror export --out tasks.ndjson.zst --since 7d --status DONE',
+    'task-mirror export --out lake/ --partition-by month --keep 7',
+    'task-mirror export --out s3://bucket/tasks --changes last',
     'task-mirror export --out - | head -1',
   ],
   flags: [
     {
       flags: '--out <path>',
       description:
-        '.parquet, .ndjson, .ndjson.gz, .ndjson.zst, or - for NDJSON on stdout (default: a new file in export.dir)',
+        'a file (.parquet, .ndjson, .ndjson.gz, .ndjson.zst), a folder/ or s3://bucket/prefix for a dataset, or - for NDJSON on stdout (default: a dataset in export.dir)',
     },
     {
       flags: '--format <format>',
@@ -58,6 +71,37 @@ export const exporting: CommandSpec<ExportFlags> = {
     { flags: '--until <moment>', description: 'only tasks created before', parse: parseMoment },
     { flags: '--status <status...>', description: 'only tasks with these values of systemStatus' },
     { flags: '--include-deleted', description: 'tombstones too' },
+    {
+      flags: '--changes [since]',
+      description: 'only what changed since the "cut" of a publication, or since the last one there; tombstones too',
+      parse: parseChanges,
+    },
+    {
+      flags: '--partition-by <unit>',
+      description: 'dataset: a folder per month or day of createdAt, or none (default: none)',
+      parse: (text, name) => oneOf(text, PARTITIONS, name),
+    },
+    { flags: '--rows-per-file <number>', description: 'dataset: most rows of a file', parse: atLeastOne },
+    {
+      flags: '--partition-value <name=value...>',
+      description: 'dataset: fixed folders above it, such as account=acme where many accounts share a place',
+    },
+    {
+      flags: '--keep <number>',
+      description:
+        'dataset: how many snapshots stay there, with all that they build on (default: export.keep, else all)',
+      parse: atLeastOne,
+    },
+    { flags: '--columns <name...>', description: 'Parquet: only these columns' },
+    {
+      flags: '--engine <name>',
+      description: 'Parquet: hyparquet or parquetjs-lite (default: hyparquet)',
+      parse: (text, name) => oneOf(text, ENGINES, name),
+    },
+    {
+      flags: '--variant',
+      description: 'Parquet: result_body as VARIANT; numbers beyond a double are rounded',
+    },
     { flags: '--with-meta', description: 'NDJSON: add "_mirror" to every task' },
     { flags: '--redact-header <name...>', description: 'replace the values of these headers too' },
     { flags: '--no-redact', description: 'keep the values of all headers, recorded credentials included' },
@@ -72,23 +116,23 @@ export const exporting: CommandSpec<ExportFlags> = {
     }
     const { since = null, until = null } = flags
     checkRange(since, until)
-    const toDirectory = flags.out === undefined
-    const out = flags.out ?? (await defaultOut(config, flags, context.now()))
     const { noticeOf } = await import('./notice.ts')
     const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
     const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
     const work = () =>
       exportSnapshot({
+        ...destinationOf(config, flags),
         dbPath: config.mirror.path,
-        out,
         stdout: context.stdout,
-        format: flags.format ?? (toDirectory ? config.export.format : undefined),
-        compression: flags.compression ?? (toDirectory ? config.export.compression : undefined),
         filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
+        changes: flags.changes === true ? 'last' : flags.changes,
         redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
+        columns: flags.columns?.flatMap((names) => names.split(',')).filter((name) => name !== '') ?? null,
+        variant: flags.variant === true,
         withMeta: flags.withMeta === true,
         toolVersion: toolVersion(),
         busyTimeoutMs: config.mirror.busyTimeoutMs,
+        env: context.env,
         signal: context.signal,
         now: context.now,
         onProgress: (done, total) => context.progress.set({ phase: 'export', done, total }),
@@ -101,29 +145,58 @@ export const exporting: CommandSpec<ExportFlags> = {
   },
 }
 
-/** A new file in `export.dir`, which is made where it is missing. */
-async function defaultOut(config: Config, flags: ExportFlags, now: number): Promise<string> {
-  const { mkdirSync } = await import('node:fs')
-  const { join } = await import('node:path')
-  try {
-    mkdirSync(config.export.dir, { recursive: true })
-  } catch (error) {
-    throw new MirrorError('snapshot-unwritable', `The folder ${config.export.dir} cannot be made`, {
-      facts: { path: config.export.dir },
-      hint: 'Name a file with --out, or another folder with export.dir.',
-      cause: error,
-    })
+type Destination = Pick<ExportOptions, 'out' | 'format' | 'compression' | 'keep'> &
+  Pick<ExportOptions, 'engine' | 'partitionBy' | 'rowsPerFile' | 'partitionValues'>
+
+/** Where to and in which form: what the flags say; without --out, a dataset as the configuration has it. */
+function destinationOf(config: Config, flags: ExportFlags): Destination {
+  const { engine, partitionBy, rowsPerFile, partitionValue } = flags
+  const asked = {
+    ...(engine && { engine }),
+    ...(partitionBy && { partitionBy }),
+    ...(rowsPerFile !== undefined && { rowsPerFile }),
+    ...(partitionValue && { partitionValues: partitionValues(partitionValue) }),
   }
-  const format = flags.format ?? config.export.format
-  const packed = { zstd: '.zst', gzip: '.gz', snappy: '', none: '' }[flags.compression ?? config.export.compression]
-  const time = new Date(now).toISOString().replace(/[-:.]/g, '')
-  return join(config.export.dir, `tasks-${time}.${format}${format === 'ndjson' ? packed : ''}`)
+  if (flags.out !== undefined) {
+    return { ...asked, out: flags.out, format: flags.format, compression: flags.compression, keep: flags.keep ?? null }
+  }
+  const { dir, format, compression, keep } = config.export
+  return {
+    ...asked,
+    // The slash says that it is a folder, also where it is not there yet.
+    out: dir.endsWith('/') ? dir : `${dir}/`,
+    format: flags.format ?? (engine ? 'parquet' : format),
+    compression: flags.compression ?? (engine ? undefined : compression),
+    keep: flags.keep ?? keep,
+  }
+}
+
+function parseChanges(text: string, name: string): number | 'last' {
+  if (text === 'last') return text
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is neither "last" nor a number`, {
+    hint: 'Give the "cut" of the publication to carry on from, or last.',
+  })
+}
+
+function partitionValues(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) {
+        throw new MirrorError('usage-invalid', `--partition-value: "${pair}" is not a name and a value`, {
+          hint: 'Write it as account=acme.',
+        })
+      }
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
 }
 
 /** The result goes to stdout, unless the tasks themselves went there: then to the log. */
 async function tell({ json, log, print }: CommandContext, result: ExportResult): Promise<void> {
   const { snapshotId, rows, bytes, cut } = result
-  if (result.notRecorded !== null) log.warn({ snapshotId }, result.notRecorded)
+  for (const note of [result.notRecorded, result.notRemoved]) if (note !== null) log.warn({ snapshotId }, note)
   if (result.path === '-') {
     log.info({ snapshotId, rows, bytes, cut, verdict: result.verdict }, 'The snapshot is written')
     return

@@ -3,6 +3,8 @@ import { backfill } from './backfill.ts'
 import type { AnyCommand, CommandGroup } from './command.ts'
 import { completionOf } from './completion.ts'
 import { config } from './config-show.ts'
+import { copy } from './copy.ts'
+import { datasetteConfig } from './datasette-config.ts'
 import { demo } from './demo.ts'
 import { exporting } from './export.ts'
 import { get } from './get.ts'
@@ -20,6 +22,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   sync,
   backfill,
   exporting,
+  copy,
   schedule,
   get,
   prune,
@@ -27,6 +30,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   verify,
   rejected,
   report,
+  datasetteConfig,
   probe,
   config,
   simulate,

@@ -99,7 +99,7 @@ test('rejected lists what was set aside, with its raw text where asked for', asy
   expect(JSON.parse(stdout)).toMatchObject({ total: 1, items: [{ reason: 'no-id', raw: '{"a":1.0}' }] })
 })
 
-test('export writes a new file into export.dir, or data alone to stdout', async () => {
+test('export publishes a dataset into export.dir, or data alone to stdout', async () => {
   using scratch = makeScratch()
   makeMirror(scratch)
   const file = await runCli(['export', '--json', '--format', 'ndjson', '--compression', 'none'], { cwd: scratch.dir })
@@ -107,7 +107,8 @@ test('export writes a new file into export.dir, or data alone to stdout', async 
   expect(JSON.parse(file.stdout)).toMatchObject({
     rows: 2,
     format: 'ndjson',
-    path: expect.stringMatching(/snapshots\/tasks-.*\.ndjson$/),
+    files: 1,
+    path: expect.stringMatching(/snapshots\/\d{8}T\d{9}Z-4-[0-9a-f]{6}$/),
   })
   const out = await runCli(['export', '--out', '-', '--since', '2020-01-01'], { cwd: scratch.dir })
   expect(out).toMatchObject({ code: 0, stdout: `${PRECISE}\n` })

@@ -1,0 +1,28 @@
+// `copy`: the mirror as one SQLite file for readers.
+import { EXIT, MirrorError } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+
+interface CopyFlags {
+  out?: string
+}
+
+export const copy: CommandSpec<CopyFlags> = {
+  name: 'copy',
+  summary: 'publish a copy of the mirror as one SQLite file, for readers elsewhere',
+  examples: ['task-mirror copy --out tasks.sqlite', 'task-mirror copy --out /srv/datasette/tasks.sqlite'],
+  flags: [{ flags: '--out <file>', description: 'the copy; one that is there is replaced once the new one is whole' }],
+  async run(context, { out }) {
+    if (out === undefined) {
+      throw new MirrorError('usage-invalid', '--out is missing', {
+        hint: 'Name the file of the copy, such as `task-mirror copy --out tasks.sqlite`.',
+      })
+    }
+    const { config } = await context.config()
+    const { copyMirror } = await import('../export/copy.ts')
+    const { signal, now } = context
+    const result = await copyMirror({ dbPath: config.mirror.path, out, signal, now })
+    const { copyText } = await import('./copy-text.ts')
+    await context.print(context.json ? result : copyText(result))
+    return EXIT.done
+  },
+}

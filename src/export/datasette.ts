@@ -1,0 +1,64 @@
+// The file that makes Datasette show a mirror well: titles, descriptions from the comments of the schema, facets and
+// canned queries. Pure but for reading the migrations.
+import { migrations } from '../mirror/open.ts'
+import { describeSchema } from '../mirror/schema-document.ts'
+import { CANNED_QUERIES } from './datasette-queries.ts'
+
+/** Small enough a set of values that counting them tells something. */
+const FACETS: Record<string, readonly string[]> = {
+  tasks: ['system_status', 'result_status_code', 'data_method'],
+  live_tasks: ['system_status', 'result_status_code', 'data_method'],
+  task_overview: ['system_status', 'result_status_code', 'host'],
+  runs: ['command', 'outcome'],
+  walks: ['kind', 'verdict'],
+  rejected_items: ['reason'],
+}
+const NEWEST_FIRST: Record<string, string> = { tasks: 'created_at', live_tasks: 'created_at', runs: 'id', walks: 'id' }
+/** Bookkeeping that tells people nothing. */
+const HIDDEN = ['walk_marks']
+
+interface Mapping {
+  [name: string]: string | number | boolean | readonly string[] | Mapping
+}
+
+/**
+ * YAML for Datasette, old (`-m`) and new (`-c`), about a database called `name`: the name of the file without its ending.
+ */
+export function datasetteConfig(name: string): string {
+  const tables: Mapping = {}
+  for (const { name: table, about, columns } of describeSchema(migrations().map(({ sql }) => sql))) {
+    tables[table] = {
+      ...(about && { description: about }),
+      ...(HIDDEN.includes(table) && { hidden: true }),
+      ...(FACETS[table] && { facets: FACETS[table] }),
+      ...(NEWEST_FIRST[table] && { sort_desc: NEWEST_FIRST[table] }),
+      ...(table === 'tasks' && { label_column: 'id', size: 50 }),
+      ...(columns.some((column) => column.about) && {
+        columns: Object.fromEntries(
+          columns.filter((column) => column.about).map((column) => [column.name, column.about]),
+        ),
+      }),
+    }
+  }
+  const queries = Object.fromEntries(CANNED_QUERIES.map(({ name: query, title, sql }) => [query, { title, sql }]))
+  return yaml({
+    title: 'Tasks',
+    description:
+      'A mirror of a task account, kept by task-mirror. Times are epoch milliseconds in tables, UTC in views.',
+    settings: { sql_time_limit_ms: 5000, default_page_size: 50 },
+    databases: { [name]: { description: 'The mirror', tables, queries } },
+  })
+}
+
+/** Block style; text is quoted as JSON is, which YAML reads, and kept line by line where it has several lines. */
+function yaml(mapping: Mapping, indent = ''): string {
+  let text = ''
+  for (const [key, value] of Object.entries(mapping)) {
+    text += `${indent}${/^[a-z][a-z0-9_-]*$/i.test(key) ? key : JSON.stringify(key)}:`
+    if (typeof value === 'string' && value.includes('\n')) text += ` |-\n${value.replace(/^/gm, `${indent}  `)}\n`
+    else if (Array.isArray(value)) text += `\n${value.map((item) => `${indent}  - ${JSON.stringify(item)}\n`).join('')}`
+    else if (typeof value === 'object') text += `\n${yaml(value as Mapping, `${indent}  `)}`
+    else text += ` ${JSON.stringify(value)}\n`
+  }
+  return text
+}

@@ -1,0 +1,97 @@
+// `export` to datasets, `copy` and `datasette-config` as built.
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+/** A mirror of the built-in simulator is more than these need: rows by plain SQL. */
+async function makeMirror(folder: string, tasks: number): Promise<void> {
+  const { openWriter } = await import('../../src/mirror/open.ts')
+  const db = openWriter(join(folder, 'task-mirror.sqlite'), { busyTimeoutMs: 1_000, fileMode: 0o600 })
+  const insert =
+    db.prepare(`INSERT INTO tasks (id, system_status, created_at, data_header, first_seen_at, changed_at, read_at, change_seq)
+    VALUES (?, 'DONE', ?, '{"cookie":"secret"}', 1, 1, 1, ?)`)
+  for (let i = 1; i <= tasks; i++) insert.run(`t${i}`, 1_790_000_000_000 + i * 86_400_000, i)
+  db.close()
+}
+
+test('a dataset, its feed and verify, by month', async () => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 60)
+  const full = await runCli(['export', '--out', 'lake/', '--partition-by', 'month', '--keep', '3', '--json'], {
+    cwd: scratch.dir,
+  })
+  const published = JSON.parse(full.stdout)
+  expect(full.code).toBe(0)
+  expect(published).toMatchObject({
+    kind: 'full',
+    rows: 60,
+    files: 3,
+    manifest: expect.stringContaining('manifest.json'),
+  })
+  expect(readdirSync(published.path)).toContain('created_month=2026-10')
+  const feed = await runCli(['export', '--out', 'lake', '--changes'], { cwd: scratch.dir })
+  expect(feed.stdout).toMatch(/changes +since change 60, tombstones included\ncontent +0 tasks/)
+  const checked = await runCli(['verify', '--snapshot', 'lake', '--deep'], { cwd: scratch.dir })
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing wrong') })
+  writeFileSync(join(published.path, 'created_month=2026-10/part-00000.parquet'), 'x')
+  expect((await runCli(['verify', '--snapshot', 'lake'], { cwd: scratch.dir })).code).toBe(7)
+})
+
+test('columns, engine, fixed partitions and rows per file', async () => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 10)
+  const args = [
+    'export',
+    '--out',
+    'lake/',
+    '--columns',
+    'id,created_at',
+    '--engine',
+    'parquetjs-lite',
+    '--rows-per-file',
+    '4',
+  ]
+  const { stdout } = await runCli([...args, '--partition-value', 'account=acme', '--json'], { cwd: scratch.dir })
+  const manifest = JSON.parse(readFileSync(JSON.parse(stdout).manifest, 'utf8'))
+  expect(manifest).toMatchObject({
+    engine: 'parquetjs-lite',
+    compression: 'gzip',
+    partitionValues: { account: 'acme' },
+    schema: [{ name: 'id' }, { name: 'created_at' }],
+  })
+  expect(manifest.files.map(({ rows }: { rows: number }) => rows)).toEqual([4, 4, 2])
+  expect(existsSync(join(scratch.dir, 'lake/account=acme/latest.json'))).toBe(true)
+})
+
+test.each([
+  [['--changes', 'yesterday'], 'neither "last" nor a number'],
+  [['--partition-value', 'acme'], 'not a name and a value'],
+  [['--partition-by', 'hour'], 'not one of none, month, day'],
+  [['--out', 'a.parquet', '--keep', '2'], '--keep cannot be used here'],
+  [['--out', 's3://Bucket/x'], 'not a place in object storage'],
+])('export %j is wrong usage', async (args, words) => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const { code, stderr } = await runCli(['export', ...args], { cwd: scratch.dir })
+  expect(stderr).toContain(words)
+  expect(code).toBe(2)
+})
+
+test('copy makes one file, and says what is in it', async () => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 7)
+  const copied = await runCli(['copy', '--out', 'copy.sqlite', '--json'], { cwd: scratch.dir })
+  expect(JSON.parse(copied.stdout)).toMatchObject({ schemaVersion: 1, tasks: 7, cut: 7 })
+  expect(statSync(join(scratch.dir, 'copy.sqlite')).mode & 0o777).toBe(0o600)
+  const status = await runCli(['status', '--db', 'copy.sqlite', '--json'], { cwd: scratch.dir })
+  expect(JSON.parse(status.stdout)).toMatchObject({ tasks: { live: 7 } })
+  expect((await runCli(['copy'], { cwd: scratch.dir })).code).toBe(2)
+})
+
+test('datasette-config names the database as Datasette does', async () => {
+  using scratch = makeScratch()
+  const { code, stdout } = await runCli(['datasette-config', '--db', 'tasks.v1.sqlite'], { cwd: scratch.dir })
+  expect([code, stdout]).toEqual([0, expect.stringContaining('databases:\n  "tasks.v1":\n')])
+})
