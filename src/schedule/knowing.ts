@@ -11,7 +11,7 @@ export interface Knowing {
   publication(): LastPublication | null
   /**
    * The parts of the status page as they were last drawn; empty, with `at` null, before that. Has them drawn anew where
-   * runs have ended since; a large mirror no more often than costs a twentieth of the time.
+   * runs have ended since; a large mirror no more often than costs a tenth of the time.
    */
   sections(): Pick<Sections, 'html' | 'baseUrl'> & { at: number | null }
   /** Throws nothing. */
@@ -21,7 +21,7 @@ export interface Knowing {
 
 const READ_EVERY_MS = 15_000
 const LEAST_PAUSE_MS = 5000
-const PAUSES = 20
+const PAUSES = 10
 
 export async function startKnowing(dbPath: string, now: () => number): Promise<Knowing> {
   const thread = startThread()
