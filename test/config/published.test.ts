@@ -1,11 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { configurationDocument } from '../../src/config/document.ts'
+import { KEYS } from '../../src/config/keys.ts'
 import { configSchema, jsonSchema } from '../../src/config/schema.ts'
 
-const read = (name: string) => JSON.parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8'))
+const text = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+const read = (name: string) => JSON.parse(text(`config/${name}`))
 
 test('the published JSON Schema is current: npm run schema writes it', () => {
   expect(read('task-mirror.schema.json')).toEqual(jsonSchema())
+})
+
+test('docs/configuration.md is current and has every key: npm run schema writes it', () => {
+  const document = text('docs/configuration.md')
+  expect(document).toBe(configurationDocument())
+  for (const key of KEYS) expect(document).toContain(`- \`${key}\` (`)
 })
 
 test('the example configuration parses', () => {

@@ -1,0 +1,49 @@
+// docs/configuration.md out of the schema: every key with what it takes, its default and what it is for. Pure.
+import { DEFAULTS } from './defaults.ts'
+import { expectation } from './explain.ts'
+import { environmentName, KEYS, schemaOf, valueAt } from './keys.ts'
+
+const SECTIONS: Record<string, string> = {
+  service: 'Where the service is and how it is asked.',
+  sync: 'What a run does.',
+  mirror: 'The SQLite file.',
+  rejected: 'Items that cannot be taken in.',
+  export: 'Snapshots.',
+  schedule: 'The scheduler, `task-mirror schedule`.',
+  notify: 'Who is told of runs.',
+}
+
+const INTRODUCTION = `# Configuration
+
+Made from the schema by \`npm run schema\`; do not edit it by hand.
+
+Everything has a default but \`service.baseUrl\`. A value comes from, in this order: a flag of the command line, an
+environment variable, the configuration file, the default. \`task-mirror config show\` prints every key with its value
+and where it came from.
+
+The file is \`task-mirror.json\` in the working directory, or what \`--config\` names. It is plain JSON; editors complete it
+with [config/task-mirror.schema.json](../config/task-mirror.schema.json) named under \`$schema\`.
+[config/task-mirror.example.json](../config/task-mirror.example.json) is a start.
+
+In the environment a key is written in capitals: \`service.baseUrl\` is \`TASK_MIRROR_SERVICE_BASE_URL\`. Lists are separated
+by commas there, and \`null\` is the word. Flags have environment variables too: \`--base-url\` is \`TASK_MIRROR_BASE_URL\`,
+which wins over the key's own variable. Durations are milliseconds here, and \`90s\`, \`50m\` or \`7d\` on the command line.
+
+The API key is never part of the configuration: it comes from \`TASK_MIRROR_API_KEY\`, or from the file that
+\`TASK_MIRROR_API_KEY_FILE\` names.
+`
+
+/** The whole document. */
+export function configurationDocument(): string {
+  const sections = Object.entries(SECTIONS).map(([section, about]) => {
+    const keys = KEYS.filter((key) => key.startsWith(`${section}.`))
+    return `## ${section}\n\n${about}\n\n${keys.map(keyText).join('\n')}\n`
+  })
+  return [INTRODUCTION, ...sections].join('\n')
+}
+
+function keyText(key: string): string {
+  const preset = valueAt(DEFAULTS, key)
+  const about = schemaOf(key).description ?? ''
+  return `- \`${key}\` (\`${environmentName(key)}\`): ${about}\n  Takes ${expectation(key)}; default \`${JSON.stringify(preset)}\`.`
+}
