@@ -13,18 +13,18 @@ import type * as Ties from '../../src/walk/ties.ts'
 /** What is wrong, and the seed from which on it is looked for: one that finds it soon. */
 export const BUGS = {
   'advance-by-take': {
-    seed: 45,
+    seed: 167,
     about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
   },
-  'no-anchor': { seed: 117, about: 'a window joins the chain without an item that was met' },
+  'no-anchor': { seed: 243, about: 'a window joins the chain without an item that was met' },
   'anchor-in-tie': { seed: 5, about: 'an anchor may have the createdAt of the last item' },
   'ties-uncounted': { seed: 5, about: 'a long tie run counts as met without being counted' },
   'short-is-end': { seed: 5, about: 'a short answer is the end' },
   'no-lap': { seed: 2, about: 'there is no closing lap' },
-  'known-is-met': { seed: 5, about: 'met is what the mirror holds, not what this walk has read' },
-  'progress-outside': { seed: 359, about: 'progress is committed before the rows, and trusted by the resumed walk' },
+  'known-is-met': { seed: 11, about: 'met is what the mirror holds, not what this walk has read' },
+  'progress-outside': { seed: 463, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
-  'frontier-uncapped': { seed: 212, about: 'a task dated in the future moves the frontier there' },
+  'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
   'doubts-forgotten': { seed: 1, about: 'a partial walk is written down as complete' },
   'bury-unasked': { seed: 2, about: 'what a complete walk did not meet gets a tombstone unasked' },
   'no-witness': { seed: 215, about: 'not found counts although no witness was found' },

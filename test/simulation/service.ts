@@ -53,13 +53,14 @@ export class SimulatedService implements Service {
     this.#log = log
   }
 
-  beginRun(): void {
+  /** `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted. */
+  beginRun(canFail: boolean): void {
     this.#requests = 0
     this.refusedIds.clear()
     this.broken.length = 0
     const { outages } = this.#scenario
     this.#outageFrom =
-      outages && this.isAlive && this.#random.chance(0.5) ? this.#random.int(60) : Number.POSITIVE_INFINITY
+      outages && canFail && this.isAlive && this.#random.chance(0.5) ? this.#random.int(60) : Number.POSITIVE_INFINITY
   }
 
   async list<T extends Decoded>({ skip, take }: Window, decode: Decode<T>): Promise<Answer<T>> {
