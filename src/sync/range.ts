@@ -1,9 +1,10 @@
 // A walk over one range of createdAt (design.md 6.3): the place of one bound is searched, the other ends the walk.
 import type { Verdict } from '../task.ts'
 import { isCreatedOrder, noEvidence, observe, orderShown } from '../walk/order.ts'
+import type { Walk, WalkRequest } from '../walk/request.ts'
 import { seekMoment } from '../walk/search.ts'
 import type { ItemsWindow, WindowSource } from '../walk/source.ts'
-import { type Walk, type WalkRequest, walk } from '../walk/walk.ts'
+import { walk } from '../walk/walk.ts'
 import type { Run } from './context.ts'
 import { endWalk, learnedFrom, runWalk } from './walking.ts'
 

@@ -88,7 +88,7 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
   if (evidence.unstable) return { order: 'none', inversionMs: 0 }
   const idOrder = evidence.idFalling === 0 ? 'id_asc' : evidence.idRising === 0 ? 'id_desc' : null
   const ids = evidence.idRising + evidence.idFalling
-  if (evidence.values.length >= 3) {
+  if (evidence.values.length >= 3 && evidence.rising + evidence.falling > 0) {
     const desc = evidence.inversionDesc <= settleMs && evidence.falling > evidence.rising
     const asc = evidence.inversionAsc <= settleMs && evidence.rising > evidence.falling
     // An order without any inversion is believed before one that needs tolerance; ids before a tolerated createdAt.

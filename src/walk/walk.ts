@@ -1,83 +1,525 @@
-// The walk: a chain of windows joined by verified seams. What it asks for and what it proves; walker.ts is how.
-import type { Moment, Order, Verdict } from '../task.ts'
-import type { ChainState } from './chain.ts'
-import type { FirstWindow } from './lap.ts'
+// The walk, a chain of windows joined by verified seams, reading by reading: joins windows to the chain, steps back over gaps, passes what cannot be read,
+// asks for the end. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
+import type { Moment } from '../task.ts'
+import { type ChainState, extendChain, judgeSeam, newChain } from './chain.ts'
+import { crossHidden, type EndJudgement, type EndQuestion, findHorizon, judgeDriftingEnd, judgeEnd } from './end.ts'
+import { firstItemTwice, isListEmpty, joinByPlace, passUnreadable } from './guards.ts'
+import { closeLap, type FirstWindow } from './lap.ts'
+import { orderShown } from './order.ts'
+import { capacityOf, nextSkip, stepBack } from './pace.ts'
+import { makeReader, type Reader, type Reading, readWindow } from './reader.ts'
+import type { Walk, WalkRequest, WalkResult, WalkState } from './request.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
-import type { CountedRun } from './ties.ts'
-import { Walker } from './walker.ts'
+import { type CountedRun, countRun, isRunWhole, proveRun } from './ties.ts'
 
-export interface WalkSettings {
-  /** Items asked for in one window. */
-  window: number
-  /** Items two neighbouring windows share, where answers are long enough. */
-  overlap: number
-  /** Inversions of createdAt up to this still count as created order, ms. */
-  settleMs: number
-  /** No walk makes more requests than this. */
-  maxRequests: number
-}
+/** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
+type Ended = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
+type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 
-export interface WalkRequest {
-  settings: WalkSettings
-  /** Where the first window lies. */
-  start: number
-  /** For a walk that does not begin at 0: whether its first window lies early enough in the list. */
-  accepts?: (window: ItemsWindow) => boolean
-  /** Ends the walk as proven once true; called with every window that has joined. */
-  reached?: (window: ItemsWindow) => boolean
-  /** Whether the end is also looked for one window and ten windows further: full walks. */
-  beyond: boolean
-  /** Whether a closing lap is run once the end is proven. */
-  lap: 'never' | 'unless-oldest-first'
-  /** The order that a complete walk has stored, for walks too short to show one; inversions up to `inversionMs`. */
-  known?: { order: Order; inversionMs: number }
-  /** Tasks created at or after this moment do not count in the digest of the sequence. */
-  digestCutoff?: number | null
-  /** A walk that was cut off: its last state and its first window. */
-  resume?: { state: WalkState; firstWindow: FirstWindow | null }
-}
-
-/** What is kept in `walks.state`: plain data. */
-export interface WalkState {
-  chain: ChainState
-  counting: CountedRun | null
-  take: number
-  largest: number
-  served: number
-  /** Reasons why the verdict can only be `partial`. */
-  doubts: string[]
-}
-
-export interface WalkResult {
-  verdict: Verdict
-  /** The first reason why it is partial; null for `complete`. */
-  reason: string | null
-  order: Order | null
-  inversionMs: number
-  /** Number of items in the list, or up to `until`; null where the end was not proven. */
-  total: number | null
-  /**
-   * Oldest first, and growing faster than its end could be proven: only tasks created before this moment are in the
-   * walk's range. Null where the whole list is.
-   */
-  until: number | null
-  lastId: string | null
-  pageCap: number | null
-  filtered: boolean
-  newestInFirst: Moment
-  firstServiceDate: number | null
-  firstStartedAt: number | null
-  /** Digest of the ids in the order they were met, tasks created at or after `digestCutoff` left out. */
-  digest: string
-  digestCutoff: number | null
-  /** The highest createdAt seen, epoch ms. */
-  newest: Moment
-  drift: number
-}
-
-export type Walk = AsyncGenerator<WalkStep, WalkResult, StepResult>
+/** Answers in a row that may bring nothing new, beside one for every window of the list so far. */
+const FRUITLESS = 200
+/** How often the end, or an unreadable position, may turn out to have moved. */
+const TRIES = 12
+const SINGLES = 20
+/** In windows: steps over what has been met do not grow beyond this. */
+const LARGEST_STEP = 1024
+/** Seams in a row at which the last item stood further down, and answers in a row that have to be the same. */
+const SUSPICIOUS_SHIFTS = 3
+/** After so many the end is proven in another way. */
+const PATIENCE = 2
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export function walk(source: WindowSource, request: WalkRequest): Walk {
   return new Walker(source, request).run()
+}
+
+class Walker {
+  private readonly source: WindowSource
+  private readonly request: WalkRequest
+  private readonly reader: Reader
+  private chain: ChainState
+  private counting: CountedRun | null
+  private firstWindow: FirstWindow | null
+  private readonly doubts: string[]
+  private total: number | null = null
+  private until: number | null = null
+  private skip: number
+  /** How far to step back at the next gap, and ahead over what has been met: doubled each time. */
+  private back = 1
+  private ahead = 1
+  private fruitless = 0
+  /** Items met in this process. */
+  private met = 0
+  /** The chain's last item when a window was read anew because of its ties, and how often that was. */
+  private tiedAt: string | null = null
+  private tiedTries = 0
+  /** How often the end had moved since something new was met, and in all; how often the list had grown meanwhile. */
+  private endTries = 0
+  private endMoves = 0
+  private growths = 0
+  private stuck = 0
+  /** An index at which there was nothing: a chain that passes it follows a list that grows while it is read. */
+  private horizon = 0
+  private pageOfOne: boolean
+  /** Answers of one item where more were asked for and were there. */
+  private singles = 0
+  /** Nothing read ahead will do for the next window. */
+  private fresh = false
+
+  constructor(source: WindowSource, request: WalkRequest) {
+    this.source = source
+    this.request = request
+    this.reader = makeReader(source, request.settings.window)
+    const resumed = request.resume?.state
+    this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
+    this.counting = resumed?.counting ?? null
+    this.firstWindow = request.resume?.firstWindow ?? null
+    this.doubts = [...(resumed?.doubts ?? [])]
+    this.pageOfOne = this.doubts.includes('page-of-one')
+    if (resumed !== undefined)
+      Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
+    this.skip = resumed === undefined ? request.start : this.forward()
+  }
+
+  async *run(): Walk {
+    for (;;) {
+      const { maxRequests } = this.request.settings
+      if (this.reader.requests >= maxRequests) return this.result('request-limit')
+      if (this.fruitless > FRUITLESS + this.chain.end / Math.max(1, this.reader.largest))
+        return this.result('no-progress')
+      yield* this.proveRunLeft()
+      const reading = await readWindow(this.reader, this.skip, { fresh: this.fresh })
+      this.fresh = false
+      const ended = yield* this.goOn(reading)
+      if (ended?.kind === 'stop') return this.result(ended.reason)
+      if (ended?.kind === 'list-end') break
+    }
+    yield* this.closingLap()
+    return this.result(null)
+  }
+
+  private goOn(reading: Reading): Steps<Ended | null> {
+    if (reading.kind === 'unreadable') return this.onUnreadable(reading)
+    return reading.kind === 'nothing' ? this.onNothing() : this.onWindow(reading)
+  }
+
+  // Readings
+
+  private async *onUnreadable(reading: Reading & { kind: 'unreadable' }): Steps<Ended | null> {
+    const moved = (): Ended | null => {
+      this.stuck += 1
+      this.retry(this.forward())
+      return this.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
+    }
+    if (this.chain.last !== null && reading.skip < this.chain.end - 1) {
+      // Within the overlap, so it was met before: the next windows begin behind it.
+      this.chain = { ...this.chain, floor: reading.skip + 1 }
+      return moved()
+    }
+    if (reading.answer.kind === 'refused' && this.chain.last !== null) {
+      // A refusal may mean that the list ends before it.
+      const { last, end } = this.chain
+      const judged = await judgeEnd(this.reader, this.endQuestion(last, end - 1))
+      if (judged.kind === 'proven') return yield* this.acceptEnd(judged, last)
+      if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
+    }
+    const passed = yield* passUnreadable(this.reader, this.chain, reading.skip, reading.answer.message)
+    if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
+    if (passed.kind === 'moved') return moved()
+    if (passed.kind === 'end') {
+      this.total = passed.total
+      return { kind: 'list-end' }
+    }
+    this.chain = { ...extendChain(this.chain, passed.window), floor: passed.window.skip }
+    yield this.step(passed.window)
+    this.skip = this.forward()
+    return null
+  }
+
+  private async *onNothing(): Steps<Ended | null> {
+    const { chain, request, reader } = this
+    this.fruitless += 1
+    if (this.skip === 0) {
+      if (await isListEmpty(reader)) {
+        this.total = 0
+        return { kind: 'list-end' }
+      }
+      this.retry(0)
+      return null
+    }
+    if (chain.last === null && request.accepts === undefined) {
+      // A walk that should begin in the middle of a list that has become shorter.
+      this.retry(0)
+      return null
+    }
+    if (chain.last !== null && chain.filtered) {
+      const crossed = yield* this.onHidden(await crossHidden(reader, chain))
+      if (crossed !== 'moved') return crossed
+    } else if (chain.last !== null && (this.pageOfOne || this.skip >= chain.end)) {
+      const judged = await judgeEnd(reader, this.endQuestion(chain.last, chain.end - 1))
+      if (judged.kind === 'proven') return yield* this.acceptEnd(judged, chain.last)
+      if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
+    }
+    this.retry(stepBack(this.skip, chain.returned, this.back, request.settings.overlap))
+    this.back *= 2
+    return null
+  }
+
+  /** Behind a stretch of hidden items. */
+  private async *onHidden(crossed: EndJudgement): Steps<Ended | null | 'moved'> {
+    if (crossed.kind === 'proven') {
+      this.total = crossed.index + 1
+      return { kind: 'list-end' }
+    }
+    if (crossed.kind === 'gap') {
+      this.chain = extendChain(this.chain, crossed.window)
+      yield this.step(crossed.window)
+      this.skip = crossed.window.skip + Math.floor(crossed.window.asked / 2)
+      this.fruitless = 0
+      return null
+    }
+    this.endTries += 1
+    return this.endTries > TRIES ? { kind: 'stop', reason: 'end-keeps-moving' } : 'moved'
+  }
+
+  private async *onWindow(window: ItemsWindow): Steps<Ended | null> {
+    const { chain, request } = this
+    const beginning = chain.last === null
+    if (beginning && window.skip > 0 && request.accepts !== undefined && !request.accepts(window)) {
+      yield { kind: 'keep', window }
+      this.stepBackFrom(window)
+      return null
+    }
+    const seam = judgeSeam(chain, window)
+    if (seam.kind === 'gap' && !this.pageOfOne) {
+      this.reader.drop(window)
+      this.onGap(window)
+      return null
+    }
+    // An anchor outside the run: the run was read from before its start, so it needs no counting.
+    if (seam.kind === 'joined') this.counting = null
+    if (seam.kind === 'tied' && this.counting === null && !this.acceptTied(window)) return null
+    return yield* this.join(window)
+  }
+
+  private onGap(window: ItemsWindow): void {
+    this.ahead = 1
+    if (this.doubtPageOfOne(window)) {
+      this.fruitless += 1
+      this.retry(this.chain.end)
+    } else this.stepBackFrom(window)
+  }
+
+  /**
+   * The overlap shows only the tie run of the chain's last item: reach back to before it, and count the run where that is
+   * too far. False where the window is dropped and read anew from further back.
+   */
+  private acceptTied(window: ItemsWindow): boolean {
+    const { chain, reader } = this
+    // Directly behind an unreadable position, where the place is the anchor, there is no run to count.
+    if (chain.tie === null || (chain.floor > 0 && chain.tie.start === chain.floor)) return true
+    if (chain.filtered) {
+      // No counting by index among hidden items.
+      this.doubts.push('ties')
+      return true
+    }
+    const lastId = chain.last?.id ?? null
+    this.tiedTries = this.tiedAt === lastId ? this.tiedTries + 1 : 0
+    this.tiedAt = lastId
+    const reach = chain.end - chain.tie.start + this.back
+    const wanted = Math.max(chain.floor, chain.end - reach)
+    if (this.tiedTries < PATIENCE && wanted < this.skip && reach < capacityOf(chain, reader)) {
+      reader.drop(window)
+      this.fruitless += 1
+      this.retry(wanted)
+      this.back *= 2
+      return false
+    }
+    this.counting = { ...chain.tie }
+    return true
+  }
+
+  // Joining
+
+  private async *join(window: ItemsWindow): Steps<Ended | null> {
+    const earlier = this.chain
+    const beginning = earlier.last === null
+    this.back = 1
+    this.chain = extendChain(earlier, window)
+    const behindRun = this.counting === null ? null : countRun(this.counting, window)
+    const { newlyMet } = yield this.step(window)
+    this.met += newlyMet
+    this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
+    if (newlyMet > 0) {
+      this.endTries = 0
+      this.stuck = 0
+    }
+    if (behindRun !== null) yield* this.proveCounted(behindRun)
+    await this.suspectFilter(window)
+    if (this.request.reached?.(window) === true) return { kind: 'stop', reason: null }
+    const twice = await firstItemTwice(this.reader, this.firstWindow, earlier, window)
+    if (twice !== null) return { kind: 'stop', reason: twice }
+
+    const last = lastOf(window)
+    // A service that moves skip back answers with a full window whose last item has been the last before.
+    const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
+    const capped = newlyMet > 0 && window.ids.length === this.chain.cap
+    const short = same || (window.ids.length < window.asked && !capped)
+    // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
+    const behind = last.id !== this.chain.last?.id && this.fruitless <= 3 * this.request.settings.overlap + 10
+    if (short && !behind && (newlyMet === 0 || beginning || window.ids.length <= this.reader.largest / 2)) {
+      const ended = yield* this.askForEnd(window, newlyMet === 0, beginning)
+      if (ended !== null) return ended
+    }
+    this.advance(window, earlier)
+    return null
+  }
+
+  private advance(window: ItemsWindow, earlier: ChainState): void {
+    const { chain, request, reader } = this
+    if (this.pageOfOne) {
+      this.skip = chain.end
+      return
+    }
+    this.skip = this.forward()
+    // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
+    if (chain.filtered) this.skip = Math.max(this.skip, window.skip + Math.floor(window.asked / 2))
+    if (chain.last !== null && chain.last.id === earlier.last?.id && !window.ids.includes(chain.last.id)) {
+      // Wholly behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
+      this.skip += (this.ahead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
+      this.ahead = Math.min(this.ahead * 2, LARGEST_STEP)
+    } else this.ahead = 1
+    if (this.skip <= window.skip && chain.end > window.skip) this.skip = window.skip + 1
+    if (reader.take !== reader.window) return
+    const stride = Math.max(1, capacityOf(chain, reader) - (chain.end - this.forward()))
+    this.source.expect(this.skip, stride, reader.take)
+  }
+
+  // The end
+
+  private async *askForEnd(window: ItemsWindow, fruitless: boolean, beginning: boolean): Steps<Ended | null> {
+    const last = lastOf(window)
+    const index = window.skip + window.ids.length - 1
+    const question = this.endQuestion(last, index)
+    let judged = await judgeEnd(this.reader, question)
+    if (judged.kind === 'moved' && this.endTries >= PATIENCE) judged = await judgeDriftingEnd(this.reader, question)
+    if (judged.kind === 'proven') return yield* this.acceptEnd(judged, last)
+    if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
+    if (judged.kind === 'gap') {
+      this.chain = { ...extendChain(this.chain, judged.window), filtered: true }
+      yield this.step(judged.window)
+      return null
+    }
+    if (judged.kind === 'moved') {
+      this.fresh = true
+      return this.endMoved()
+    }
+    if (this.chain.filtered) return null
+    if (this.request.beyond) this.doubtPageOfOne(window)
+    if (fruitless && !this.pageOfOne && !(yield* this.joinBehind(last.id, index))) {
+      this.fresh = true
+      return this.endMoved()
+    }
+    return beginning || this.chain.end < this.horizon ? null : await this.passHorizon()
+  }
+
+  /** More was found behind an index at which there had been nothing: the list grows while it is read. */
+  private async passHorizon(): Promise<Ended | null> {
+    const grown = this.horizon > 0
+    this.horizon = await findHorizon(this.reader, this.chain.end)
+    if (!grown) return null
+    this.growths += 1
+    return this.giveUpEnd(this.growths)
+  }
+
+  private endMoved(): Ended | null {
+    this.endTries += 1
+    this.endMoves += 1
+    return this.giveUpEnd(Math.max(this.endTries, this.endMoves / 5))
+  }
+
+  private giveUpEnd(tries: number): Ended | null {
+    if (tries <= PATIENCE) return null
+    this.until = this.startPassed()
+    if (this.until !== null) {
+      this.total = this.chain.end
+      return { kind: 'stop', reason: null }
+    }
+    return tries > TRIES ? { kind: 'stop', reason: 'end-keeps-moving' } : null
+  }
+
+  /**
+   * Oldest first: once the chain has met what was created after the walk began, everything older has been met, however
+   * fast the list grows. The moment the walk began, by the service's clock; null where that does not hold.
+   */
+  private startPassed(): number | null {
+    const { chain, request } = this
+    const shown = orderShown(chain.order, request.settings.settleMs)
+    const order = shown.order ?? request.known?.order ?? null
+    const start = chain.firstServiceDate ?? chain.firstStartedAt
+    if (order !== 'created_asc' || start === null || chain.last?.moment == null) return null
+    const slackMs = Math.max(shown.inversionMs, request.known?.inversionMs ?? 0)
+    return chain.last.moment >= start + slackMs ? start : null
+  }
+
+  /** The end is proven; the tie run before it has to be as well. */
+  private async *acceptEnd(end: EndJudgement & { kind: 'proven' }, last: { id: string; moment: Moment }): Steps<Ended> {
+    const doubted = end.tied && !(await isRunWhole(this.reader, end.index, last.moment))
+    this.counting ??= doubted ? this.chain.tie : null
+    if (this.counting !== null) yield* this.proveCounted(end.index + 1, end.repeats === true ? end.index + 1 : null)
+    this.total = end.index + 1
+    this.chain = { ...this.chain, last }
+    return { kind: 'list-end' }
+  }
+
+  /**
+   * The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one. Then its place is the
+   * anchor; a place says nothing about ties, so the run before it is counted.
+   */
+  private async *joinBehind(lastId: string, index: number): Steps<boolean> {
+    let window = lastId === this.chain.last?.id ? await joinByPlace(this.reader, lastId, index) : null
+    if (window === null) return false
+    while (window !== null) {
+      if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
+      const behindRun = this.counting === null ? null : countRun(this.counting, window)
+      this.chain = extendChain(this.chain, window, true)
+      this.endTries = 0
+      this.endMoves = 0
+      this.fruitless = 0
+      yield this.step(window)
+      if (behindRun !== null) yield* this.proveCounted(behindRun)
+      // Cut to one item again: the next one would not fit beside it either.
+      const { id } = lastOf(window)
+      window = window.ids.length === 1 ? await joinByPlace(this.reader, id, window.skip) : null
+    }
+    return true
+  }
+
+  // Tie runs
+
+  private async *proveCounted(behind: number | null, limit: number | null = null): Steps<void> {
+    // Kept in the state until it is proven: the walk may be cut off meanwhile.
+    const commit = (window: ItemsWindow): WalkStep => this.step(window)
+    const proven = yield* proveRun(this.reader, this.counting as CountedRun, behind, commit, limit)
+    if (!proven) this.doubts.push('ties')
+    this.counting = null
+  }
+
+  /** A run that the chain has left before it was proven: the walk was cut off in between. */
+  private async *proveRunLeft(): Steps<void> {
+    if (this.counting !== null && this.chain.last?.moment !== this.counting.moment) yield* this.proveCounted(null)
+  }
+
+  // Small things
+
+  private async *closingLap(): Steps<void> {
+    const { request, reader } = this
+    if (this.firstWindow === null || request.lap === 'never' || this.total === 0) return
+    if (orderShown(this.chain.order, request.settings.settleMs).order === 'created_asc') return
+    const most = 20 + 2 * Math.ceil((this.total ?? 0) / Math.max(1, reader.largest))
+    const bound = Math.min(request.settings.maxRequests - reader.requests, most)
+    const chain = { ...this.chain, order: { ...this.chain.order } }
+    const lap = yield* closeLap(reader, chain, this.firstWindow, request.settings.overlap, bound, (again) =>
+      this.step(again),
+    )
+    this.chain = chain
+    if (lap.kind === 'open') this.doubts.push(lap.reason)
+  }
+
+  /**
+   * The last item keeps standing further down than answers said: the list drifts, or pages are filtered after paging. It
+   * does not drift where the same question brings the same answer again and again.
+   */
+  private async suspectFilter(window: ItemsWindow): Promise<void> {
+    const { chain, reader } = this
+    if (
+      chain.filtered ||
+      chain.shifts < SUSPICIOUS_SHIFTS ||
+      window.ids.length === window.asked ||
+      window.ids.length === chain.cap
+    )
+      return
+    this.chain = { ...chain, shifts: 0 }
+    for (let time = 0; time < SUSPICIOUS_SHIFTS; time += 1) {
+      const again = await reader.read(window.skip, window.asked, { fresh: true })
+      reader.drop(again)
+      if (again.kind !== 'items' || again.ids.join('\n') !== window.ids.join('\n')) return
+    }
+    this.chain = { ...this.chain, filtered: true }
+  }
+
+  /** A service that never gives two items at once, after so many answers that large items are no explanation. */
+  private doubtPageOfOne(window: ItemsWindow): boolean {
+    if (this.pageOfOne || window.asked === 1 || window.ids.length > 1 || this.reader.largest > 1) return this.pageOfOne
+    this.singles += 1
+    if (this.singles < SINGLES) return false
+    this.doubts.push('page-of-one')
+    this.pageOfOne = true
+    return true
+  }
+
+  private forward(): number {
+    return nextSkip(this.chain, this.counting, this.reader, this.request.settings.overlap)
+  }
+
+  private stepBackFrom(window: ItemsWindow): void {
+    this.fruitless += 1
+    this.retry(stepBack(this.skip, window.ids.length, this.back, this.request.settings.overlap))
+    this.back *= 2
+  }
+
+  private retry(skip: number): void {
+    this.skip = skip
+    this.fresh = true
+  }
+
+  private endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
+    const { filtered, capLow, cap } = this.chain
+    const { beyond } = this.request
+    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap }
+  }
+
+  private step(window: ItemsWindow): WalkStep {
+    const { chain, counting, reader, doubts } = this
+    const state: WalkState = {
+      chain,
+      counting,
+      take: reader.take,
+      largest: reader.largest,
+      served: reader.served,
+      doubts: [...doubts],
+    }
+    const step: WalkStep = { kind: 'take', window, state, nextSkip: chain.end, drift: chain.drift }
+    if (this.firstWindow !== null) return step
+    this.firstWindow = { ids: window.ids, moments: window.moments }
+    return { ...step, firstWindow: this.firstWindow }
+  }
+
+  private result(stopped: string | null): WalkResult {
+    const { chain } = this
+    const { order, inversionMs } = orderShown(chain.order, this.request.settings.settleMs)
+    const reason = stopped ?? this.doubts[0] ?? null
+    return {
+      verdict: reason === null ? 'complete' : 'partial',
+      reason,
+      order,
+      inversionMs,
+      total: reason === null ? this.total : null,
+      until: this.until,
+      lastId: chain.last?.id ?? null,
+      pageCap: chain.cap > 0 ? chain.cap : null,
+      filtered: chain.filtered,
+      newestInFirst: chain.newestInFirst,
+      firstServiceDate: chain.firstServiceDate,
+      firstStartedAt: chain.firstStartedAt,
+      digest: `${chain.digest[0]}:${chain.digest[1]}`,
+      digestCutoff: chain.digestCutoff,
+      newest: chain.order.highest,
+      drift: chain.drift,
+    }
+  }
+}
+
+function lastOf(window: ItemsWindow): { id: string; moment: Moment } {
+  return { id: window.ids.at(-1) as string, moment: window.moments.at(-1) as Moment }
 }

@@ -1,4 +1,6 @@
 // A list in memory, read through `WindowSource`: what a walk would see of a service, one request after another.
+
+import type { WalkRequest, WalkResult } from '../../src/walk/request.ts'
 import type {
   ItemsWindow,
   ReadOptions,
@@ -7,7 +9,7 @@ import type {
   WindowAnswer,
   WindowSource,
 } from '../../src/walk/source.ts'
-import { type WalkRequest, type WalkResult, walk } from '../../src/walk/walk.ts'
+import { walk } from '../../src/walk/walk.ts'
 
 export interface Item {
   id: string

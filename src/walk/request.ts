@@ -1,0 +1,77 @@
+// What a walk is asked for, what it keeps so that another process can go on, and what it proves.
+import type { Moment, Order, Verdict } from '../task.ts'
+import type { ChainState } from './chain.ts'
+import type { FirstWindow } from './lap.ts'
+import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+import type { CountedRun } from './ties.ts'
+
+export interface WalkSettings {
+  /** Items asked for in one window. */
+  window: number
+  /** Items two neighbouring windows share, where answers are long enough. */
+  overlap: number
+  /** Inversions of createdAt up to this still count as created order, ms. */
+  settleMs: number
+  /** No walk makes more requests than this. */
+  maxRequests: number
+}
+
+export interface WalkRequest {
+  settings: WalkSettings
+  /** Where the first window lies. */
+  start: number
+  /** For a walk that does not begin at 0: whether its first window lies early enough in the list. */
+  accepts?: (window: ItemsWindow) => boolean
+  /** Ends the walk as proven once true; called with every window that has joined. */
+  reached?: (window: ItemsWindow) => boolean
+  /** Whether the end is also looked for one window and ten windows further: full walks. */
+  beyond: boolean
+  /** Whether a closing lap is run once the end is proven. */
+  lap: 'never' | 'unless-oldest-first'
+  /** The order that a complete walk has stored, for walks too short to show one; inversions up to `inversionMs`. */
+  known?: { order: Order; inversionMs: number }
+  /** Tasks created at or after this moment do not count in the digest of the sequence. */
+  digestCutoff?: number | null
+  /** A walk that was cut off: its last state and its first window. */
+  resume?: { state: WalkState; firstWindow: FirstWindow | null }
+}
+
+/** What is kept in `walks.state`: plain data. */
+export interface WalkState {
+  chain: ChainState
+  counting: CountedRun | null
+  take: number
+  largest: number
+  served: number
+  /** Reasons why the verdict can only be `partial`. */
+  doubts: string[]
+}
+
+export interface WalkResult {
+  verdict: Verdict
+  /** The first reason why it is partial; null for `complete`. */
+  reason: string | null
+  order: Order | null
+  inversionMs: number
+  /** Number of items in the list, or up to `until`; null where the end was not proven. */
+  total: number | null
+  /**
+   * Oldest first, and growing faster than its end could be proven: only tasks created before this moment are in the
+   * walk's range. Null where the whole list is.
+   */
+  until: number | null
+  lastId: string | null
+  pageCap: number | null
+  filtered: boolean
+  newestInFirst: Moment
+  firstServiceDate: number | null
+  firstStartedAt: number | null
+  /** Digest of the ids in the order they were met, tasks created at or after `digestCutoff` left out. */
+  digest: string
+  digestCutoff: number | null
+  /** The highest createdAt seen, epoch ms. */
+  newest: Moment
+  drift: number
+}
+
+export type Walk = AsyncGenerator<WalkStep, WalkResult, StepResult>
