@@ -44,7 +44,7 @@ test('keeps a changing account mirrored and published, tells how it is, and ends
     expect(figures.get('task_mirror_last_run_exit_code sync')).toBe(0)
     running.process.kill('SIGTERM')
     const { code, stderr } = await running.ended
-    expect({ code, errors: stderr.split('\n').filter((line) => line.includes('"error"')) }).toEqual({
+    expect({ code, errors: stderr.split('\n').filter((line) => line.includes('"level":"error"')) }).toEqual({
       code: 0,
       errors: [],
     })

@@ -1,0 +1,28 @@
+// One section of a page: a heading, a sentence, a chart and the table that says the same.
+import { type Chart, drawChart } from './charts.ts'
+import { escapeHtml } from './html.ts'
+
+/** Longer tables are folded. */
+const UNFOLDED_ROWS = 12
+
+export interface Section {
+  id: string
+  title: string
+  intro: string
+  chart: Chart
+  table: string
+  rows: number
+}
+
+export async function section({ id, title, intro, chart, table, rows }: Section): Promise<string> {
+  const drawing = await drawChart(chart)
+  const open = rows <= UNFOLDED_ROWS ? ' open' : ''
+  return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2><p>${escapeHtml(intro)}</p>
+<div class="chart" role="group" tabindex="0" aria-label="${escapeHtml(title)}: chart">${drawing}</div>
+<details${open}><summary>${escapeHtml(title)} as a table</summary><div class="table" role="group" tabindex="0" aria-label="${escapeHtml(title)}: table">${table}</div></details></section>`
+}
+
+/** Where there is nothing to draw: the heading and a sentence. */
+export function emptySection(id: string, title: string, sentence: string): string {
+  return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2><p>${escapeHtml(sentence)}</p></section>`
+}
