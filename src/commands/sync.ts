@@ -43,7 +43,7 @@ export const sync: CommandSpec<SyncFlags> = {
     const { runSync } = await import('../sync/run.ts')
     const { printRun } = await import('./print-run.ts')
     const { noticeOf } = await import('./notice.ts')
-    const result = await noticeOf(context, runContext.config).ofRun('sync', () =>
+    const work = () =>
       runSync(runContext, {
         command: 'sync',
         full: flags.full === true,
@@ -53,8 +53,9 @@ export const sync: CommandSpec<SyncFlags> = {
         rebind: flags.rebind === true,
         ignoreNotBefore: flags.now === true,
         maxDurationMs: runContext.config.sync.maxDurationMs,
-      }),
-    )
+      })
+    // A dry run is nobody's business: a monitor would take it for a real one.
+    const result = flags.dryRun === true ? await work() : await noticeOf(context, runContext.config).ofRun('sync', work)
     return printRun(context, result)
   },
 }

@@ -99,6 +99,11 @@ test('a monitor that is down, and a metrics file that cannot be written, are sai
   expect(stderr).not.toContain('secret-uuid')
 })
 
+test('a dry run tells nobody', async () => {
+  const { code, metrics } = await syncWith(30, { TASK_MIRROR_DRY_RUN: 'true' })
+  expect({ code, told, metrics }).toEqual({ code: 0, told: [], metrics: null })
+})
+
 test('a run that is stopped tells its exit code', async () => {
   using scratch = makeScratch()
   const simulator = await startSimulator({ tasks: 5000, latencyMs: 300 })
