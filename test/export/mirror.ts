@@ -18,13 +18,22 @@ const ORDINARY = { first_seen_at: 1n, changed_at: 2n, read_at: 3n }
 
 /** Removed with its folder when the test ends. Rows get `change_seq` 1, 2, 3... unless they say otherwise. */
 export function makeMirror(...rows: Record<string, string | number | bigint | null>[]): FilledMirror {
+  const filled = fillMirror(...rows)
+  onTestFinished(filled.remove)
+  return filled
+}
+
+/** The same for several tests: `remove` is up to the caller. */
+export function fillMirror(
+  ...rows: Record<string, string | number | bigint | null>[]
+): FilledMirror & { remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'task-mirror-export-'))
   const path = join(folder, 'mirror.db')
   const db = openWriter(path, { busyTimeoutMs: 1_000, fileMode: 0o600 })
-  onTestFinished(() => {
+  const remove = () => {
     db.close()
     rmSync(folder, { recursive: true, force: true })
-  })
+  }
   let changes = 0n
   const insert: FilledMirror['insert'] = (...added) => {
     db.transaction(() => {
@@ -37,7 +46,7 @@ export function makeMirror(...rows: Record<string, string | number | bigint | nu
     }).immediate()
   }
   insert(...rows)
-  return { folder, path, db, insert }
+  return { folder, path, db, insert, remove }
 }
 
 /** `count` ordinary finished tasks, oldest first, one second apart. */

@@ -53,6 +53,8 @@ export class ColumnBuffer {
   /** Per value that is not null, its place in the dictionary. */
   indexes = new Int32Array(4_096)
   #places = new Map<Value, number>()
+  #last: Value | null = null
+  #lastPlace = 0
   #dictionaryBytes = 0
   /** Bytes that the values of the dictionary stand for. */
   #plainBytes = 0
@@ -70,6 +72,7 @@ export class ColumnBuffer {
     this.#beginPage(0)
     this.dictionary = this.#options.mayRepeat ? [] : null
     this.#places = new Map()
+    this.#last = null
     this.#dictionaryBytes = 0
     this.#plainBytes = 0
     if (this.bytes.length > MOST_KEPT_BYTES) this.#resize(64 * 1024)
@@ -106,7 +109,8 @@ export class ColumnBuffer {
 
   #appendIndexed(value: Value, dictionary: Value[]): void {
     const size = this.#sizeOf(value)
-    let place = this.#places.get(value)
+    // Mostly the same as the one before: comparing is cheaper than looking up.
+    let place: number | undefined = value === this.#last ? this.#lastPlace : this.#places.get(value)
     if (place === undefined) {
       if (dictionary.length >= DICTIONARY_TRIAL && 2 * this.#dictionaryBytes > this.#plainBytes) {
         this.#giveUpDictionary(dictionary)
@@ -119,6 +123,8 @@ export class ColumnBuffer {
       this.#dictionaryBytes += size
       this.#bound(this.pages[0]!, value)
     }
+    this.#last = value
+    this.#lastPlace = place
     this.#plainBytes += size
     this.indexes[this.rows - this.nulls] = place
     const page = this.pages[0]!

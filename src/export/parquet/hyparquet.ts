@@ -8,7 +8,7 @@ import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
 import { bloomFilterOf } from './bloom.ts'
-import { CODEC_OF, COMPRESSORS } from './codecs.ts'
+import { CODEC_OF, COMPRESSORS, type Codec } from './codecs.ts'
 import { ColumnBuffer } from './column-buffer.ts'
 import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
 import type { ParquetEngine } from './engine.ts'
@@ -48,6 +48,12 @@ interface RowGroup {
   columns: Filling[]
 }
 
+/**
+ * Emptied row groups of a file that was ended, by its columns: the next file of a dataset takes them over, because memory
+ * off the heap is given back late.
+ */
+const IDLE = new WeakMap<readonly Column[], { codec: Codec; groups: [RowGroup, RowGroup] }>()
+
 export const hyparquetEngine: ParquetEngine = {
   name: 'hyparquet',
   open(sink, columns, options) {
@@ -63,8 +69,9 @@ export const hyparquetEngine: ParquetEngine = {
     })
     const sorting = sortingOf(columns)
     // Two take turns: while one is compressed and written, rows go into the other.
-    let filling = emptyRowGroup()
-    let spare = emptyRowGroup()
+    const idle = IDLE.get(columns)
+    IDLE.delete(columns)
+    let [filling, spare] = idle?.codec === codec ? idle.groups : [emptyRowGroup(), emptyRowGroup()]
     let writing: Promise<void> = Promise.resolve()
 
     function emptyRowGroup(): RowGroup {
@@ -164,6 +171,7 @@ export const hyparquetEngine: ParquetEngine = {
         await writing
         finishFile(file, about)
         await flush()
+        IDLE.set(columns, { codec, groups: [filling, spare] })
       },
     }
   },

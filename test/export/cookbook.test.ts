@@ -1,0 +1,125 @@
+// Every SQL statement of docs/queries.md and docs/scale.md that can run here is run: SQLite, DuckDB and polars.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pl from 'nodejs-polars'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CANNED_QUERIES } from '../../src/export/datasette-queries.ts'
+import { exportSnapshot } from '../../src/export/export.ts'
+import { duck } from './duck.ts'
+import { type FilledMirror, fillMirror, ordinaryRows } from './mirror.ts'
+
+interface Block {
+  kind: string
+  heading: string
+  text: string
+}
+
+/** Fenced blocks with a word behind the language, such as `sql duckdb`. */
+function blocksOf(name: string): Block[] {
+  const text = readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
+  let heading = ''
+  return [...text.matchAll(/^## (.*)$|^```(?:sql|python) ([a-z-]+)\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, title, kind, content]) => {
+      if (title !== undefined) heading = title
+      return kind === undefined || content === undefined ? [] : [{ kind, heading, text: content }]
+    },
+  )
+}
+
+const queries = blocksOf('queries.md')
+const scale = blocksOf('scale.md')
+const of = (blocks: Block[], kind: string) =>
+  blocks.filter((block) => block.kind === kind).map((block, i) => ({ ...block, title: `${block.heading} (${i + 1})` }))
+
+let mirror: FilledMirror & { remove(): void }
+/** DuckDB's prelude: the view that the page tells to make. */
+let prelude: string
+
+beforeAll(async () => {
+  mirror = fillMirror(
+    ...ordinaryRows(400).map((row, i) => ({
+      ...row,
+      created_at: 1_780_000_000_000 + i * 40_000_000,
+      completed_at: 1_780_000_000_000 + i * 40_000_000 + i,
+      data_url: `https://host${i % 5}.example.com/${i}`,
+      result_status_code: i % 9 === 0 ? 500 : 200,
+    })),
+  )
+  mirror.db.exec(`INSERT INTO runs (command, outcome, started_at, tool_version) VALUES ('sync', 'ok', 1, '0');
+    INSERT INTO rejected_items (source, reason, message, raw, raw_hash, seen_at) VALUES ('list', 'no-id', '', '', x'00', 1)`)
+  const options = { dbPath: mirror.path, out: join(mirror.folder, 'lake/'), redact: null, toolVersion: '0' }
+  await exportSnapshot({ ...options, partitionBy: 'month' })
+  mirror.db.exec("UPDATE tasks SET deleted_at = 9, change_seq = 401 WHERE id = 'task-00000003'")
+  await exportSnapshot({ ...options, changes: 'last' })
+  prelude = here(of(queries, 'duckdb')[0]!.text).split(';').slice(0, 2).join(';')
+})
+
+afterAll(() => mirror.remove())
+
+/** The page's folder stands for the scratch one. */
+const here = (sql: string) => sql.replaceAll("'lake/", `'${mirror.folder}/lake/`)
+const sqlIn = (python: string) => [...python.matchAll(/"""\n([\s\S]*?)"""/g)].map(([, sql]) => sql!)
+const latest = () => JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')).full.snapshotId
+
+describe('docs/queries.md', () => {
+  test.each(of(queries, 'sqlite'))('SQLite: $title', ({ text }) => {
+    const rows = mirror.db.prepare(text).all(text.includes(':path') ? { path: '$.n' } : {})
+    expect(rows.length).toBeGreaterThan(0)
+  })
+
+  test.each(of(queries, 'pandas'))('pandas: $title', ({ text }) => {
+    expect(sqlIn(text).length).toBeGreaterThan(0)
+    for (const sql of sqlIn(text)) expect(mirror.db.prepare(sql).all().length).toBe(399)
+  })
+
+  test.each(of(queries, 'duckdb'))('DuckDB: $title', async ({ text }) => {
+    expect((await duck(`${prelude};${here(text)}`)).length).toBeGreaterThan(0)
+  })
+
+  test.each(of(queries, 'polars'))('polars: $title', ({ text }) => {
+    const tasks = pl.readParquet(join(mirror.folder, 'lake', latest(), 'created_month=2026-06/part-00000.parquet'))
+    for (const sql of sqlIn(text)) {
+      expect(pl.SQLContext({ tasks }).execute(sql, { eager: true } as never).height).toBeGreaterThan(0)
+    }
+  })
+
+  test('the statement for the extension of DuckDB runs where the extension is installed', async () => {
+    const isInstalled = await duck('LOAD sqlite').then(
+      () => true,
+      () => false,
+    )
+    const [block] = of(queries, 'duckdb-sqlite')
+    if (isInstalled) await duck(block!.text.replace('task-mirror.sqlite', mirror.path))
+    expect(block!.text).toContain('ATTACH')
+  })
+
+  test('the mirror and a snapshot give the same answers', async () => {
+    const [fromMirror] = of(queries, 'sqlite').filter(({ heading }) => heading.startsWith('Which hosts'))
+    const [fromLake] = of(queries, 'duckdb').filter(({ heading }) => heading.startsWith('Which hosts'))
+    const state = `CREATE VIEW tasks AS SELECT * FROM read_parquet('${mirror.folder}/lake/*/**/*.parquet', hive_partitioning = false)
+      QUALIFY row_number() OVER (PARTITION BY id ORDER BY change_seq DESC) = 1 AND deleted_at IS NULL`
+    const found = await duck(`${state.replace('= 1 AND deleted_at IS NULL', '= 1')};
+      CREATE VIEW live AS SELECT * FROM tasks WHERE deleted_at IS NULL; ${fromLake!.text.replace('FROM tasks', 'FROM live')}`)
+    const expected = mirror.db.prepare(fromMirror!.text).raw().all() as unknown[][]
+    expect(found).toEqual(expected.map(([host, tasks, failures]) => [host, String(tasks), String(failures)]))
+  })
+
+  test('the canned queries of Datasette are explained on the page', () => {
+    const explained = of(queries, 'sqlite').map(({ text }) => text.trim())
+    for (const { sql } of CANNED_QUERIES) expect(explained).toContain(sql)
+  })
+})
+
+describe('docs/scale.md', () => {
+  test.each(of(scale, 'duckdb'))('DuckDB: $title', async ({ text }) => {
+    const folder = new URL(`file://${mirror.folder}/`).pathname
+    await duck(here(text).replaceAll('SNAPSHOT', latest()).replaceAll("'out/", `'${folder}`))
+  })
+
+  test.each(of(scale, 'polars'))('polars: $title', ({ text }) => {
+    const tasks = pl.readParquet(join(mirror.folder, 'lake', latest(), 'created_month=2026-06/part-00000.parquet'))
+    for (const sql of sqlIn(text)) {
+      expect(pl.SQLContext({ tasks }).execute(sql, { eager: true } as never).height).toBeGreaterThan(0)
+    }
+  })
+})
