@@ -92,26 +92,27 @@ function addMirror({ tasks, owed, freshAt, lastFullWalk, frontier, notBefore }: 
 }
 
 function addJobs(jobs: readonly JobFigures[], gauge: MakeGauge, registry: Registry): void {
-  const running = gauge('task_mirror_schedule_running', 'Whether the job is running.', 'job')
-  const next = gauge('task_mirror_schedule_next_run_timestamp_seconds', 'When the job is due next.', 'job')
+  const running = gauge('task_mirror_schedule_running', 'Whether the job is running.', 'command')
+  const next = gauge('task_mirror_schedule_next_run_timestamp_seconds', 'When the job is due next.', 'command')
   const skipped = new Counter({
     name: 'task_mirror_schedule_skipped_total',
     help: 'Moments of the schedule that passed while the job was still running, or while the machine slept.',
-    labelNames: ['job'],
+    labelNames: ['command'],
     registers: [registry],
   })
   const ended = new Counter({
     name: 'task_mirror_schedule_runs_total',
     help: 'Runs of the job since the scheduler started, by exit code.',
-    labelNames: ['job', 'exit_code'],
+    labelNames: ['command', 'exit_code'],
     registers: [registry],
   })
   for (const figures of jobs) {
-    const { job } = figures
-    running.set({ job }, figures.running ? 1 : 0)
-    if (figures.nextAt !== null) next.set({ job }, figures.nextAt / 1000)
-    skipped.inc({ job }, figures.skipped)
-    for (const [exitCode, count] of figures.ended) ended.inc({ job, exit_code: String(exitCode) }, count)
+    // Not `job`: Prometheus has a label of that name itself.
+    const { job: command } = figures
+    running.set({ command }, figures.running ? 1 : 0)
+    if (figures.nextAt !== null) next.set({ command }, figures.nextAt / 1000)
+    skipped.inc({ command }, figures.skipped)
+    for (const [exitCode, count] of figures.ended) ended.inc({ command, exit_code: String(exitCode) }, count)
   }
 }
 
