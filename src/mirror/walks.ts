@@ -65,6 +65,7 @@ export function walkTable(db: Db) {
     `UPDATE walks SET verdict = ?, reason = ?, ordering = ?, range_until = coalesce(?, range_until), state = NULL, first_window = NULL, updated_at = ?,
      finished_at = ? WHERE id = ?`,
   )
+  const countMet = db.prepare('UPDATE walks SET met = met + ? WHERE id = ?')
   const prune = db.prepare(`DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}`)
   const byId = db.prepare('SELECT * FROM walks WHERE id = ?')
   const lastEnded = db.prepare(
@@ -93,6 +94,7 @@ export function walkTable(db: Db) {
       const first = step.firstWindow === undefined ? null : JSON.stringify(step.firstWindow)
       progress.run(step.nextSkip, step.drift, JSON.stringify(step.state), windows, newlyMet, first, now, id)
     },
+    countMet: (id: number, more: number): void => void countMet.run(more, id),
     end(id: number, result: WalkEnd, now: number): void {
       end.run(result.verdict, result.reason, result.ordering, result.until ?? null, now, now, id)
     },

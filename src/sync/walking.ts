@@ -64,6 +64,10 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
         await writer.setAsideItem({ source: 'list', skip, taskId: null, reason, message, raw: '', identity }, now())
         continue
       }
+      if (value.kind === 'mark') {
+        met += await writer.markMet(walkId, value.ids)
+        continue
+      }
       const { handle, skip, startedAt } = value.window
       const where = { handle, skip, readAt: startedAt, now: now() }
       if (value.kind === 'keep') {

@@ -140,6 +140,23 @@ export function windowIntake(writing: Writing) {
       return taken
     },
 
+    /** Marks rows as met that were taken in before; returns how many were not. */
+    markMet(walkId: number, ids: string[]): number {
+      const marks = writing.marks(walkId)
+      let newly = 0
+      writing.commit(() => {
+        for (const id of ids) {
+          const known = tables.tasks.find(id)
+          // Without a row it is an item that was set aside.
+          if (known === undefined) writing.unfitMet.add(id)
+          else if (marks.add(known.seq)) newly += 1
+        }
+        marks.save()
+        writing.walks.countMet(walkId, newly)
+      })
+      return newly
+    },
+
     dropWindow: (handle: number): void => void held.delete(handle),
   }
 

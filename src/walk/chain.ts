@@ -18,7 +18,7 @@ export interface ChainState {
   end: number
   last: { id: string; moment: Moment } | null
   tie: TieRun | null
-  /** The chain's last items, oldest first: what a seam should show again. */
+  /** The last items of one answer, in its order: what a seam should show again. */
   tail: string[]
   /** What the last answer held. */
   returned: number
@@ -141,9 +141,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   chain.end = skip + count
   chain.lastSeen = { skip, asked: window.asked }
   chain.last = { id: ids[count - 1] as string, moment: moments[count - 1] as Moment }
-  chain.tail = [...(count >= TAIL ? [] : before.tail.filter((id) => !ids.includes(id))), ...ids.slice(-TAIL)].slice(
-    -TAIL,
-  )
+  chain.tail = ids.slice(-TAIL)
   chain.tie = tieRunAfter(before, window)
   if (first) {
     chain.firstServiceDate = window.serviceDate

@@ -21,6 +21,8 @@ export async function firstItemTwice(
   if (earlier.last === null || first === null || firstId === undefined || window.skip === 0) return null
   const at = window.ids.indexOf(firstId)
   if (at < 0) return null
+  // A shorter answer than the first one: skip is honoured.
+  if (at === 0 && window.ids.length < Math.min(first.ids.length, window.asked)) return null
   // The list begins again there: what follows are the items it began with, equal createdAt in any order.
   const beginning = new Set(first.ids)
   if (window.ids.slice(at).some((id) => !beginning.has(id))) return null

@@ -158,6 +158,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
       reader.take = good
       return best
     }
+    failure = alone
   }
   if (best !== null) reader.drop(best)
   else if (first.kind === 'refused') await requireAnswerAtStart(reader, skip, failure)

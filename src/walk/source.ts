@@ -63,6 +63,8 @@ export type WalkStep =
     }
   /** Genuine items, but outside the chain: taken in without being met. */
   | { kind: 'keep'; window: ItemsWindow }
+  /** Items taken in with `keep` that have turned out to belong to the chain. */
+  | { kind: 'mark'; ids: string[] }
   /** A position that cannot be read at any size, set aside. `identity` recognises it in later walks. */
   | { kind: 'unreadable'; skip: number; identity: string; message: string }
 

@@ -10,6 +10,8 @@ export interface CountedRun {
   start: number
   /** Ids of the run met for the first time in this walk. */
   met: number
+  /** One of the run that the chain has met: without it, it is another run. */
+  member: string
 }
 
 /** Adds what `window` brought of the run; the index behind it where the window shows that, else null. */
@@ -28,14 +30,18 @@ const ROUNDS = 12
 const LARGEST_RUN = 300_000
 
 /** Whether the run starts where it started: an item of another createdAt before it, then one of the run. */
-async function startsAt(reader: Reader, run: CountedRun): Promise<boolean> {
+async function startsAt(
+  reader: Reader,
+  run: { moment: Moment; start: number },
+  seen: ReadonlySet<string>,
+): Promise<boolean> {
   const skip = Math.max(0, run.start - 1)
   const at = run.start - skip
   const answer = await probe(reader, skip)
   reader.drop(answer)
   if (answer.kind !== 'items' || answer.ids.length === 0) return false
-  // Another one of the run, never met: whatever was counted, it was not the run.
-  if (answer.moments.some((moment, index) => moment === run.moment && answer.met[index] === 0)) return false
+  // Another one of the run, never seen: whatever was counted, it was not the run.
+  if (answer.ids.some((id, index) => answer.moments[index] === run.moment && !seen.has(id))) return false
   if (at > 0 && answer.moments[0] === run.moment) return false
   if (at < answer.ids.length) return answer.moments[at] === run.moment
   // Cut after the item before the run: ask for the two in turn.
@@ -65,21 +71,21 @@ export async function isRunWhole(reader: Reader, last: number, moment: Moment): 
  * Proves a run whose first item behind it was just read at `behind` (null: that is not known): reads it again, round after
  * round, until as many different ids have been seen as it is long, its start and length being the same before and after.
  * An id met before that may be gone by now, so what the walk has met so far does not count.
- * `commit` makes the step that takes a window in without moving the chain. `limit` is where the list ends, for a service
+ * Its windows are taken in without being met, because the list may have moved under them; the run is marked once it is
+ * proven. `limit` is where the list ends, for a service
  * that does not show it. Returns whether the run is proven.
  */
 export async function* proveRun(
   reader: Reader,
   run: CountedRun,
   behind: number | null,
-  commit: (window: ItemsWindow) => WalkStep,
   limit: number | null = null,
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
   const seen = new Set<string>()
   let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
   let from = Math.max(0, run.start - 1)
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen, commit)
+    const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen)
     if (found === null) {
       from = Math.max(0, from - reader.window)
       before = null
@@ -92,7 +98,12 @@ export async function* proveRun(
     const same: boolean = before !== null && before.start === found.start && before.length === found.length
     before = found
     if (!same) seen.clear()
-    else if (seen.size === found.length && (await startsAt(reader, { ...run, start: found.start }))) return true
+    else if (seen.size === found.length && seen.has(run.member)) {
+      const holds = await startsAt(reader, { moment: run.moment, start: found.start }, seen)
+      if (!holds) continue
+      yield { kind: 'mark', ids: [...seen] }
+      return true
+    }
   }
   return false
 }
@@ -109,7 +120,6 @@ async function* readRun(
   from: number,
   limit: number | null,
   seen: Set<string>,
-  commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
   let skip = from
   let start = -1
@@ -139,7 +149,7 @@ async function* readRun(
     }
     for (; behind < answer.ids.length && answer.moments[behind] === moment; behind += 1)
       seen.add(answer.ids[behind] as string)
-    yield commit(answer)
+    yield { kind: 'keep', window: answer }
     if (behind < answer.ids.length) return { start, length: skip + behind - start }
     if (seen.size > LARGEST_RUN) return null
     skip += answer.ids.length

@@ -43,6 +43,8 @@ class Walker {
   private readonly doubts: string[]
   private total: number | null = null
   private until: number | null = null
+  /** The last item of the last window that joined: the chain's last one may be deleted by now. */
+  private shown: { id: string; moment: Moment } | null = null
   private skip: number
   /** How far to step back at the next gap, and ahead over what has been met: doubled each time. */
   private back = 1
@@ -156,8 +158,9 @@ class Walker {
       const crossed = yield* this.onHidden(await crossHidden(reader, chain))
       if (crossed !== 'moved') return crossed
     } else if (chain.last !== null && (this.pageOfOne || this.skip >= chain.end)) {
-      const judged = await judgeEnd(reader, this.endQuestion(chain.last, chain.end - 1))
-      if (judged.kind === 'proven') return yield* this.acceptEnd(judged, chain.last)
+      const last = this.shown ?? chain.last
+      const judged = await judgeEnd(reader, this.endQuestion(last, chain.end - 1))
+      if (judged.kind === 'proven') return yield* this.acceptEnd(judged, last)
       if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
     }
     this.retry(stepBack(this.skip, chain.returned, this.back, request.settings.overlap))
@@ -217,7 +220,7 @@ class Walker {
   private acceptTied(window: ItemsWindow): boolean {
     const { chain, reader } = this
     // Directly behind an unreadable position, where the place is the anchor, there is no run to count.
-    if (chain.tie === null || (chain.floor > 0 && chain.tie.start === chain.floor)) return true
+    if (this.pageOfOne || chain.tie === null || (chain.floor > 0 && chain.tie.start === chain.floor)) return true
     if (chain.filtered) {
       // No counting by index among hidden items.
       this.doubts.push('ties')
@@ -235,7 +238,7 @@ class Walker {
       this.back *= 2
       return false
     }
-    this.counting = { ...chain.tie }
+    this.counting = runOf(chain)
     return true
   }
 
@@ -261,6 +264,7 @@ class Walker {
     if (twice !== null) return { kind: 'stop', reason: twice }
 
     const last = lastOf(window)
+    this.shown = last
     // A service that moves skip back answers with a full window whose last item has been the last before.
     const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
     const capped = newlyMet > 0 && window.ids.length === this.chain.cap
@@ -365,7 +369,7 @@ class Walker {
   /** The end is proven; the tie run before it has to be as well. */
   private async *acceptEnd(end: EndJudgement & { kind: 'proven' }, last: { id: string; moment: Moment }): Steps<Ended> {
     const doubted = end.tied && !(await isRunWhole(this.reader, end.index, last.moment))
-    this.counting ??= doubted ? this.chain.tie : null
+    this.counting ??= doubted ? runOf(this.chain) : null
     if (this.counting !== null) yield* this.proveCounted(end.index + 1, end.repeats === true ? end.index + 1 : null)
     this.total = end.index + 1
     this.chain = { ...this.chain, last }
@@ -380,7 +384,7 @@ class Walker {
     let window = lastId === this.chain.last?.id ? await joinByPlace(this.reader, lastId, index) : null
     if (window === null) return false
     while (window !== null) {
-      if (this.chain.tie !== null) this.counting ??= { ...this.chain.tie }
+      this.counting ??= runOf(this.chain)
       const behindRun = this.counting === null ? null : countRun(this.counting, window)
       this.chain = extendChain(this.chain, window, true)
       this.endTries = 0
@@ -399,8 +403,7 @@ class Walker {
 
   private async *proveCounted(behind: number | null, limit: number | null = null): Steps<void> {
     // Kept in the state until it is proven: the walk may be cut off meanwhile.
-    const commit = (window: ItemsWindow): WalkStep => this.step(window)
-    const proven = yield* proveRun(this.reader, this.counting as CountedRun, behind, commit, limit)
+    const proven = yield* proveRun(this.reader, this.counting as CountedRun, behind, limit)
     if (!proven) this.doubts.push('ties')
     this.counting = null
   }
@@ -518,6 +521,11 @@ class Walker {
       drift: chain.drift,
     }
   }
+}
+
+/** The tie run at the end of the chain, to be counted. */
+function runOf({ tie, last }: ChainState): CountedRun | null {
+  return tie === null || last === null ? null : { ...tie, member: last.id }
 }
 
 function lastOf(window: ItemsWindow): { id: string; moment: Moment } {

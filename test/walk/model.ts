@@ -118,6 +118,7 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
     }
     reply = { newlyMet: 0 }
     if (value.kind === 'unreadable') unreadable.push(value.skip)
+    if (value.kind === 'mark') for (const id of value.ids) met.add(id)
     if (value.kind === 'take') {
       // Every state a walk hands out can be written down and read back.
       JSON.parse(JSON.stringify(value.state))
