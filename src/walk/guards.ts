@@ -3,7 +3,7 @@
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import { probe, type Reader, readWindow } from './reader.ts'
-import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 const UNREADABLE_IN_A_ROW = 3
 
@@ -71,7 +71,7 @@ export async function* passUnreadable(
   reader: Reader,
   chain: ChainState,
   position: number,
-  message: string,
+  answer: NoWindow,
 ): AsyncGenerator<WalkStep, Passed, StepResult> {
   if (chain.last === null || position !== chain.end) return { kind: 'moved' }
   const anchor = chain.last.id
@@ -94,6 +94,9 @@ export async function* passUnreadable(
     if (found !== null) reader.drop(found)
     return { kind: 'moved' }
   }
+  // A refusal with nothing behind it is no item but an end, or a limit of the service: that is judged elsewhere.
+  if (found === null && answer.kind === 'refused') return { kind: 'moved' }
+  const { message } = answer
   for (let index = position; index < next; index += 1) {
     yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor}`, message }
   }

@@ -125,7 +125,7 @@ class Walker {
       if (judged.kind === 'proven') return yield* this.acceptEnd(judged, last)
       if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
     }
-    const passed = yield* passUnreadable(this.reader, this.chain, reading.skip, reading.answer.message)
+    const passed = yield* passUnreadable(this.reader, this.chain, reading.skip, reading.answer)
     if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
     if (passed.kind === 'moved') return moved()
     if (passed.kind === 'end') {
