@@ -31,7 +31,11 @@ test.concurrent.for([
   },
 )
 
-test.concurrent.for(ORDERS.flatMap((order) => (['new', 'old'] as const).map((open) => ({ order, open }))))(
+test.concurrent.for(
+  ORDERS.flatMap((order, row) =>
+    (['new', 'old'] as const).filter((_, column) => SOAK || row !== column).map((open) => ({ order, open })),
+  ),
+)(
   '700 new and 25 newly finished among 40 $open open tasks, $order: at most 90 requests, everything right',
   { timeout: 120_000 },
   async ({ order, open }) => {
@@ -71,7 +75,7 @@ test.concurrent.for(ORDERS)(
   },
 )
 
-test.concurrent.for(ORDERS)(
+test.concurrent.for(ORDERS.slice(0, SOAK ? 2 : 1))(
   'backfill of 2,000 out of 1,000,000 tasks, %s: at most 30 requests, exactly the right rows',
   { timeout: 120_000 },
   async (order) => {
