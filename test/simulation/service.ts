@@ -10,6 +10,9 @@ import type { ChangeKind, Scenario } from './scenario.ts'
 /** No run over so few tasks needs more. */
 export const MOST_REQUESTS = 5_000
 
+/** Whoever reads a list that changes faster than that needs as long as it lasts: then it comes to rest. */
+const MOST_RESTLESS = 1_000
+
 /** An account that grows faster than it is read would be another test. */
 const MOST_TASKS = 120
 
@@ -129,7 +132,8 @@ export class SimulatedService implements Service {
     this.#inFlight -= 1
     this.#ledger.answer += 1
     this.#clock.service += this.#random.int(this.#scenario.latencyMs + 1)
-    if (this.isAlive) while (this.#random.chance(this.#scenario.changes / 2)) this.#change()
+    const changes = this.isAlive && this.#requests < MOST_RESTLESS ? this.#scenario.changes : 0
+    while (this.#random.chance(changes / 2)) this.#change()
     return startedAt
   }
 
