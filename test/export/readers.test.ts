@@ -1,5 +1,6 @@
 // Every reader that people use opens the files as they are, and finds the same rows: values as text, so that no reader's
 // own types stand between.
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
@@ -64,7 +65,24 @@ const parquetjsLite: Reader = async (path) => {
   return rows
 }
 
-const READERS: Record<string, Reader> = { duckdb, hyparquet, 'parquet-wasm': parquetWasm, polars }
+/** A Python that has pyarrow may be named by PYTHON. */
+const PYTHON = process.env.PYTHON ?? 'python3'
+const hasPyarrow = spawnSync(PYTHON, ['-c', 'import pyarrow.parquet']).status === 0
+
+const pyarrow: Reader = async (path) => {
+  const script = new URL('./read_with_pyarrow.py', import.meta.url).pathname
+  const { stdout, stderr } = spawnSync(PYTHON, [script, path], { encoding: 'utf8', maxBuffer: 512 * 1024 * 1024 })
+  if (stderr !== '') throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+const READERS: Record<string, Reader> = {
+  duckdb,
+  hyparquet,
+  'parquet-wasm': parquetWasm,
+  polars,
+  ...(hasPyarrow && { pyarrow }),
+}
 
 function arrayBuffer(bytes: Uint8Array): ArrayBuffer {
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
