@@ -2,9 +2,10 @@
 // asks for the end. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
 import type { Moment } from '../task.ts'
 import { type ChainState, extendChain, judgeSeam, newChain } from './chain.ts'
-import { crossHidden, type EndJudgement, type EndQuestion, findHorizon, judgeDriftingEnd, judgeEnd } from './end.ts'
+import { crossHidden, type EndJudgement, type EndQuestion, judgeDriftingEnd, judgeEnd } from './end.ts'
 import { firstItemTwice, isListEmpty, joinByPlace, passUnreadable } from './guards.ts'
 import { closeLap, type FirstWindow } from './lap.ts'
+import { MovingEnd, type Patience } from './moving-end.ts'
 import { orderShown } from './order.ts'
 import { capacityOf, nextSkip, stepBack } from './pace.ts'
 import { makeReader, type Reader, type Reading, readWindow } from './reader.ts'
@@ -18,15 +19,15 @@ type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 
 /** Answers in a row that may bring nothing new, beside one for every window of the list so far. */
 const FRUITLESS = 200
-/** How often the end, or an unreadable position, may turn out to have moved. */
+/** How often an unreadable position may turn out to have moved. */
 const TRIES = 12
 const SINGLES = 20
 /** In windows: steps over what has been met do not grow beyond this. */
 const LARGEST_STEP = 1024
 /** Seams in a row at which the last item stood further down, and answers in a row that have to be the same. */
 const SUSPICIOUS_SHIFTS = 3
-/** After so many the end is proven in another way. */
-const PATIENCE = 2
+/** How often a window is read anew from before its tie run, before that is counted. */
+const TIED_TRIES = 2
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export function walk(source: WindowSource, request: WalkRequest): Walk {
@@ -55,13 +56,8 @@ class Walker {
   /** The chain's last item when a window was read anew because of its ties, and how often that was. */
   private tiedAt: string | null = null
   private tiedTries = 0
-  /** How often the end had moved since something new was met, and in all; how often the list had grown meanwhile. */
-  private endTries = 0
-  private endMoves = 0
-  private growths = 0
+  private readonly end: MovingEnd
   private stuck = 0
-  /** An index at which there was nothing: a chain that passes it follows a list that grows while it is read. */
-  private horizon = 0
   private pageOfOne: boolean
   /** Answers of one item where more were asked for and were there. */
   private singles = 0
@@ -72,6 +68,7 @@ class Walker {
     this.source = source
     this.request = request
     this.reader = makeReader(source, request.settings.window)
+    this.end = new MovingEnd(this.reader, request)
     const resumed = request.resume?.state
     this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
     this.counting = resumed?.counting ?? null
@@ -87,8 +84,7 @@ class Walker {
     for (;;) {
       const { maxRequests } = this.request.settings
       if (this.reader.requests >= maxRequests) return this.result('request-limit')
-      if (this.fruitless > FRUITLESS + this.chain.end / Math.max(1, this.reader.largest))
-        return this.result('no-progress')
+      if (this.fruitless > FRUITLESS + this.met / Math.max(1, this.reader.largest)) return this.result('no-progress')
       yield* this.proveRunLeft()
       const reading = await readWindow(this.reader, this.skip, { fresh: this.fresh })
       this.fresh = false
@@ -181,8 +177,7 @@ class Walker {
       this.fruitless = 0
       return null
     }
-    this.endTries += 1
-    return this.endTries > TRIES ? { kind: 'stop', reason: 'end-keeps-moving' } : 'moved'
+    return this.conclude(this.end.moved(this.chain)) ?? 'moved'
   }
 
   private async *onWindow(window: ItemsWindow): Steps<Ended | null> {
@@ -231,7 +226,7 @@ class Walker {
     this.tiedAt = lastId
     const reach = chain.end - chain.tie.start + this.back
     const wanted = Math.max(chain.floor, chain.end - reach)
-    if (this.tiedTries < PATIENCE && wanted < this.skip && reach < capacityOf(chain, reader)) {
+    if (this.tiedTries < TIED_TRIES && wanted < this.skip && reach < capacityOf(chain, reader)) {
       reader.drop(window)
       this.fruitless += 1
       this.retry(wanted)
@@ -254,7 +249,7 @@ class Walker {
     this.met += newlyMet
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
     if (newlyMet > 0) {
-      this.endTries = 0
+      this.end.progressed()
       this.stuck = 0
     }
     if (behindRun !== null) yield* this.proveCounted(behindRun)
@@ -306,7 +301,7 @@ class Walker {
     const index = window.skip + window.ids.length - 1
     const question = this.endQuestion(last, index)
     let judged = await judgeEnd(this.reader, question)
-    if (judged.kind === 'moved' && this.endTries >= PATIENCE) judged = await judgeDriftingEnd(this.reader, question)
+    if (judged.kind === 'moved' && this.end.isDrifting) judged = await judgeDriftingEnd(this.reader, question)
     if (judged.kind === 'proven') return yield* this.acceptEnd(judged, last)
     if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
     if (judged.kind === 'gap') {
@@ -316,54 +311,23 @@ class Walker {
     }
     if (judged.kind === 'moved') {
       this.fresh = true
-      return this.endMoved()
+      return this.conclude(this.end.moved(this.chain))
     }
     if (this.chain.filtered) return null
     if (this.request.beyond) this.doubtPageOfOne(window)
     if (fruitless && !this.pageOfOne && !(yield* this.joinBehind(last.id, index))) {
       this.fresh = true
-      return this.endMoved()
+      return this.conclude(this.end.moved(this.chain))
     }
-    return beginning || this.chain.end < this.horizon ? null : await this.passHorizon()
+    return beginning ? null : this.conclude(await this.end.more(this.chain))
   }
 
-  /** More was found behind an index at which there had been nothing: the list grows while it is read. */
-  private async passHorizon(): Promise<Ended | null> {
-    const grown = this.horizon > 0
-    this.horizon = await findHorizon(this.reader, this.chain.end)
-    if (!grown) return null
-    this.growths += 1
-    return this.giveUpEnd(this.growths)
-  }
-
-  private endMoved(): Ended | null {
-    this.endTries += 1
-    this.endMoves += 1
-    return this.giveUpEnd(Math.max(this.endTries, this.endMoves / 5))
-  }
-
-  private giveUpEnd(tries: number): Ended | null {
-    if (tries <= PATIENCE) return null
-    this.until = this.startPassed()
-    if (this.until !== null) {
-      this.total = this.chain.end
-      return { kind: 'stop', reason: null }
-    }
-    return tries > TRIES ? { kind: 'stop', reason: 'end-keeps-moving' } : null
-  }
-
-  /**
-   * Oldest first: once the chain has met what was created after the walk began, everything older has been met, however
-   * fast the list grows. The moment the walk began, by the service's clock; null where that does not hold.
-   */
-  private startPassed(): number | null {
-    const { chain, request } = this
-    const shown = orderShown(chain.order, request.settings.settleMs)
-    const order = shown.order ?? request.known?.order ?? null
-    const start = chain.firstServiceDate ?? chain.firstStartedAt
-    if (order !== 'created_asc' || start === null || chain.last?.moment == null) return null
-    const slackMs = Math.max(shown.inversionMs, request.known?.inversionMs ?? 0)
-    return chain.last.moment >= start + slackMs ? start : null
+  private conclude(patience: Patience): Ended | null {
+    if (patience.kind === 'go-on') return null
+    if (patience.kind === 'give-up') return { kind: 'stop', reason: 'end-keeps-moving' }
+    this.until = patience.moment
+    this.total = this.chain.end
+    return { kind: 'stop', reason: null }
   }
 
   /** The end is proven; the tie run before it has to be as well. */
@@ -387,8 +351,7 @@ class Walker {
       this.counting ??= runOf(this.chain)
       const behindRun = this.counting === null ? null : countRun(this.counting, window)
       this.chain = extendChain(this.chain, window, true)
-      this.endTries = 0
-      this.endMoves = 0
+      this.end.passedBy()
       this.fruitless = 0
       yield this.step(window)
       if (behindRun !== null) yield* this.proveCounted(behindRun)
