@@ -1,0 +1,56 @@
+// Cost per task as the number of tasks grows: the same steps at every size, once or more each.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Cost } from './measure.ts'
+import { addBar, addRow, expectCount, node, run, type Stage, sizeOf, taskMirror } from './stage.ts'
+
+const STEPS = ['plain loop', 'backfill', 'sync --full, nothing changed', 'export NDJSON', 'export Parquet'] as const
+
+export async function benchScale(stage: Stage, sizes: readonly number[]): Promise<void> {
+  for (const size of sizes) {
+    const group = `scale, ${size} tasks`
+    const costs = new Map<string, Cost[]>(STEPS.map((name) => [name, []]))
+    const bytes = new Map<string, number>()
+    const turns = size >= 1_000_000 ? 1 : stage.repeats
+    for (let turn = 0; turn < turns; turn += 1) await measureAll(stage, size, costs, bytes)
+    for (const name of STEPS) addRow(stage, group, name, size, costs.get(name)!, bytes.get(name) ?? null)
+  }
+  const least = sizes.find((size) => size >= 100_000)
+  const most = sizes.at(-1)
+  if (least === undefined || most === undefined || most === least) return
+  for (const name of ['plain loop', 'backfill'] as const) {
+    const perTask = (size: number) => {
+      const row = stage.rows.find((row) => row.group === `scale, ${size} tasks` && row.name === name)!
+      return row.ms.median / size
+    }
+    const limit = name === 'backfill' ? { atMost: 1.5 } : {}
+    addBar(stage, `${name}: cost per task at ${most} against ${least}`, perTask(most) / perTask(least), 'x', limit)
+  }
+  const peak = stage.rows.filter(({ group, name }) => group.startsWith('scale') && name !== 'plain loop')
+  addBar(stage, 'peak memory at any size', Math.max(...peak.map(({ peakMb }) => peakMb?.most ?? 0)), 'MB', {
+    atMost: 256,
+  })
+}
+
+async function measureAll(stage: Stage, size: number, costs: Map<string, Cost[]>, bytes: Map<string, number>) {
+  const base = stage.server.base(size, 0)
+  const path = (name: string) => join(stage.folder, name)
+  costs.get('plain loop')!.push(await node('plain/loop.ts', base, path('plain.sqlite')))
+  rmSync(path('plain.sqlite'))
+  const mirror = path('mirror.sqlite')
+  const backfill = await run(['backfill'], base, mirror)
+  costs.get('backfill')!.push(backfill.cost)
+  bytes.set('backfill', sizeOf(mirror))
+  const full = await run(['sync', '--full'], base, mirror)
+  costs.get('sync --full, nothing changed')!.push(full.cost)
+  expectCount('sync --full', full.summary.unchanged, backfill.summary.inserted)
+  for (const [name, file] of [
+    ['export NDJSON', 'tasks.ndjson'],
+    ['export Parquet', 'tasks.parquet'],
+  ] as const) {
+    costs.get(name)!.push(await taskMirror('export', '--db', mirror, '--out', path(file), '--quiet'))
+    bytes.set(name, sizeOf(path(file)))
+    rmSync(path(file))
+  }
+  rmSync(mirror)
+}

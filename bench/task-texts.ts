@@ -1,0 +1,69 @@
+// The tasks every contender reads: the simulator's texts, newest first, kept in memory as bytes, so that answering costs
+// the server next to nothing. Knows the simulator; knows nothing of HTTP or of who is measured.
+import { createAccount } from '../src/simulator/account.ts'
+
+/** Tasks per block of memory. */
+const BLOCK = 1000
+/** One task in so many is about 1 MB long: the far end of the tail, beyond what the simulator makes. */
+const GIANT_EVERY = 20_000
+const GIANT_BYTES = 1_000_000
+
+const FILLER = 'lorem ipsum dolor sit amet consectetur '.repeat(Math.ceil(GIANT_BYTES / 39)).slice(0, GIANT_BYTES)
+
+export interface TaskTexts {
+  readonly count: number
+  /** The bytes of the tasks from index `from` to `to` (exclusive), with commas between them; 0 is the newest. */
+  slices(from: number, to: number): Buffer[]
+  /** Bytes of all texts. */
+  readonly bytes: number
+}
+
+/**
+ * `count` finished tasks of about 1,000 bytes, from `newest` (epoch ms) 90 days back. Finished, because an open task is
+ * asked for by its id at every run, which the plain loop does not do.
+ */
+export function renderTasks(count: number, seed: number, newest: number): TaskTexts {
+  const account = createAccount({ seed, tasks: count, openFraction: 0, newest, now: () => newest })
+  const blocks: Buffer[] = []
+  const offsets: Uint32Array[] = []
+  let bytes = 0
+  for (let from = 0; from < count; from += BLOCK) {
+    const listed = account.list(from, BLOCK)
+    if (listed.kind !== 'window') throw new Error(listed.message)
+    const texts = listed.texts.map((text, i) => ((from + i) % GIANT_EVERY === GIANT_EVERY / 2 ? giant(text) : text))
+    const at = new Uint32Array(texts.length + 1)
+    // A comma behind every text, so that any stretch is one piece of memory.
+    const block = Buffer.from(texts.map((text) => `${text},`).join(''))
+    texts.forEach((text, i) => {
+      at[i + 1] = at[i]! + Buffer.byteLength(text) + 1
+    })
+    bytes += block.length - texts.length
+    blocks.push(block)
+    offsets.push(at)
+  }
+  return {
+    count,
+    bytes,
+    slices(from, to) {
+      const slices: Buffer[] = []
+      for (let at = from; at < to; ) {
+        const number = Math.floor(at / BLOCK)
+        const end = Math.min(to, (number + 1) * BLOCK)
+        const within = offsets[number]!
+        const first = within[at - number * BLOCK]!
+        const behind = within[end - number * BLOCK]! - (end === to ? 1 : 0)
+        slices.push(blocks[number]!.subarray(first, behind))
+        at = end
+      }
+      return slices
+    },
+  }
+}
+
+/** The same task with a long string in the body of its result. */
+function giant(text: string): string {
+  const inResult = text.indexOf('"result":{"body":{')
+  if (inResult < 0) return text
+  const at = inResult + '"result":{"body":{'.length
+  return `${text.slice(0, at)}"long":"${FILLER}",${text.slice(at)}`
+}
