@@ -61,6 +61,8 @@ export type Passed =
   | { kind: 'window'; window: ItemsWindow }
   | { kind: 'end'; total: number }
   | { kind: 'moved' }
+  /** The service refuses to go further, whatever lies there. */
+  | { kind: 'limit' }
   | { kind: 'too-many' }
 
 /**
@@ -96,6 +98,13 @@ export async function* passUnreadable(
   }
   // A refusal with nothing behind it is no item but an end, or a limit of the service: that is judged elsewhere.
   if (found === null && answer.kind === 'refused') return { kind: 'moved' }
+  if (found === null) {
+    // A limit of the service refuses a window that reaches beyond it; an item that fails does not.
+    const whole = await reader.read(position - 1, Math.max(2, reader.served), { fresh: true, maxRetries: 1 })
+    reader.drop(whole)
+    if (whole.kind === 'refused') return { kind: 'limit' }
+    if (whole.kind === 'items') return { kind: 'moved' }
+  }
   const { message } = answer
   for (let index = position; index < next; index += 1) {
     yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor}`, message }

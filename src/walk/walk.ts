@@ -123,6 +123,7 @@ class Walker {
     }
     const passed = yield* passUnreadable(this.reader, this.chain, reading.skip, reading.answer)
     if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
+    if (passed.kind === 'limit') return { kind: 'stop', reason: 'skip-limit' }
     if (passed.kind === 'moved') return moved()
     if (passed.kind === 'end') {
       this.total = passed.total
@@ -169,6 +170,10 @@ class Walker {
     if (crossed.kind === 'proven') {
       this.total = crossed.index + 1
       return { kind: 'list-end' }
+    }
+    if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
+      this.reader.drop(crossed.window)
+      return this.conclude(this.end.moved(this.chain)) ?? 'moved'
     }
     if (crossed.kind === 'gap') {
       this.chain = extendChain(this.chain, crossed.window)
