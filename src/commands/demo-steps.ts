@@ -33,7 +33,7 @@ export interface DemoResult {
 
 type Say = (text: string) => Promise<void>
 
-const TASKS = 20_000
+const TASKS = 5_000
 const KEY = 'demo-key'
 const NAMES = { mirror: 'demo-mirror.sqlite', parquet: 'demo-tasks.parquet', ndjson: 'demo-tasks.ndjson' }
 
