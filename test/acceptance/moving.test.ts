@@ -9,7 +9,7 @@ import { makeStage, missingFrom, SOAK, type Stage } from './stage.ts'
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 const EACH = 30
-const TASKS = 4000
+const TASKS = 3000
 
 /** Once the service stands still, one full walk makes both equal. */
 async function expectEqualAtRest(stage: Stage): Promise<void> {
@@ -117,7 +117,7 @@ describe.concurrent('an account that lives at an ordinary pace is proven complet
   ]
   test.for(lives.map((options) => ({ what: JSON.stringify(options), options })))('$what', async ({ options }) => {
     const where = options.order === 'created_desc' ? 'front' : 'behind'
-    await using stage = await makeStage({ tasks: 3000, openInserts: 0.05, where, ...options })
+    await using stage = await makeStage({ tasks: 1500, openInserts: 0.05, where, ...options })
     for (const run of ['first', 'second']) {
       const stayed = stage.listedThroughout()
       const { code, summary, asked } = await stage.sync()
