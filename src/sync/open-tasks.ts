@@ -23,10 +23,11 @@ export function coveringWindows(places: number[], window: number, margin: number
   return starts
 }
 
-export async function askOpenTasks(run: Run): Promise<void> {
+/** Asks for at most `limit` of them, those first that were not asked for the longest. */
+export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   const { writer, now, request, config } = run
   if (request.details === 'never') return
-  let due = await writer.due('open', now(), Number.MAX_SAFE_INTEGER)
+  let due = await writer.due('open', now(), limit)
   if (due.length > FEW && isCreatedOrder(run.facts.order ?? null)) {
     const places = await writer.placesOf(
       due.map(({ seq }) => seq),
@@ -36,7 +37,7 @@ export async function askOpenTasks(run: Run): Promise<void> {
     const windows = coveringWindows(places, size, Math.min(config.sync.overlap * 5, Math.floor(size / 4)))
     if (windows.length < due.length) {
       await readWindows(run, windows)
-      due = await writer.due('open', now(), Number.MAX_SAFE_INTEGER)
+      due = await writer.due('open', now(), limit)
     }
   }
   const { missing } = await askForAll(

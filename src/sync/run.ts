@@ -20,6 +20,8 @@ export type { RunContext } from './context.ts'
 export type { SyncRequest } from './plan.ts'
 
 const DAY_MS = 86_400_000
+/** Open tasks asked for before a full walk goes on, so that neither keeps the other waiting for ever. */
+const OPEN_BEFORE_A_LONG_WALK = 50
 /** A WAL beyond this is worth a word: some reader keeps it from being folded back. */
 const LARGE_WAL_BYTES = 1024 ** 3
 
@@ -62,15 +64,27 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached() : thrown
   }
   await service.close()
+  let result: RunResult | null = null
   try {
-    return await conclude(run, progress, error, startedAt, context.signal)
+    result = await conclude(run, progress, error, startedAt, context.signal)
   } finally {
     time.clear()
     context.progress.finish()
-    const wal = await writer.close().catch(() => 0)
-    if (wal > LARGE_WAL_BYTES) {
-      log.warn({ bytes: wal }, 'The WAL is large: a reader keeps an old transaction open, so it cannot be folded back')
-    }
+    await closeWriter(writer, log).catch((failure: unknown) => {
+      if (result === null) return
+      result.error ??= failure
+      result.exitCode = worstExitCode(result.exitCode, exitCodeOf(failure))
+      if (result.exitCode === exitCodeOf(failure)) result.summary.outcome = 'failed'
+    })
+  }
+  return result
+}
+
+/** Throws where the WAL cannot be folded back: nothing is lost, but the disk needs somebody's care. */
+async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
+  const wal = await writer.close()
+  if (wal > LARGE_WAL_BYTES) {
+    log.warn({ bytes: wal }, 'The WAL is large: a reader keeps an old transaction open, so it cannot be folded back')
   }
 }
 
@@ -152,7 +166,7 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
       await writer.oweAll('detail', now(), { since: request.since ?? null, until: request.until ?? null })
       break
     case 'open':
-      await askOpenTasks(run)
+      await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
       break
     case 'details': {
       const owed = await writer.due('detail', dueBy(run), Number.MAX_SAFE_INTEGER)
@@ -182,6 +196,11 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
       }
     }
   }
+}
+
+/** Whether a full walk that was cut off is still to come: it has waited already. */
+function goesOn(plan: PlanStep[]): boolean {
+  return plan.some((step) => step.kind === 'full' && step.resume !== null)
 }
 
 async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {

@@ -236,11 +236,17 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
     endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
 
-    /** Ends the connection; returns the size of a WAL that readers keep from being folded back, bytes. */
+    /**
+     * Ends the connection and gives the lock back, whatever happens; returns the size of a WAL that readers keep from
+     * being folded back, bytes. Throws where the disk keeps it: nothing is lost, the next run folds it back.
+     */
     close(): number {
-      endTrial(db)
-      closeWriter(db)
-      release()
+      try {
+        endTrial(db)
+        explaining(path, () => closeWriter(db))
+      } finally {
+        release()
+      }
       return statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
     },
   }

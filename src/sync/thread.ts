@@ -86,9 +86,11 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
       }
       if (name === 'close') {
         return async () => {
-          const result = await call('close', [])
-          await terminate()
-          return result
+          try {
+            return await call('close', [])
+          } finally {
+            await terminate()
+          }
         }
       }
       return (...args: unknown[]) => call(name, args)
