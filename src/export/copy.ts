@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { MirrorError } from '../errors.ts'
+import { isMirrorError, MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
 import { vacuumInto } from '../mirror/vacuum.ts'
 import { clearLeftOvers, draftPath, explainSnapshot } from './publish.ts'
@@ -48,7 +48,9 @@ export async function copyMirror({
     // SQLite would make it with another mode; into an empty file it may write.
     await (await open(draft, 'wx', fileMode)).close()
     try {
-      const { tasks, cut } = await vacuumInto(dbPath, draft, signal)
+      const { tasks, cut } = await vacuumInto(dbPath, draft, signal).catch((error: unknown) => {
+        throw isMirrorError(error, 'disk-full') ? fullDisk(path, error) : error
+      })
       const bytes = await settle(draft, fileMode)
       await rename(draft, path)
       syncFolder(dirname(path))
@@ -59,6 +61,15 @@ export async function copyMirror({
   } catch (error) {
     throw explainSnapshot(path, error)
   }
+}
+
+/** SQLite does not say which disk: nothing is written but the copy. */
+function fullDisk(path: string, cause: MirrorError): MirrorError {
+  return new MirrorError('disk-full', `The disk of ${path} is full; nothing was published`, {
+    facts: { path },
+    hint: 'Free some space and run the same command again.',
+    cause,
+  })
 }
 
 /** Exactly this mode, whatever the umask takes away, and on the disk. Gives the size. */

@@ -36,7 +36,9 @@ export interface DraftOptions {
   now: number
 }
 
-const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp$/
+const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
+/** When this process began, epoch ms. */
+const BEGAN_AT = performance.timeOrigin
 const DAY_MS = 86_400_000
 
 /** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
@@ -147,8 +149,11 @@ export async function clearLeftOvers(folder: string, now: number): Promise<void>
     const pid = DRAFT_NAME.exec(name)?.[1]
     if (pid === undefined) continue
     const path = join(folder, name)
+    const written = await lastWritten(path)
+    // In containers every run is PID 1: a draft under our own number that is older than we are is a dead one's.
+    const isDead = Number(pid) === process.pid ? written < BEGAN_AT : !isAlive(Number(pid))
     // Another user's draft may refuse to go: that is no reason to fail.
-    if (!isAlive(Number(pid)) || now - (await lastWritten(path)) > DAY_MS) {
+    if (isDead || now - written > DAY_MS) {
       await rm(path, { recursive: true, force: true }).catch(() => {})
     }
   }
