@@ -16,7 +16,7 @@ export const report: CommandSpec<ReportFlags> = {
     const { toolVersion } = await import('../version.ts')
     const { config } = await context.config()
     const now = context.now()
-    const thread = startThread()
+    const thread = startThread(config.mirror.path)
     const stopped = new Promise<never>((_, reject) => {
       context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true })
     })

@@ -14,6 +14,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 
@@ -200,7 +201,9 @@ function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   )
 }
 
-const handles = new Map<string, number>()
+const HANDLES = 'task-mirror.handles'
+/** A thread begins with those of the thread that started it: handles are the process's. */
+const handles = new Map((getEnvironmentData(HANDLES) ?? []) as [string, number][])
 
 /**
  * A read handle that is never closed. Closing any handle of a file drops the POSIX locks that SQLite holds on it in this
@@ -213,6 +216,20 @@ function lastingHandle(path: string, stat: Stats): number {
   const handle = openSync(path, 'r')
   handles.set(key, handle)
   return handle
+}
+
+/**
+ * Call before starting a thread that opens the mirror: the thread then uses this thread's handle instead of leaving one of
+ * its own open for good. Throws nothing; what is wrong with the file is found by the thread.
+ */
+export function shareHandle(path: string): void {
+  try {
+    const stat = statSync(path)
+    if (stat.isFile()) lastingHandle(path, stat)
+    setEnvironmentData(HANDLES, [...handles])
+  } catch {
+    // There is no file yet, or none that may be read.
+  }
 }
 
 /** Makes a rename in `folder` durable. */

@@ -24,7 +24,7 @@ const LEAST_PAUSE_MS = 5000
 const PAUSES = 10
 
 export async function startKnowing(dbPath: string, now: () => number): Promise<Knowing> {
-  const thread = startThread()
+  const thread = startThread(dbPath)
   let status: MirrorStatus | null = null
   let publication: LastPublication | null = null
   let drawn: Sections = { html: '', baseUrl: null, durationMs: 0 }

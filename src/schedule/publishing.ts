@@ -13,7 +13,7 @@ export async function publish(
   signal: AbortSignal,
 ): Promise<ExportResult> {
   const { dir, format, compression, keep, redactHeaders } = config.export
-  const thread = startThread()
+  const thread = startThread(config.mirror.path)
   const stop = () => thread.stop()
   signal.addEventListener('abort', stop, { once: true })
   try {

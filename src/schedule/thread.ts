@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import type { ExportOptions, ExportResult } from '../export/export.ts'
 import type { LastPublication } from '../mirror/figures.ts'
+import { shareHandle } from '../mirror/open.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 
 /** What the thread can be asked for. */
@@ -55,7 +56,7 @@ export interface Thread {
 }
 
 /** The thread begins with the first question, and anew with the next one where it has ended. */
-export function startThread(): Thread {
+export function startThread(dbPath: string): Thread {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: unknown): void }>()
   let worker: Worker | null = null
   let asked = 0
@@ -63,6 +64,7 @@ export function startThread(): Thread {
   const begin = (): Worker => {
     const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
     // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
+    shareHandle(dbPath)
     const begun = new Worker(file, { trackUnmanagedFds: false })
     const fail = (error: Error): void => {
       if (worker === begun) worker = null

@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { prepareWindow } from './prepare.ts'
+import { shareHandle } from '../mirror/open.ts'
 import type { Session, SessionOptions } from './session.ts'
 
 /** Every method of `T`, answering with a promise. */
@@ -30,6 +31,7 @@ export type Reply =
 export async function startWriter(options: SessionOptions): Promise<Writer> {
   const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
   // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
+  shareHandle(options.path)
   const worker = new Worker(file, { workerData: options, trackUnmanagedFds: false })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: unknown): void }>()
   let calls = 0
