@@ -4,7 +4,10 @@
 // on a Node that the rest of the program would crash.
 
 const NEEDED = [22, 19]
-const GRACE_MS = 5000
+/** The run is given so long to commit the work in hand; leaving takes a moment of the 5 s as well. */
+const GRACE_MS = 4500
+/** The exit code of a full disk, see EXIT in errors.ts. */
+const EXIT_DISK = 7
 const SIGNALS = [
   { name: 'SIGINT', exitCode: 130 },
   { name: 'SIGTERM', exitCode: 143 },
@@ -16,8 +19,11 @@ if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
   process.exitCode = 2
 } else {
   const stop = new AbortController()
-  main(stop).then((exitCode) => leave(exitCode, stop.signal), crash)
+  main(stop).then((exitCode) => leave(withLog(exitCode), stop.signal), crash)
 }
+
+/** Why lines of the log are missing; null where none is. */
+let logLost: string | null = null
 
 async function main(stop: AbortController): Promise<number> {
   process.on('uncaughtException', crash)
@@ -60,27 +66,50 @@ async function main(stop: AbortController): Promise<number> {
   )
 }
 
-/** Writes to stderr synchronously, so that the last lines of a run are never lost. */
+/**
+ * Writes to stderr synchronously, so that the last lines of a run are never lost. A disk that takes no more of them
+ * ends no run: the work goes on, and the exit code says so at its end.
+ */
 function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): void {
   let rest = Buffer.from(text)
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(2, rest))
     } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
       // A full pipe is waited for; a stderr that is gone must not end the run.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      if (code === 'EAGAIN') continue
+      if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO') logLost = code
+      return
     }
   }
 }
 
+/** The exit code of a run whose work is done but whose log is not. */
+function withLog(exitCode: number): number {
+  if (logLost === null) return exitCode
+  console.error(`task-mirror: lines of this log are missing: it could not be written (${logLost}); make room for it`)
+  return exitCode === 0 ? EXIT_DISK : exitCode
+}
+
 /** Ends the process once what was written to stdout has left it; after a signal nobody waits for a slow reader. */
 function leave(exitCode: number, signal: AbortSignal): void {
-  if (signal.aborted) leaveNow(exitCode)
+  if (signal.aborted) process.exit(exitCode)
   process.exitCode = exitCode
   process.stdout.write('', () => process.exit(exitCode))
 }
 
-function leaveNow(exitCode: number): never {
+/**
+ * Ends the process in the middle of whatever its threads do. `process.exit` waits for them, and a long statement of
+ * SQLite cannot be interrupted; another program in the place of this one ends them all, also where this is PID 1.
+ */
+function leaveNow(exitCode: number): void {
+  const { LD_LIBRARY_PATH } = process.env
+  if (process.platform !== 'win32' && process.execve !== undefined) {
+    process.execve(process.execPath, [process.execPath, '-e', `process.exit(${exitCode})`], {
+      ...(LD_LIBRARY_PATH && { LD_LIBRARY_PATH }),
+    })
+  }
   process.exit(exitCode)
 }
 

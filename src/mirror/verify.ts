@@ -1,12 +1,13 @@
 // Whether a mirror is what it should be: SQLite's own check, then every invariant that rows and tables promise. Reads one
 // consistent state on a connection of its own, row by row, with turns between them; beside a run it blocks nobody.
-// SQLite's check is one long statement that a signal has to wait for.
+// SQLite's check is one long statement, so a process of its own makes it.
 import { setImmediate as turn } from 'node:timers/promises'
 import { MirrorError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { JsonValue, TaskRow } from '../task.ts'
 import { type Db, explain, migrations, openReader } from './open.ts'
 import { contentHash, TASK_COLUMNS } from './shape.ts'
+import { askProcess } from './statement-process.ts'
 
 /** An invariant that does not hold. */
 export interface Fault {
@@ -34,6 +35,9 @@ export interface MirrorVerified {
   faults: Fault[]
 }
 
+/** What the process that checks the file answers; `code` is SQLite's. */
+export type IntegrityAnswer = { found: string[] } | { error: string; code: string }
+
 export interface VerifyOptions {
   signal: AbortSignal
   onProgress?(phase: string, rows: number, total: number | null): void
@@ -59,10 +63,9 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
     faults.set(check, known)
   }
   try {
-    db.exec('BEGIN')
     options.onProgress?.('integrity check', 0, null)
-    await turn()
-    checkIntegrity(db, path)
+    await checkIntegrity(path, options.signal)
+    db.exec('BEGIN')
     checkSchema(db, report)
     const counts = await checkTasks(db, report, options)
     await checkChangeSeqs(db, report, options)
@@ -78,8 +81,10 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
   }
 }
 
-function checkIntegrity(db: Db, path: string): void {
-  const found = db.prepare('PRAGMA integrity_check(5)').pluck().all() as string[]
+async function checkIntegrity(path: string, signal: AbortSignal): Promise<void> {
+  const answer = await askProcess<{ path: string }, IntegrityAnswer>('integrity-process', { path }, signal)
+  if ('error' in answer) throw Object.assign(new Error(answer.error), { code: answer.code })
+  const { found } = answer
   if (found.length === 1 && found[0] === 'ok') return
   throw new MirrorError('mirror-damaged', `The mirror ${path} is damaged: ${found.join('; ').replaceAll('\n', ' ')}`, {
     facts: { path },

@@ -1,0 +1,49 @@
+// Asks a process of its own for one long statement of SQLite: only a process can be ended in the middle of a statement
+// (the end of a thread would be waited for). Knows nothing of what is asked.
+import { fork } from 'node:child_process'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { MirrorError } from '../errors.ts'
+
+/**
+ * Starts the file `entry` beside this one, sends it `request` and gives its one message. `signal` ends it at once, with
+ * `interrupted`; a process that somebody else has ended (for want of memory, say) is `mirror-unreadable`.
+ */
+export async function askProcess<Request extends object, Answer>(
+  entry: string,
+  request: Request,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
+  const child = fork(file, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const stop = () => child.kill('SIGKILL')
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    if (signal?.aborted) stop()
+    return await new Promise<Answer>((resolve, reject) => {
+      child.once('message', (message) => resolve(message as Answer))
+      child.once('error', reject)
+      // A terminal sends its signals to this process as well.
+      child.once('exit', (code, killedBy) => {
+        const wasStopped = signal?.aborted || killedBy === 'SIGINT' || killedBy === 'SIGTERM'
+        reject(wasStopped ? interrupted() : ended(killedBy ?? `exit ${code}`))
+      })
+      child.send(request, () => {})
+    })
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    stop()
+  }
+}
+
+function interrupted(): MirrorError {
+  return new MirrorError('interrupted', 'It was interrupted; nothing was written', {
+    hint: 'Run the same command again.',
+  })
+}
+
+function ended(how: string): MirrorError {
+  return new MirrorError('mirror-unreadable', `The process that reads the mirror was ended (${how})`, {
+    hint: 'Look whether memory ran out, then run the same command again.',
+  })
+}

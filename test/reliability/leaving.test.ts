@@ -1,0 +1,114 @@
+// Issue 5: stopping in the middle of a statement that takes SQLite minutes, the second signal, and the lock of a holder
+// that was killed.
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { makeStage, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
+import { startCli } from '../support/cli.ts'
+
+/** Makes every insert into `table` take SQLite minutes, in one statement. */
+function slowDown(stage: Stage, table: string): void {
+  const db = new Database(stage.mirrorPath)
+  db.exec(`CREATE VIEW minutes AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900000000)
+    SELECT count(*) AS n FROM n;
+    CREATE TRIGGER slow BEFORE INSERT ON ${table} BEGIN SELECT n FROM minutes; END`)
+  db.close()
+}
+
+function speedUp(stage: Stage): void {
+  const db = new Database(stage.mirrorPath)
+  db.exec('DROP TRIGGER slow; DROP VIEW minutes')
+  db.close()
+}
+
+test.concurrent.for([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  '%s during a long SQLite statement is exit %i within 5 s, and the statement is as if it had never been',
+  async ([signal, exit]) => {
+    await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+    expect((await stage.sync()).code).toBe(0)
+    slowDown(stage, 'tasks')
+    stage.simulator.account.insert(20, { openShare: 0 })
+    const running = await stage.startUntilAsked(1, ['sync'])
+    // The answer is on its way: give the statement the time to begin.
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    const began = Date.now()
+    running.process.kill(signal)
+    const { code, signal: by } = await running.ended
+    expect({ code, by }).toEqual({ code: exit, by: null })
+    expect(Date.now() - began).toBeGreaterThan(1000)
+    expect(Date.now() - began).toBeLessThan(5500)
+    expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok', tasks: 600 })
+    speedUp(stage)
+    expect((await stage.sync()).summary).toMatchObject({ outcome: 'ok', inserted: 20 })
+  },
+)
+
+test.concurrent('a second signal during a long SQLite statement stops at once', async () => {
+  await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  slowDown(stage, 'tasks')
+  stage.simulator.account.insert(20, { openShare: 0 })
+  const running = await stage.startUntilAsked(1, ['sync'])
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  const began = Date.now()
+  running.process.kill('SIGTERM')
+  running.process.kill('SIGINT')
+  const { code } = await running.ended
+  expect([130, 143]).toContain(code)
+  expect(Date.now() - began).toBeLessThan(2000)
+  expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok', tasks: 600 })
+})
+
+test.concurrent('a signal ends the check of a large file at once: it runs in a process of its own', async () => {
+  await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  // Pages of one table in the wrong order are a long way for integrity_check; here an index over an expression is.
+  const db = new Database(stage.mirrorPath)
+  db.exec(`CREATE TABLE large (n INTEGER PRIMARY KEY, t TEXT);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400000) INSERT INTO large SELECT i, hex(i) FROM n;
+    CREATE INDEX large_t ON large (t); CREATE INDEX large_tn ON large (t, n); CREATE INDEX large_nt ON large (n, t)`)
+  db.close()
+  const running = startCli(['verify', '--db', stage.mirrorPath], {
+    cwd: stage.dir,
+    env: { TASK_MIRROR_LOG_LEVEL: 'debug' },
+  })
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  const began = Date.now()
+  running.process.kill('SIGTERM')
+  const { code, stdout } = await running.ended
+  expect({ code, stdout }).toEqual({ code: 143, stdout: '' })
+  expect(Date.now() - began).toBeLessThan(1500)
+})
+
+test.concurrent('the second of two runs leaves with 6 in less than 2 s, names the holder and sends nothing', async () => {
+  await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
+  writeFileSync(join(stage.dir, 'task-mirror.json'), '{"service": {"concurrency": 1}}')
+  const holder = await stage.startUntilAsked(3, ['sync'])
+  const asked = stage.simulator.requests
+  for (const args of [['sync'], ['backfill'], ['prune', '--deleted-before', '1d']]) {
+    const began = Date.now()
+    const { code, stderr } = await stage.run(args)
+    expect({ args, code }).toEqual({ args, code: 6 })
+    expect(Date.now() - began).toBeLessThan(2000)
+    expect(stderr).toMatch(/Another run holds the mirror .* \(pid \d+, sync, since 20/)
+  }
+  expect(stage.simulator.requests).toBe(asked)
+  holder.process.kill('SIGKILL')
+  await holder.ended
+
+  // What it wrote beside the mirror stays, and keeps nobody out.
+  expect(existsSync(`${stage.mirrorPath}.holder`)).toBe(true)
+  expect(await stage.run(['prune', '--deleted-before', '1d'])).toMatchObject({ code: 0 })
+  expect(existsSync(`${stage.mirrorPath}.holder`)).toBe(false)
+})
+
+test.concurrent('a lock and a holder of a machine that lost its power keep nobody out', async () => {
+  await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+  writeFileSync(`${stage.mirrorPath}.lock`, '')
+  writeFileSync(`${stage.mirrorPath}.holder`, 'pid 1, sync, since 2020-01-01T00:00:00.000Z\n')
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+})
