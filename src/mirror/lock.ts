@@ -37,15 +37,23 @@ export function takeLock(path: string, command: string, now: number): Lock {
         hint: 'Wait until it has finished; nothing was sent and nothing was changed.',
       })
     }
-    const text = `pid ${process.pid}, ${command}, since ${new Date(now).toISOString()}`
-    writeFileSync(holderPath, `${text}\n`, { mode: 0o600 })
-    return {
-      release() {
+    const release = () => {
+      try {
         rmSync(holderPath, { force: true })
+      } finally {
         if (db.inTransaction) db.exec('ROLLBACK')
         db.close()
-      },
+      }
     }
+    const text = `pid ${process.pid}, ${command}, since ${new Date(now).toISOString()}`
+    try {
+      writeFileSync(holderPath, `${text}\n`, { mode: 0o600 })
+    } catch (error) {
+      // A disk that is full. The lock must not stay: a process that goes on could never take it again.
+      release()
+      throw error
+    }
+    return { release }
   })
 }
 

@@ -76,7 +76,10 @@ export function openWriter(path: string, options: WriterOptions): Db {
 function create(path: string, options: WriterOptions): void {
   const folder = dirname(path)
   const prefix = `.${basename(path)}.new-`
-  for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
+  const removeDrafts = () => {
+    for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
+  }
+  removeDrafts()
   const draft = join(folder, `${prefix}${process.pid}`)
   closeSync(openSync(draft, 'ax', options.fileMode))
   chmodSync(draft, options.fileMode)
@@ -90,11 +93,16 @@ function create(path: string, options: WriterOptions): void {
       })
     }
     migrate(db, path)
-  } finally {
+    // Closing does it as well, but says nothing of a disk that is full: the renamed file would lack what the WAL holds.
+    db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
+    renameSync(draft, path)
+    syncFolder(folder)
+  } catch (error) {
+    db.close()
+    removeDrafts()
+    throw error
   }
-  renameSync(draft, path)
-  syncFolder(folder)
 }
 
 /**
@@ -124,11 +132,15 @@ export function openReader(path: string): Db {
 
 /**
  * Folds the WAL back first, which blocks nobody: the last connection to close holds the file exclusively while it does
- * what is left of that.
+ * what is left of that. Where that fails the connection is closed all the same, nothing is lost, and SQLite's error is
+ * thrown: closing alone would say nothing of it.
  */
 export function closeWriter(db: Db): void {
-  db.pragma('wal_checkpoint(PASSIVE)')
-  db.close()
+  try {
+    db.pragma('wal_checkpoint(PASSIVE)')
+  } finally {
+    db.close()
+  }
 }
 
 /** Everything from here on is taken back by `endTrial`; transactions inside become savepoints. */

@@ -243,7 +243,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     close(): number {
       try {
         endTrial(db)
-        explaining(path, () => closeWriter(db))
+        explaining(options.path, () => closeWriter(db))
       } finally {
         release()
       }

@@ -2,8 +2,8 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
-import { prepareWindow } from './prepare.ts'
 import { shareHandle } from '../mirror/open.ts'
+import { prepareWindow } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
 
 /** Every method of `T`, answering with a promise. */
