@@ -1,6 +1,6 @@
 // The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
-import { breakStretch, noEvidence, type OrderEvidence, observe } from './order.ts'
+import { areTiesOrdered, breakStretch, noEvidence, type OrderEvidence, observe } from './order.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
@@ -93,9 +93,11 @@ export type Seam =
 export function judgeSeam(chain: ChainState, window: ItemsWindow): Seam {
   if (window.ids.length === 0) return { kind: 'empty' }
   if (window.skip === 0 || chain.last === null) return { kind: 'joined' }
+  const ordered = areTiesOrdered(chain.order)
   let tied = false
   for (let index = 0; index < window.ids.length; index += 1) {
     if (window.met[index] === 0) continue
+    if (ordered) return { kind: 'joined' }
     // An item without createdAt cannot show that it stands outside the tie run.
     if (window.moments[index] !== null && window.moments[index] !== chain.last.moment) return { kind: 'joined' }
     tied = true

@@ -18,6 +18,11 @@ export interface OrderEvidence {
   idRising: number
   idFalling: number
   previousId: string | null
+  /** createdAt of the item before, missing ones included. */
+  previousMoment: Moment
+  /** Neighbours of equal (or no) createdAt whose ids rise, and fall. */
+  tiedRising: number
+  tiedFalling: number
   /** Two items changed places between two reads of the same walk: nothing orders this list for good. */
   unstable: boolean
 }
@@ -36,6 +41,9 @@ export function noEvidence(): OrderEvidence {
     idRising: 0,
     idFalling: 0,
     previousId: null,
+    previousMoment: null,
+    tiedRising: 0,
+    tiedFalling: 0,
     unstable: false,
   }
 }
@@ -47,12 +55,18 @@ export function noEvidence(): OrderEvidence {
 export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[], from: number): void {
   for (let index = from; index < ids.length; index += 1) {
     const id = ids[index] as string
+    const moment = moments[index] as Moment
     if (evidence.previousId !== null && id !== evidence.previousId) {
-      if (id > evidence.previousId) evidence.idRising += 1
+      const rises = id > evidence.previousId
+      if (rises) evidence.idRising += 1
       else evidence.idFalling += 1
+      if (moment === evidence.previousMoment) {
+        if (rises) evidence.tiedRising += 1
+        else evidence.tiedFalling += 1
+      }
     }
     evidence.previousId = id
-    const moment = moments[index] as Moment
+    evidence.previousMoment = moment
     if (moment === null) continue
     if (evidence.values.length < 3 && !evidence.values.includes(moment)) evidence.values.push(moment)
     if (evidence.previous !== null) {
@@ -104,6 +118,17 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
   // One or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
   return { order: null, inversionMs: 0 }
 }
+
+/**
+ * Whether equal createdAt are known to come in the order of their ids: so many neighbours, and not one the other way. Then
+ * they cannot come in another order at every read.
+ */
+export function areTiesOrdered({ tiedRising, tiedFalling, unstable }: OrderEvidence): boolean {
+  return !unstable && Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= ORDERED_TIES
+}
+
+/** By chance once in a million lists. */
+const ORDERED_TIES = 20
 
 /** Whether the two ends of this order are newest and oldest. */
 export function isCreatedOrder(order: Order | null): order is 'created_desc' | 'created_asc' {

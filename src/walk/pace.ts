@@ -1,5 +1,6 @@
 // Where the next window lies. Pure.
 import { type ChainState, overlapOf } from './chain.ts'
+import { areTiesOrdered } from './order.ts'
 import type { Reader } from './reader.ts'
 import type { CountedRun } from './ties.ts'
 
@@ -20,7 +21,7 @@ export function nextSkip(
   const capacity = capacityOf(chain, reader)
   const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), overlapWanted)
   const plain = Math.max(chain.floor, chain.end - overlap)
-  if (counting !== null || chain.tie === null) return plain
+  if (counting !== null || chain.tie === null || areTiesOrdered(chain.order)) return plain
   const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
   return reach <= overlap || reach >= capacity ? plain : Math.max(chain.floor, chain.end - reach)
 }

@@ -150,6 +150,15 @@ describe('equal createdAt', () => {
     expect(walked.met.size).toBe(63)
   })
 
+  test('in the order of their ids need no counting, nor do items without createdAt', async () => {
+    for (const at of [5000, null]) {
+      const items = Array.from({ length: 400 }, (_, index) => ({ id: `e${String(index).padStart(4, '0')}`, at }))
+      const walked = await walkModel(makeModel(items), { window: 50, overlap: 5 })
+      expect(walked.result).toMatchObject({ verdict: 'complete', total: 400, order: 'id_asc' })
+      expect(walked.requests).toBeLessThan(20)
+    }
+  })
+
   test('shuffled at every read is complete only once every item of the run has been met', async () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const random = randomOf(seed)
