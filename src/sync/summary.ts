@@ -1,7 +1,8 @@
 // What a run reports: the object of `sync --json` and `backfill --json` (design.md section 3). Field names are a contract.
+import type { RunCounts } from '../mirror/runs.ts'
 import type { Order, Outcome, Verdict } from '../task.ts'
 
-export interface RunSummary {
+export interface RunSummary extends RunCounts {
   schemaVersion: 1
   runId: number
   command: 'sync' | 'backfill'
@@ -16,15 +17,6 @@ export interface RunSummary {
   order: Order | null
   requests: number
   retries: number
-  windows: number
-  details: number
-  seen: number
-  inserted: number
-  updated: number
-  unchanged: number
-  deleted: number
-  restored: number
-  rejected: number
   openTasks: number
   drift: number
   bytes: number
