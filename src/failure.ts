@@ -16,7 +16,7 @@ export function tellError(
 function logError(error: unknown, log: Log): void {
   if (error instanceof MirrorError) {
     const cause = error.cause instanceof Error ? error.cause.message : undefined
-    log.error({ code: error.code, ...error.facts, hint: error.hint, cause }, error.message)
+    log.error({ ...error.facts, code: error.code, hint: error.hint, cause }, error.message)
   } else {
     log.error({ code: 'bug', hint: 'Run it again with --log-level debug to see where.' }, unforeseen(error))
   }

@@ -186,7 +186,7 @@ function isAlive(pid: number): boolean {
 export function explainSnapshot(path: string, error: unknown): unknown {
   if (error instanceof MirrorError || !(error instanceof Error) || !('syscall' in error)) return error
   const code = String((error as NodeJS.ErrnoException).code)
-  const detail = { facts: { path, code }, cause: error }
+  const detail = { facts: { path, system: code }, cause: error }
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
     return new MirrorError('disk-full', `The disk of ${path} is full; nothing was published`, {
       ...detail,
