@@ -16,7 +16,7 @@ export function explainS3(place: string, error: unknown): unknown {
   const { name, code, message, $metadata: metadata } = error as StorageError
   if (name === 'AbortError') return interrupted()
   const status = metadata?.httpStatusCode
-  const detail = { facts: { place, code: code ?? name, status, attempts: metadata?.attempts }, cause: error }
+  const detail = { facts: { place, system: code ?? name, status, attempts: metadata?.attempts }, cause: error }
   const unwritable = (what: string, hint: string) =>
     new MirrorError('snapshot-unwritable', `${place} cannot be used: ${what}`, { ...detail, hint })
   if (name === 'NoSuchBucket') return unwritable('there is no such bucket', 'Create the bucket, or name another one.')
