@@ -29,8 +29,23 @@ const WIDTH = TASK_COLUMNS.length
 const HASH = 16
 const NOTHING = TASK_COLUMNS.map(() => null)
 
+/** Items between two pauses of `prepareInSteps`: about half a millisecond. */
+const STEP = 100
+
 /** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
 export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
+  const steps = prepareInSteps(raw, finalStatuses)
+  for (;;) {
+    const { value, done } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** `prepareWindow` with pauses, in which a thread that has other things to do can do them. */
+export function* prepareInSteps(
+  raw: Uint8Array,
+  finalStatuses: ReadonlySet<string>,
+): Generator<undefined, PreparedWindow> {
   const { statusCode, message, hasPayload, items } = readPage(raw)
   const window: PreparedWindow = {
     statusCode,
@@ -43,13 +58,14 @@ export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string
     flags: new Uint8Array(items.length),
     unfit: [],
   }
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
+    if (index % STEP === 0) yield
     if (item.kind === 'unfit') {
       window.ids.push(unfitIdentity(item.raw))
       window.moments.push(item.createdAt)
       window.values.push(...NOTHING)
       window.unfit.push([index, item])
-      return
+      continue
     }
     const { row, hash, final, lacks } = prepareTask(item.task, finalStatuses)
     window.ids.push(row.id)
@@ -57,7 +73,7 @@ export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string
     for (const column of TASK_COLUMNS) window.values.push(row[column])
     window.hashes.set(hash, index * HASH)
     window.flags[index] = (final ? FINAL : 0) | (lacks ? LACKS : 0)
-  })
+  }
   return window
 }
 

@@ -3,8 +3,8 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
-import { prepareWindow } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
+import { windowRelay } from './window-relay.ts'
 
 /** Every method of `T`, answering with a promise. */
 export type Remote<T> = {
@@ -69,7 +69,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
     })
   }
 
-  const finalStatuses = new Set(options.finalStatuses)
+  const { otherCall, ...windows } = windowRelay(call, new Set(options.finalStatuses))
   const terminate = async (): Promise<void> => void (await worker.terminate())
   try {
     await call('open', [])
@@ -82,10 +82,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
       // Not a promise itself, although every other name answers with one.
       if (name === 'then') return undefined
       if (name === 'terminate') return terminate
-      if (name === 'parseList') {
-        // Done here: this thread waits for the network while the writer's is the one that is busy.
-        return async (raw: Uint8Array) => call('hold', [prepareWindow(raw, finalStatuses)])
-      }
+      if (Object.hasOwn(windows, name)) return windows[name as keyof typeof windows]
       if (name === 'close') {
         return async () => {
           try {
@@ -95,7 +92,10 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
           }
         }
       }
-      return (...args: unknown[]) => call(name, args)
+      return (...args: unknown[]) => {
+        otherCall()
+        return call(name, args)
+      }
     },
   })
 }

@@ -10,13 +10,17 @@ import { countOutcome, type ListedTask, takeListed } from './intake.ts'
 import { listedTask, type PreparedWindow, prepareWindow } from './prepare.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
-export interface Viewed {
-  ids: string[]
-  moments: Moment[]
+/** What the mirror says of the items of a window, by index. */
+export interface Looked {
   met: Uint8Array
   held: Uint8Array
   /** How many of them the mirror holds. */
   known: number
+}
+
+export interface Viewed extends Looked {
+  ids: string[]
+  moments: Moment[]
 }
 
 export interface TakeIn {
@@ -75,6 +79,31 @@ export function windowIntake(writing: Writing) {
     return { handle, statusCode, message, hasPayload, count: window.ids.length }
   }
 
+  // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
+  const findAll = writing.db.transaction((ids: string[], unfit: Map<number, UnfitItem>) =>
+    ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id))),
+  )
+
+  /** `view` without what the one who prepared the window knows already. */
+  function look(handle: number, walkId: number): Looked {
+    const holding = held.get(handle) as Held
+    const { ids } = holding.window
+    const marks = writing.marks(walkId)
+    const met = new Uint8Array(ids.length)
+    const heldBefore = new Uint8Array(ids.length)
+    let known = 0
+    holding.known = findAll(ids, holding.unfit)
+    holding.known.forEach((row, index) => {
+      if (row !== undefined) {
+        known += 1
+        met[index] = marks.has(row.seq) ? 1 : 0
+        heldBefore[index] = row.seq <= marks.highestBefore ? 1 : 0
+      } else if (holding.unfit.has(index)) met[index] = writing.unfitMet.has(ids[index] as string) ? 1 : 0
+    })
+    holding.viewedAt = writing.commits()
+    return { met, held: heldBefore, known }
+  }
+
   return {
     /** Keeps a window prepared elsewhere until it is taken in or dropped. */
     hold,
@@ -84,28 +113,12 @@ export function windowIntake(writing: Writing) {
       return hold(prepareWindow(raw, writing.rules.finalStatuses))
     },
 
+    look,
+
     /** What the walk sees of a parsed window; marks are those of `walkId` as they are now. */
     view(handle: number, walkId: number): Viewed {
-      const holding = held.get(handle) as Held
-      const { ids, moments } = holding.window
-      const marks = writing.marks(walkId)
-      const met = new Uint8Array(ids.length)
-      const heldBefore = new Uint8Array(ids.length)
-      let known = 0
-      holding.known = ids.map((id, index) => {
-        if (holding.unfit.has(index)) {
-          met[index] = writing.unfitMet.has(id) ? 1 : 0
-          return undefined
-        }
-        const row = tables.tasks.find(id)
-        if (row === undefined) return undefined
-        known += 1
-        met[index] = marks.has(row.seq) ? 1 : 0
-        heldBefore[index] = row.seq <= marks.highestBefore ? 1 : 0
-        return row
-      })
-      holding.viewedAt = writing.commits()
-      return { ids, moments, met, held: heldBefore, known }
+      const { ids, moments } = (held.get(handle) as Held).window
+      return { ids, moments, ...look(handle, walkId) }
     },
 
     /** Takes a viewed window in: rows, marks, walk progress, counts and set-aside items in one transaction. */
