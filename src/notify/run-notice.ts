@@ -6,7 +6,6 @@ import { exitCodeOf, type Facts, isMirrorError, MirrorError } from '../errors.ts
 import type { Log } from '../log.ts'
 import { ping } from './healthcheck.ts'
 import type { RunFigures } from './metrics.ts'
-import { writeMetricsFile } from './metrics-file.ts'
 
 export interface NoticeContext {
   config: Pick<Config, 'notify' | 'mirror'>
@@ -109,6 +108,8 @@ async function writeFigures({ config, log, toolVersion }: NoticeContext, command
   const { metricsFile } = config.notify
   if (metricsFile === null) return
   try {
+    // The library behind it is a tenth of a run that has nothing to do.
+    const { writeMetricsFile } = await import('./metrics-file.ts')
     await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion)
   } catch (error) {
     log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)

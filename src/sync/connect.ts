@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { MirrorError } from '../errors.ts'
-import { type ClientOptions, createClient } from '../service/client.ts'
+import type { ClientOptions } from '../service/client.ts'
 import { fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import { toolVersion } from '../version.ts'
@@ -20,8 +20,16 @@ export function requireBaseUrl({ config }: Pick<RunContext, 'config'>): string {
   return baseUrl.replace(/\/+$/, '')
 }
 
+/** The HTTP library is a fifth of a run that has nothing to do: loaded while the writer's thread starts. */
+export const loadClient = () => import('../service/client.ts')
+
 /** `given` replaces single options of the client: another key, a listener. */
-export function openClient(context: RunContext, signal: AbortSignal, given: Partial<ClientOptions> = {}): Service {
+export async function openClient(
+  context: RunContext,
+  signal: AbortSignal,
+  given: Partial<ClientOptions> = {},
+): Promise<Service> {
+  const { createClient } = await loadClient()
   const { config, apiKey, now, random, log, progress } = context
   return createClient({
     ...config.service,

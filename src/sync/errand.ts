@@ -53,7 +53,7 @@ export async function runErrand<T>(
     oweDetails: sync.details !== 'never',
     dryRun: false,
   })
-  const service = openClient(context, signal, client)
+  const service = await openClient(context, signal, client)
   let done: ErrandDone<T> | null = null
   let error: unknown = null
   try {

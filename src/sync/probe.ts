@@ -81,7 +81,7 @@ export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
   const onNotice = (noticed: Parameters<Asker['notice']>[0]) => asker?.notice(noticed)
   const { signal, apiKey } = context
-  const keyless = apiKey === null ? null : openClient({ ...context, apiKey: null }, signal, { onNotice })
+  const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onNotice })
   const work = async (run: Run) => {
     asker = openAsker({ service: run.service, keyless: keyless ?? run.service, most: MOST_REQUESTS, now: run.now })
     const value = await probe(run, asker, apiKey !== null)

@@ -4,7 +4,7 @@ import { EXIT, exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../
 import type { Service } from '../service/service.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
-import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
+import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
 import { askForAll, dueBy } from './details.ts'
@@ -39,10 +39,13 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   const { now, log } = context
   const startedAt = now()
   const baseUrl = requireBaseUrl(context)
-  const writer = parts.writer ?? (await openWriterThread(context, request))
+  const [writer] = await Promise.all([
+    parts.writer ?? openWriterThread(context, request),
+    parts.service === undefined ? loadClient() : null,
+  ])
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
   const opened = await writer.opened()
-  const service = parts.service ?? openClient(context, time.signal)
+  const service = parts.service ?? (await openClient(context, time.signal))
   const run: Run = {
     ...context,
     signal: time.signal,
