@@ -39,12 +39,13 @@ export async function runHead(run: Run): Promise<NewsDone> {
       start: 0,
       beyond: true,
       lap: 'never',
+      known: { order: 'created_desc', inversionMs: facts.inversion_ms ?? 0 },
       reached: olderThan(frontier - (facts.inversion_ms ?? 0), run.config.sync.overlap),
     },
     total: null,
   })
   const { result } = done
-  const reordered = result.order !== null && result.order !== 'created_desc'
+  const reordered = result.contradicted || (result.order !== null && result.order !== 'created_desc')
   const proven = facts.frontier !== undefined
   const verdict: Verdict = result.verdict === 'complete' && !reordered && proven ? 'complete' : 'partial'
   const reason = result.reason ?? (reordered ? 'order-not-proven' : proven ? null : 'frontier-not-proven')
@@ -91,7 +92,7 @@ export async function runTail(run: Run): Promise<NewsDone> {
     total: null,
   })
   const { result } = done
-  const reordered = result.order !== null && result.order !== 'created_asc'
+  const reordered = result.contradicted || (result.order !== null && result.order !== 'created_asc')
   const proven = facts.frontier !== undefined
   const verdict: Verdict = result.verdict === 'complete' && !reordered && proven ? 'complete' : 'partial'
   const reason = result.reason ?? (reordered ? 'order-not-proven' : proven ? null : 'frontier-not-proven')

@@ -76,7 +76,9 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
     const fixed = step === 1 ? await repeatsOrWraps(reader, question, place) : null
     if (fixed !== null) return fixed
     const farthest = question.filtered || question.cut ? FARTHEST : 8
-    if (judged === 'elsewhere' || step > farthest) return { kind: 'moved' }
+    // One of the last item's tie run, in another order this time: the list goes on, in the same run.
+    const tied = answer.kind === 'items' && question.lastMoment !== null && answer.moments[0] === question.lastMoment
+    if ((judged === 'elsewhere' && !tied) || step > farthest) return { kind: 'moved' }
     inside = place
     // Behind the last item as this answer shows it: where something was inserted in front, that is the end.
     const last = answer.kind === 'items' ? answer.ids.lastIndexOf(question.lastId) : 0

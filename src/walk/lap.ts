@@ -77,6 +77,11 @@ export async function* closeLap(
       back *= 2
       continue
     }
+    // The last window again, behind the end: there is no more to see.
+    if (previous !== null && window.skip > previous.skip && window.ids.join('\n') === previous.ids.join('\n')) {
+      reader.drop(window)
+      return { kind: 'closed' }
+    }
     const joinedAt: number = jumped ? 0 : joins(previous, window)
     jumped = false
     if (joinedAt < 0) {

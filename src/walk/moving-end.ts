@@ -47,10 +47,10 @@ export class MovingEnd {
     this.inAll = 0
   }
 
-  moved(chain: ChainState): Patience {
+  moved(): Patience {
     this.inARow += 1
     this.inAll += 1
-    return this.judge(chain, Math.max(this.inARow, this.inAll / IN_ALL))
+    return { kind: Math.max(this.inARow, this.inAll / IN_ALL) > TRIES ? 'give-up' : 'go-on' }
   }
 
   /** More lies behind the chain: at the end of a list that grows, where the chain has passed the horizon. */
@@ -60,14 +60,10 @@ export class MovingEnd {
     this.horizon = await findHorizon(this.reader, chain.end)
     if (!grown) return { kind: 'go-on' }
     this.growths += 1
-    return this.judge(chain, this.growths)
-  }
-
-  private judge(chain: ChainState, tries: number): Patience {
-    if (tries <= PATIENCE) return { kind: 'go-on' }
+    if (this.growths <= PATIENCE) return { kind: 'go-on' }
     const moment = this.startPassed(chain)
     if (moment !== null) return { kind: 'until', moment }
-    return { kind: tries > TRIES ? 'give-up' : 'go-on' }
+    return { kind: this.growths > TRIES ? 'give-up' : 'go-on' }
   }
 
   /**

@@ -13,6 +13,10 @@ export interface OrderEvidence {
   lowest: Moment
   highest: Moment
   previous: Moment
+  /** Every `every`th createdAt seen, at most SAMPLE of them. */
+  sample: number[]
+  every: number
+  seen: number
   /** Distinct values of createdAt seen, counted up to 3. */
   values: number[]
   idRising: number
@@ -37,6 +41,9 @@ export function noEvidence(): OrderEvidence {
     lowest: null,
     highest: null,
     previous: null,
+    sample: [],
+    every: 1,
+    seen: 0,
     values: [],
     idRising: 0,
     idFalling: 0,
@@ -79,7 +86,25 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
     evidence.previous = moment
     if (evidence.lowest === null || moment < evidence.lowest) evidence.lowest = moment
     if (evidence.highest === null || moment > evidence.highest) evidence.highest = moment
+    addSample(evidence, moment)
   }
+}
+
+const SAMPLE = 64
+
+function addSample(evidence: OrderEvidence, moment: number): void {
+  if (evidence.seen % evidence.every === 0) evidence.sample = [...evidence.sample, moment]
+  evidence.seen += 1
+  if (evidence.sample.length < SAMPLE) return
+  evidence.sample = evidence.sample.filter((_, index) => index % 2 === 0)
+  evidence.every *= 2
+}
+
+/** Between the 10th and the 90th of a hundred: a few tasks dated far away say nothing of the others. */
+function spreadOf(sample: number[]): number {
+  const sorted = sample.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  return at(0.9) - at(0.1)
 }
 
 /** A new stretch of the list begins: its first item is no neighbour of the last one observed. */
@@ -103,8 +128,12 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
   const idOrder = evidence.idFalling === 0 ? 'id_asc' : evidence.idRising === 0 ? 'id_desc' : null
   const ids = evidence.idRising + evidence.idFalling
   if (evidence.values.length >= 3 && evidence.rising + evidence.falling > 0) {
-    const desc = evidence.inversionDesc <= settleMs && evidence.falling > evidence.rising
-    const asc = evidence.inversionAsc <= settleMs && evidence.rising > evidence.falling
+    // Where everything was created within the tolerance, any sequence would do: that shows no order.
+    const spread = spreadOf(evidence.sample)
+    const tolerated = (inversion: number): boolean =>
+      inversion === 0 || (inversion <= settleMs && spread > 2 * settleMs)
+    const desc = tolerated(evidence.inversionDesc) && evidence.falling > evidence.rising
+    const asc = tolerated(evidence.inversionAsc) && evidence.rising > evidence.falling
     // An order without any inversion is believed before one that needs tolerance; ids before a tolerated createdAt.
     if (desc && evidence.inversionDesc === 0) return { order: 'created_desc', inversionMs: 0 }
     if (asc && evidence.inversionAsc === 0) return { order: 'created_asc', inversionMs: 0 }
@@ -129,6 +158,12 @@ export function areTiesOrdered({ tiedRising, tiedFalling, unstable }: OrderEvide
 
 /** By chance once in a million lists. */
 const ORDERED_TIES = 20
+
+/** Whether what was seen cannot be a list in `order`, few as the values may be. */
+export function contradicts(evidence: OrderEvidence, order: Order, settleMs: number): boolean {
+  if (order === 'created_desc') return evidence.inversionDesc > settleMs
+  return order === 'created_asc' && evidence.inversionAsc > settleMs
+}
 
 /** Whether the two ends of this order are newest and oldest. */
 export function isCreatedOrder(order: Order | null): order is 'created_desc' | 'created_asc' {

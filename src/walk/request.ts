@@ -53,6 +53,8 @@ export interface WalkResult {
   reason: string | null
   order: Order | null
   inversionMs: number
+  /** Whether what the walk saw cannot be a list in the order that was known before. */
+  contradicted: boolean
   /** Number of items in the list, or up to `until`; null where the end was not proven. */
   total: number | null
   /**

@@ -12,6 +12,11 @@ export interface Sought {
   total: number | null
 }
 
+/** No list is longer than a few of these. */
+const LARGEST_STRIDE = 2 ** 32
+/** Enough to gallop to 2^24 windows and back. */
+const MOST_READS = 56
+
 type Side = 'before' | 'here' | 'behind'
 
 /** Yields the windows it reads; returns the index of a window that lies just before the first item past `moment`. */
@@ -20,10 +25,14 @@ export async function* seekMoment(source: WindowSource, sought: Sought): AsyncGe
   let high = sought.total
   let stride = sought.window
   let place = 0
-  for (let reads = 0; reads < 64; reads += 1) {
+  let shown = ''
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
     const answer = await source.read(place, sought.window, { fresh: true })
     if (answer.kind === 'failed') return low
-    const side = answer.kind === 'items' ? sideOf(answer, sought) : 'behind'
+    // The same items again, further down: there is no further down.
+    const repeated = answer.kind === 'items' && place > low && answer.ids.join('\n') === shown
+    if (answer.kind === 'items') shown = answer.ids.join('\n')
+    const side = answer.kind === 'items' && !repeated ? sideOf(answer, sought) : 'behind'
     if (answer.kind === 'items') {
       if (answer.ids.length > 0) yield { kind: 'keep', window: answer }
       else source.drop(answer)
@@ -33,7 +42,7 @@ export async function* seekMoment(source: WindowSource, sought: Sought): AsyncGe
     else high = place
     if (high === null) {
       place = low + stride
-      stride *= 2
+      stride = Math.min(stride * 2, LARGEST_STRIDE)
     } else {
       if (high - low <= sought.window) return Math.max(0, low)
       place = Math.floor((low + high) / 2)

@@ -6,7 +6,7 @@ import { crossHidden, type EndJudgement, type EndQuestion, judgeDriftingEnd, jud
 import { firstItemTwice, isListEmpty, joinByPlace, passUnreadable } from './guards.ts'
 import { closeLap, type FirstWindow } from './lap.ts'
 import { MovingEnd, type Patience } from './moving-end.ts'
-import { orderShown } from './order.ts'
+import { contradicts, orderShown } from './order.ts'
 import { capacityOf, nextSkip, stepBack } from './pace.ts'
 import { makeReader, type Reader, type Reading, readWindow } from './reader.ts'
 import type { Walk, WalkRequest, WalkResult, WalkState } from './request.ts'
@@ -173,7 +173,7 @@ class Walker {
     }
     if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
       this.reader.drop(crossed.window)
-      return this.conclude(this.end.moved(this.chain)) ?? 'moved'
+      return this.conclude(this.end.moved()) ?? 'moved'
     }
     if (crossed.kind === 'gap') {
       this.chain = extendChain(this.chain, crossed.window)
@@ -182,7 +182,7 @@ class Walker {
       this.fruitless = 0
       return null
     }
-    return this.conclude(this.end.moved(this.chain)) ?? 'moved'
+    return this.conclude(this.end.moved()) ?? 'moved'
   }
 
   private async *onWindow(window: ItemsWindow): Steps<Ended | null> {
@@ -316,13 +316,13 @@ class Walker {
     }
     if (judged.kind === 'moved') {
       this.fresh = true
-      return this.conclude(this.end.moved(this.chain))
+      return this.conclude(this.end.moved())
     }
     if (this.chain.filtered) return null
     if (this.request.beyond) this.doubtPageOfOne(window)
     if (fruitless && !this.pageOfOne && !(yield* this.joinBehind(last.id, index))) {
       this.fresh = true
-      return this.conclude(this.end.moved(this.chain))
+      return this.conclude(this.end.moved())
     }
     return beginning ? null : this.conclude(await this.end.more(this.chain))
   }
@@ -468,13 +468,15 @@ class Walker {
 
   private result(stopped: string | null): WalkResult {
     const { chain } = this
-    const { order, inversionMs } = orderShown(chain.order, this.request.settings.settleMs)
+    const { known, settings } = this.request
+    const { order, inversionMs } = orderShown(chain.order, settings.settleMs)
     const reason = stopped ?? this.doubts[0] ?? null
     return {
       verdict: reason === null ? 'complete' : 'partial',
       reason,
       order,
       inversionMs,
+      contradicted: known !== undefined && contradicts(chain.order, known.order, settings.settleMs),
       total: reason === null ? this.total : null,
       until: this.until,
       lastId: chain.last?.id ?? null,
