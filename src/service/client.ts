@@ -68,6 +68,14 @@ export function createClient(options: ClientOptions): Service {
   const connections = openConnections({ ...options, origin: address.origin })
   const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0 }
 
+  const scrub = (text: string) => withoutKey(text, apiKey)
+  const onNotice = ({ httpStatus, contentCoding, limits }: Noticed) =>
+    options.onNotice?.({
+      httpStatus,
+      contentCoding: contentCoding === null ? null : scrub(contentCoding),
+      limits: limits.map(scrub),
+    })
+
   /** Asks until the table says it is over. */
   async function ask<T extends Decoded>(
     { operation, path, body }: Request,
@@ -101,7 +109,6 @@ export function createClient(options: ClientOptions): Service {
       options.log?.('no-answer', { ...error.facts, operation, attempts })
       const { header, query } = credentialsFor(operation, auth, apiKey)
       const keySent = header !== null || query !== ''
-      const scrub = (text: string) => withoutKey(text, apiKey)
       return conclude(error, { operation, origin: address.origin, path, attempts, keySent, scrub })
     }
   }
@@ -124,7 +131,7 @@ export function createClient(options: ClientOptions): Service {
         credential: header,
         userAgent: options.userAgent,
       }
-      const reply = await exchange(question, { ...options, dispatcher, wasConnecting, signal })
+      const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
       const answer = await judged(request.operation, reply, decode, startedAt)
@@ -159,7 +166,7 @@ export function createClient(options: ClientOptions): Service {
     throw new Unanswered(happening, UNUSABLE[happening] ?? (message || `HTTP ${httpStatus}`), {
       httpStatus,
       statusCode,
-      locationHost,
+      locationHost: locationHost === null ? null : scrub(locationHost),
       retryAfterMs,
     })
   }

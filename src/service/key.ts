@@ -71,8 +71,23 @@ export function fingerprint(key: string, salt: string): string {
   return createHash('sha256').update(`${salt.length}:${salt}:${key}`).digest('hex').slice(0, 16)
 }
 
-/** Text of the service without the key, should it echo it: as it is, or as a query carries it. */
+/** So much of a key at the end of a text that was cut is taken for the key. */
+const SHORTEST_PART = 4
+
+/**
+ * Text of the service without the key, should it echo it: as it is or as a query carries it, whatever its case (hosts and
+ * codings are told in small letters), also where the text was cut in the middle of it.
+ */
 export function withoutKey(text: string, key: string | null): string {
   if (key === null || key === '') return text
-  return text.replaceAll(key, '[key]').replaceAll(encodeURIComponent(key), '[key]')
+  return [key, encodeURIComponent(key)].reduce(without, text)
+}
+
+function without(text: string, form: string): string {
+  const whole = text.replaceAll(new RegExp(form.replaceAll(/[^\w]/g, '\\$&'), 'gi'), '[key]')
+  const [end, start] = [whole.toLowerCase(), form.toLowerCase()]
+  for (let length = form.length - 1; length >= SHORTEST_PART; length -= 1) {
+    if (end.endsWith(start.slice(0, length))) return `${whole.slice(0, -length)}[key]`
+  }
+  return whole
 }

@@ -30,6 +30,16 @@ test('a fingerprint tells keys and salts apart and shows neither', () => {
   expect(new Set([fingerprint('key', 'salt'), ...others]).size).toBe(4)
 })
 
+test.each([
+  ['KEY-1234 in small letters', 'key-1234'],
+  ['a text cut in the middle of KEY-12', 'KEY-12'],
+  ['an address with k%2F%2b9 in it', 'k%2F'],
+])('no text shows a part of the key: %s', (text, part) => {
+  expect(withoutKey(text.replace('KEY-1234', 'key-1234'), part.startsWith('k%') ? 'k/+9' : 'KEY-1234')).not.toContain(
+    part,
+  )
+})
+
 test('no text shows the key, as it is or encoded', () => {
   const keys = fc.string({ minLength: 6, unit: 'binary-ascii' })
   fc.assert(
