@@ -3,17 +3,19 @@
 import { chmodSync, closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { explaining } from './open.ts'
+import { explaining, refuseForeign } from './open.ts'
 
 export interface Lock {
   release(): void
 }
 
 /**
- * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once.
+ * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once; `mirror-foreign` where something
+ * else stands there.
  * `command` and `now` (epoch ms) are what another run will be told about the holder.
  */
 export function takeLock(path: string, command: string, now: number): Lock {
+  refuseForeign(path)
   const lockPath = `${path}.lock`
   const holderPath = `${path}.holder`
   return explaining(lockPath, () => {

@@ -1,7 +1,9 @@
 // Opens the SQLite file: pragmas, identity (application_id), forward-only migrations. Knows SQL, never HTTP.
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   openSync,
@@ -125,8 +127,27 @@ export function openReader(path: string): Db {
       return db
     } catch (error) {
       db.close()
-      throw error
+      throw isReadOnly(dirname(path)) ? withoutShm(path, error) : error
     }
+  })
+}
+
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Readers of a WAL-mode database share a file beside it, which they cannot make there. */
+function withoutShm(path: string, cause: unknown): unknown {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_CANTOPEN')) return cause
+  return new MirrorError('mirror-unreadable', `${path} cannot be read: its folder cannot be written`, {
+    facts: { path },
+    hint: 'Make a copy where the mirror is written, with `task-mirror copy --out FILE`, and read that one here.',
+    cause,
   })
 }
 
@@ -179,6 +200,14 @@ function checkVersion(db: Db, path: string): number {
     )
   }
   return version
+}
+
+/**
+ * Throws `mirror-foreign` where something else stands at `path`: to be asked before anything is put beside it, so that a
+ * refused file is left alone with its whole folder.
+ */
+export function refuseForeign(path: string): void {
+  explaining(path, () => inspect(path))
 }
 
 /** Looks at the first 100 bytes without SQLite, so that a file which is no mirror is not even locked. */
