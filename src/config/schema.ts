@@ -176,6 +176,7 @@ const schedule = z.strictObject({
   listen: z
     .string()
     .regex(/^(.+:)?\d{1,5}$/, expecting('an address such as "127.0.0.1:8080"'))
+    .refine((value) => Number(/\d+$/.exec(value)?.[0]) <= 65_535, expecting('a port of at most 65535'))
     .nullable()
     .default(DEFAULTS.schedule.listen)
     .describe(

@@ -1,7 +1,7 @@
 // A folder as the destination of datasets: a snapshot is written into a hidden folder, synced and renamed, so that under
 // its name it is complete or absent. Knows names and bytes, never rows or formats.
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
@@ -28,18 +28,31 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
     }
   }
 
+  /** With exactly this mode, whatever the umask takes away. */
+  async function makeFolder(folder: string): Promise<void> {
+    await mkdir(folder, { mode: folderMode }).catch((error: unknown) => {
+      // Another export may have made it meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    })
+    await chmod(folder, folderMode)
+  }
+
   async function begin(snapshotId: string): Promise<Publication> {
     const final = join(place, snapshotId)
     const hidden = draftPath(final, { pid, random: random() })
     const folders = new Set([hidden])
     let isPublished = false
-    await explaining(() => mkdir(hidden, { mode: folderMode }))
+    await explaining(() => makeFolder(hidden))
     return {
       async open(name) {
         const file = join(hidden, name)
         if (!folders.has(dirname(file))) {
-          await explaining(() => mkdir(dirname(file), { recursive: true, mode: folderMode }))
-          for (let folder = dirname(file); folder !== hidden; folder = dirname(folder)) folders.add(folder)
+          const missing: string[] = []
+          for (let folder = dirname(file); !folders.has(folder); folder = dirname(folder)) missing.unshift(folder)
+          for (const folder of missing) {
+            await explaining(() => makeFolder(folder))
+            folders.add(folder)
+          }
         }
         return openFile(file, fileMode, join(final, name))
       },
@@ -74,7 +87,10 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
             hint: 'Name another folder with --out.',
           })
         }
-        await mkdir(place, { recursive: true, mode: folderMode })
+        if (present === null) {
+          await mkdir(dirname(place), { recursive: true, mode: folderMode })
+          await makeFolder(place)
+        }
         await clearLeftOvers(place, now)
       }),
     begin,

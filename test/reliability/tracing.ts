@@ -107,7 +107,9 @@ function pointsOf(log: string, mainOnly: boolean): Point[] {
 
 /** The last path of a call: what a rename makes visible. */
 function pathIn(text: string): string {
-  const found = [...text.matchAll(/<(\/[^>]*)>|"([^"]*)"/g)].map(([, handle, name]) => handle ?? name ?? '')
+  const found = [...text.matchAll(/<(\/[^>]*)>|"([^"]*)"/g)]
+    .map(([, handle, name]) => handle ?? name ?? '')
+    .filter((name) => name !== '')
   const path = (found.at(-1) ?? '').split('/').slice(-2).join('/')
   return path
     .replace(/\.new-\d+/, '.new-PID')

@@ -1,0 +1,292 @@
+// Issue 5: careless operators. Wrong values and names in the configuration, files that are no mirror, places that cannot be
+// written, odd environments: refused in words or of no effect, and nobody's file is touched.
+import { createHash } from 'node:crypto'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { environmentName, KEYS, schemaOf } from '../../src/config/keys.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { MirrorError } from '../../src/errors.ts'
+import { makeStage, type Stage } from '../acceptance/stage.ts'
+import { makeScratch } from '../support/scratch.ts'
+import { runShell, uidMissing } from './shell.ts'
+import { makeSmallDisk, smallDiskMissing } from './small-disk.ts'
+
+const WRONG = [{}, [], [7], true, false, null, '', 'hunter2 ~', -1, 0.5, 1e300, { a: 'hunter2' }, ['']]
+
+function refusalOf(load: () => unknown): string {
+  try {
+    load()
+  } catch (error) {
+    expect(error).toBeInstanceOf(MirrorError)
+    expect(error).toMatchObject({ code: 'config-invalid', hint: expect.stringMatching(/\w/) })
+    return (error as MirrorError).message
+  }
+  return ''
+}
+
+function nested(key: string, value: unknown): object {
+  return key.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object
+}
+
+function loadFile(content: object): string {
+  using scratch = makeScratch()
+  writeFileSync(scratch.path('c.json'), JSON.stringify(content))
+  return refusalOf(() => loadConfig({ file: scratch.path('c.json'), env: {}, overrides: [] }))
+}
+
+describe('the configuration', () => {
+  test.for(KEYS)('%s refuses every wrong value by name, without repeating it', (key) => {
+    const wrong = WRONG.filter((value) => !schemaOf(key).safeParse(value).success)
+    expect(wrong.length).toBeGreaterThan(4)
+    for (const value of wrong) {
+      const said = loadFile(nested(key, value))
+      expect(said, JSON.stringify(value)).toContain(`${key}`)
+      expect(said, JSON.stringify(value)).toMatch(/expected .*, got /)
+      expect(said).not.toContain('hunter2')
+    }
+    const name = environmentName(key)
+    for (const value of wrong) {
+      // A single text is a list of one there.
+      if (typeof value !== 'string' || value === '' || schemaOf(key).safeParse([value]).success) continue
+      expect(refusalOf(() => loadConfig({ file: null, env: { [name]: value }, overrides: [] }))).toMatch(
+        new RegExp(`^${name}: expected (?!.*hunter2)`),
+      )
+    }
+  })
+
+  test.for(KEYS)('a misspelt %s is refused with the right name', (key) => {
+    const section = key.slice(0, key.lastIndexOf('.') + 1)
+    const name = key.slice(section.length)
+    for (const misspelt of [`${name}s`, name.toUpperCase(), `${name.slice(0, -1)}`]) {
+      if (misspelt === name || KEYS.includes(section + misspelt)) continue
+      const said = loadFile(nested(section + misspelt, 1))
+      expect(said).toContain(`${section}${misspelt}: there is no such key`)
+      if (name.length > 3) expect(said, misspelt).toContain('did you mean')
+      if (name.length > 6) expect(said, misspelt).toContain(`did you mean ${key}?`)
+    }
+  })
+
+  test('what only the whole can refuse is exit 2 before anything is sent', async () => {
+    await using stage = await makeStage({ tasks: 10 })
+    const far = 'http://tasks.example.com'
+    const cases: [string[], Record<string, string>, RegExp][] = [
+      [['schedule', '--sync', 'every day'], {}, /cron/i],
+      [['schedule', '--listen', '127.0.0.1:99999'], {}, /listen|port/i],
+      [['sync', '--base-url', far], { TASK_MIRROR_API_KEY: 'hunter2' }, /unencrypted/],
+      [['sync'], { TASK_MIRROR_API_KEY: 'hunter2\r\nx-evil: 1' }, /line break/],
+      [['sync'], { TASK_MIRROR_API_KEY: 'hunter2\u0007' }, /control character/],
+      [['sync'], { TASK_MIRROR_API_KEY: 'hunter2', TASK_MIRROR_API_KEY_FILE: '/k' }, /both set/],
+      [['sync'], { TASK_MIRROR_API_KEY_FILE: stage.dir }, /EISDIR/],
+      [['sync', '--config', stage.dir], {}, /EISDIR/],
+      [['status', '--config', 'nowhere.json'], {}, /ENOENT/],
+    ]
+    for (const [args, env, says] of cases) {
+      const { code, stdout, stderr } = await stage.run(args, env)
+      expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' })
+      expect(stderr).toMatch(says)
+      expect(stderr).not.toContain('hunter2')
+    }
+    expect(stage.simulator.requests).toBe(0)
+    expect(readdirSync(stage.dir)).toEqual([])
+  })
+})
+
+const READING = [['status'], ['export', '--out', '-'], ['verify'], ['get', 'x'], ['rejected'], ['report', '--out', '-']]
+const WRITING = [['sync'], ['backfill'], ['prune', '--deleted-before', '1d'], ['rejected', '--replay'], ['probe']]
+
+describe('a file that is no mirror', () => {
+  test.concurrent.for<[string, (path: string) => void, RegExp]>([
+    ['a text file', (path) => writeFileSync(path, 'dear diary\n'), /not a SQLite database/],
+    ['a directory', (path) => mkdirSync(path), /not a file/],
+    ['a database of another program', makeOther, /another program/],
+    ['a database of another program in WAL mode', (path) => makeOther(path, 'WAL'), /another program/],
+  ])('%s is refused by every command and left as it is, byte for byte', async ([, make, says]) => {
+    await using stage = await makeStage({ tasks: 10 })
+    const path = join(stage.dir, 'precious.db')
+    make(path)
+    const before = pictureOf(stage.dir)
+    for (const args of [...READING, ...WRITING, ['copy', '--out', join(stage.dir, 'copy.db')]]) {
+      const { code, stderr } = await stage.run([...args, '--db', path])
+      expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(says) })
+      expect(pictureOf(stage.dir), args.join(' ')).toEqual(before)
+    }
+    expect(stage.simulator.requests).toBe(0)
+  })
+
+  test.concurrent('a mirror of a newer program is refused by every command and left as it is', async () => {
+    await using stage = await makeStage({ tasks: 10 })
+    expect((await stage.sync()).code).toBe(0)
+    const db = new Database(stage.mirrorPath)
+    db.pragma('user_version = 999')
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.close()
+    const before = readFileSync(stage.mirrorPath)
+    const asked = stage.simulator.requests
+    for (const args of [...READING, ...WRITING, ['copy', '--out', 'copy.db']]) {
+      const { code, stderr } = await stage.run(args)
+      expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(/newer task-mirror/) })
+      expect(readFileSync(stage.mirrorPath).equals(before), args.join(' ')).toBe(true)
+    }
+    expect(stage.simulator.requests).toBe(asked)
+  })
+})
+
+function makeOther(path: string, mode = 'DELETE'): void {
+  const db = new Database(path)
+  db.pragma(`journal_mode = ${mode}`)
+  db.exec("CREATE TABLE tasks (id TEXT, precious TEXT); INSERT INTO tasks VALUES ('1', 'photo')")
+  db.close()
+}
+
+/** Every name in the folder with its mode, and the bytes of every file. */
+function pictureOf(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => {
+      const stat = statSync(join(folder, name))
+      const bytes = stat.isFile() ? readFileSync(join(folder, name)) : 'folder'
+      return [name, `${stat.mode} ${stat.mtimeMs} ${createHash('sha256').update(bytes).digest('hex')}`]
+    }),
+  )
+}
+
+describe('places that cannot be written', () => {
+  test.skipIf(smallDiskMissing !== null)(
+    `a read-only mount (${smallDiskMissing ?? 'tmpfs'}) is exit 7 with a hint, and a copy can be read there`,
+    async () => {
+      using disk = makeSmallDisk('16m')
+      await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+      const db = disk.path('mirror.sqlite')
+      expect(await stage.run(['sync', '--db', db])).toMatchObject({ code: 0 })
+      const copy = disk.path('copy.sqlite')
+      expect(await stage.run(['copy', '--db', db, '--out', copy])).toMatchObject({ code: 0 })
+      disk.makeReadOnly()
+      expect(await stage.run(['sync', '--db', db])).toMatchObject({
+        code: 7,
+        stderr: expect.stringMatching(/Check the owner and mode .* the mount is writable.*cannot be written/),
+      })
+      for (const args of [['status'], ['prune', '--deleted-before', '1d'], ['export', '--out', '-']]) {
+        expect(await stage.run([...args, '--db', db])).toMatchObject({
+          code: 7,
+          stderr: expect.stringMatching(/task-mirror copy.*its folder cannot be written/),
+        })
+      }
+      expect(await stage.run(['status', '--db', copy])).toMatchObject({ code: 0 })
+      const exported = await stage.run(['export', '--db', copy, '--out', '-', '--quiet'])
+      expect(exported.stdout.split('\n')).toHaveLength(201)
+    },
+  )
+
+  test.skipIf(uidMissing !== null)(
+    `folders of others (${uidMissing ?? 'another uid'}) are exit 7 with a hint`,
+    async () => {
+      await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+      expect(await stage.sync()).toMatchObject({ code: 0 })
+      chmodSync(stage.dir, 0o755)
+      for (const [args, says] of [
+        [['sync', '--db', join(stage.dir, 'new.sqlite')], /cannot be written/],
+        [['sync'], /cannot be (read or )?written/],
+        [['status'], /cannot be (read or )?written/],
+      ] as const) {
+        const { code, stderr } = await asOther(stage, args)
+        expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(says) })
+        expect(stderr).toMatch(/Check the (disk|owner)/)
+      }
+    },
+  )
+
+  test.skipIf(uidMissing !== null)(
+    `a uid without a name, without HOME (${uidMissing ?? '12345'}) does everything in a folder of its own`,
+    async () => {
+      await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+      chmodSync(stage.dir, 0o700)
+      chownSync(stage.dir, 12345, 0)
+      for (const args of [
+        ['sync'],
+        ['status'],
+        ['verify'],
+        ['export', '--out', 'lake/'],
+        ['export', '--out', 'tasks.parquet'],
+        ['copy', '--out', 'copy.sqlite'],
+        ['report'],
+      ]) {
+        const { code, stderr } = await asOther(stage, args)
+        expect({ args, code }, stderr).toEqual({ args, code: 0 })
+      }
+    },
+  )
+})
+
+function asOther(stage: Stage, args: readonly string[]) {
+  return runShell('exec setpriv --reuid=12345 --regid=12345 --clear-groups "$@"', args, {
+    cwd: stage.dir,
+    env: { TASK_MIRROR_BASE_URL: stage.simulator.url, TASK_MIRROR_MIRROR_PATH: stage.mirrorPath },
+  })
+}
+
+describe('odd environments', () => {
+  test.concurrent.for(['0000', '0077', '0777', '0277'])(
+    'umask %s: every file is 0600 and every folder 0700',
+    async (umask) => {
+      await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+      const options = { cwd: stage.dir, env: { TASK_MIRROR_BASE_URL: stage.simulator.url } }
+      for (const args of [
+        ['sync'],
+        ['export', '--out', 'lake/', '--partition-by', 'month'],
+        ['export', '--out', 'tasks.ndjson'],
+        ['copy', '--out', 'copy.sqlite'],
+        ['report'],
+      ]) {
+        const { code, stderr } = await runShell(`umask ${umask}; exec "$@"`, args, options)
+        expect({ args, code }, stderr).toEqual({ args, code: 0 })
+      }
+      const modes = readdirSync(stage.dir, { recursive: true, encoding: 'utf8' }).map((name) => {
+        const stat = statSync(join(stage.dir, name))
+        return `${(stat.mode & 0o777).toString(8)} ${stat.isDirectory() ? 'folder' : 'file'}`
+      })
+      expect(new Set(modes)).toEqual(new Set(['600 file', '700 folder']))
+    },
+  )
+
+  test.concurrent('TZ, LC_ALL and HOME change no byte of what is published', async () => {
+    await using stage = await makeStage({ tasks: 300, openFraction: 0 })
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const worlds: Record<string, string>[] = [
+      { TZ: 'UTC' },
+      { TZ: 'Pacific/Auckland', LC_ALL: 'tr_TR.UTF-8', HOME: '/nonexistent' },
+      { TZ: 'America/St_Johns', LC_ALL: 'C', LANG: '', HOME: '' },
+      { TZ: 'nonsense', LC_ALL: 'nonsense' },
+    ]
+    const seen = new Set<string>()
+    for (const [n, env] of worlds.entries()) {
+      const out = join(stage.dir, `t${n}.ndjson`)
+      expect(await stage.run(['export', '--out', out], env)).toMatchObject({ code: 0 })
+      const lake = await stage.run(['export', '--out', `lake${n}/`, '--partition-by', 'day', '--json'], env)
+      const { path } = JSON.parse(lake.stdout) as { path: string }
+      const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).sort().join()
+      const get = await stage.run(['get', stage.value<string>('SELECT min(id) FROM tasks')], env)
+      seen.add(JSON.stringify([readFileSync(out, 'utf8'), names, get.stdout]))
+      expect(await stage.sync()).toMatchObject({ code: 0 })
+    }
+    expect(seen.size).toBe(1)
+  })
+
+  test.concurrent.for([
+    'export --out - --no-redact',
+    'export --out - --with-meta',
+    'status --json',
+    'rejected',
+    'config show',
+    '--help',
+    'report --out -',
+  ])('a reader that has gone ends `%s` quietly with exit 0', async (line) => {
+    await using stage = await makeStage({ tasks: 3000, openFraction: 0 })
+    expect((await stage.sync()).code).toBe(0)
+    const script = `{ "$@"; echo "exit $?" >&2; } | head -c 1 >/dev/null`
+    const { stderr } = await runShell(script, line.split(' '), { cwd: stage.dir, env: { TASK_MIRROR_QUIET: '1' } })
+    expect(stderr).toBe('exit 0\n')
+    const closed = await runShell('"$@" >&-; echo "exit $?"', line.split(' '), { cwd: stage.dir, env: {} })
+    expect(closed.stdout).toBe('exit 0\n')
+  })
+})

@@ -1,0 +1,39 @@
+// Runs the built command line from a line of shell, where `"$@"` stands for it: for umask, other users and pipes.
+import { spawn, spawnSync } from 'node:child_process'
+import { CLI, type CliResult } from '../support/cli.ts'
+
+/** The environment is `env` and PATH alone: no HOME. */
+export function runShell(
+  script: string,
+  args: readonly string[],
+  { cwd, env }: { cwd: string; env: Record<string, string> },
+): Promise<CliResult> {
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, CLI, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  })
+  const text = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text.stdout += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    text.stderr += chunk
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, ...text }))
+  })
+}
+
+/** Why nothing can be run as another user here; null where it can. Looked up once. */
+export const uidMissing: string | null = lookUp()
+
+function lookUp(): string | null {
+  if (process.getuid?.() !== 0) return 'only root may become another user'
+  const other = ['--reuid=12345', '--regid=12345', '--clear-groups', process.execPath, CLI, '--version']
+  const found = spawnSync('setpriv', other)
+  if (found.error !== undefined) return 'setpriv is not installed'
+  return found.status === 0 ? null : 'another user cannot run the program from here'
+}
