@@ -9,8 +9,8 @@ import { coveringWindows } from '../../src/sync/open-tasks.ts'
 import { rangeRequest } from '../../src/sync/range.ts'
 import { frontierOf } from '../../src/sync/walking.ts'
 import type { Task } from '../../src/task.ts'
+import type { WalkResult } from '../../src/walk/request.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
-import type { WalkResult } from '../../src/walk/walk.ts'
 
 function makeWindow(moments: (number | null)[], met: number[] = moments.map(() => 0)): ItemsWindow {
   return {
