@@ -102,7 +102,7 @@ const LINES: Record<string, string[][]> = {
   probe: [['probe'], ['probe', '--json']],
   'config show': [['config', 'show']],
   simulate: [['simulate', '--tasks', '5']],
-  demo: [['demo', '--tasks', '50', '--out', 'demo']],
+  demo: [['demo']],
   completion: [['completion', 'bash']],
 }
 
@@ -155,11 +155,15 @@ test.concurrent.for(PLACES)(
 
     try {
       // First an ordinary service, so that there is something to leak into; then the others.
-      for (const lines of Object.values(LINES)) for (const line of SOAK ? lines : lines.slice(0, 1)) await run(line)
+      for (const [command, lines] of Object.entries(LINES)) {
+        if (!SOAK && auth.placement === 'query' && !TALKING.includes(command)) continue
+        for (const line of SOAK ? lines : lines.slice(0, 1)) await run(line)
+      }
       expect(received).toBeGreaterThan(10)
       for (const [name, service] of SERVICES) {
         answering = service
-        const lines = SOAK ? TALKING.flatMap((command) => LINES[command]!) : [['sync'], ['probe']]
+        // A probe of a failing service asks for long.
+        const lines = SOAK ? TALKING.flatMap((command) => LINES[command]!) : [['sync']]
         for (const line of lines) await run(line)
         expect({ name, found: formsIn(output) }).toEqual({ name, found: [] })
       }
@@ -177,7 +181,7 @@ test.concurrent.for(PLACES)(
     const files = filesBelow(scratch.dir)
     for (const file of files)
       expect({ file, found: formsIn(readFileSync(file, 'latin1')) }).toEqual({ file, found: [] })
-    expect(files.length).toBeGreaterThan(6)
+    expect(files.length).toBeGreaterThan(4)
     // The figures are for another program's user; the configuration is this test's.
     const open = files.filter((file) => !/task-mirror\.json$|\.prom$/.test(file) && (statSync(file).mode & 0o177) !== 0)
     expect(open).toEqual([])
@@ -235,7 +239,11 @@ async function forward(url: string, request: IncomingMessage, response: ServerRe
     method: request.method ?? 'GET',
     ...(chunks.length > 0 && { body: Buffer.concat(chunks), headers: { 'content-type': 'application/json' } }),
   })
-  response.writeHead(answer.status, { 'content-type': 'application/json', date: new Date().toUTCString() })
+  const back = `${request.headers['x-secret'] ?? ''} ${request.url}`
+  response.writeHead(answer.status, {
+    ...{ 'content-type': 'application/json', date: new Date().toUTCString() },
+    ...{ 'x-ratelimit-limit': back, 'x-ratelimit-policy': 'x'.repeat(45) + back },
+  })
   response.end(Buffer.from(await answer.arrayBuffer()))
 }
 
