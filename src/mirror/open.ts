@@ -61,7 +61,7 @@ export function openWriter(path: string, options: WriterOptions): Db {
       // Set explicitly: in WAL mode better-sqlite3 starts at FULL and drops to NORMAL only after the first write.
       db.pragma('synchronous = NORMAL')
       db.pragma('wal_autocheckpoint = 4000')
-      db.pragma('cache_size = -65536')
+      db.pragma('cache_size = -32768')
       db.pragma('temp_store = MEMORY')
       return db
     } catch (error) {

@@ -32,7 +32,9 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
   const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
   // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
   shareHandle(options.path)
-  const worker = new Worker(file, { workerData: options, trackUnmanagedFds: false })
+  // A young generation that may grow as it likes takes 100 MB more and saves no time (docs/performance.md).
+  const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+  const worker = new Worker(file, { workerData: options, trackUnmanagedFds: false, resourceLimits })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: unknown): void }>()
   let calls = 0
   let gone: Error | null = null
