@@ -1,6 +1,6 @@
 // Issue 5: the disk fails at a chosen system call: EIO or ENOSPC, once or from then on. Exit 7 with a sentence, nothing
 // half-written, old data readable, and the same command works when the disk does.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeStage, SOAK, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
@@ -45,7 +45,7 @@ interface Fault {
 const DISK = /is full|cannot be (read or )?written/
 
 const SYNC_FAULTS: Fault[] = [
-  { what: 'EIO at the first sync of a new mirror', inject: 'fsync:error=EIO:when=1', says: DISK },
+  { what: 'EIO at the first sync of the WAL of a new mirror', inject: 'fsync:error=EIO:when=5', says: DISK },
   { what: 'EIO at the checkpoint of a new mirror', inject: 'fsync:error=EIO:when=7', says: DISK },
   { what: 'ENOSPC at the rename of a new mirror', inject: 'rename:error=ENOSPC:when=1', says: DISK },
   {
@@ -95,6 +95,34 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
     },
   )
 
+  // SQLite repeats some by itself: then all is well.
+  test.skipIf(!SOAK)(
+    'each sync of a first run fails once: the mirror is whole, or exit 7 and the next run makes it so',
+    {
+      timeout: 900_000,
+    },
+    async () => {
+      await using count = await smallStage()
+      const whole = await runTraced(['sync', '--quiet'], {
+        cwd: count.dir,
+        env: { TASK_MIRROR_BASE_URL: count.simulator.url, ...ENV },
+      })
+      const syncs = whole.points.filter(({ call }) => call === 'fsync').length
+      const codes: (number | null)[] = []
+      for (let nth = 1; nth <= syncs; nth += 1) {
+        await using stage = await smallStage()
+        const run = await failing(stage, ['sync'], `fsync:error=EIO:when=${nth}`)
+        codes.push(run.code)
+        if (run.code !== 0) expectTold(run, DISK)
+        expect((await stateSeenByAnotherProcess(stage))?.integrity ?? 'ok').toBe('ok')
+        const next = await stage.sync()
+        expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete' })
+        expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(300)
+      }
+      console.log(`each of ${syncs} syncs failed once: exit ${codes.join(' ')}`)
+    },
+  )
+
   const EXPORT_FAULTS: { what: string; args: string[]; inject: string }[] = [
     { what: 'EIO at the sync of a file', args: ['--out', 'out.parquet'], inject: 'fsync:error=EIO:when=1' },
     { what: 'EIO at the rename of a file', args: ['--out', 'out.parquet'], inject: 'rename:error=EIO:when=1' },
@@ -103,33 +131,31 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
     { what: 'EIO at the rename of latest.json', args: ['--out', 'lake/'], inject: 'rename:error=EIO:when=2' },
   ]
 
-  test.for(SOAK ? [0] : [0])(
-    'during an export: exit 7, what was there before is untouched, no file is left',
-    { timeout: 240_000 },
-    async () => {
-      await using stage = await smallStage()
-      expect((await stage.sync()).code).toBe(0)
-      expect((await stage.run(['export', '--out', 'lake/'])).code).toBe(0)
-      const before = filesIn(stage.dir)
-      for (const { what, args, inject } of SOAK ? EXPORT_FAULTS : EXPORT_FAULTS.filter((_, n) => n % 2 === 0)) {
-        const out = join(stage.dir, args[1]!)
-        const isFile = !args[1]!.endsWith('/')
-        if (isFile) writeFileSync(out, 'what was there before')
-        const told = await failing(stage, ['export', ...args, '--quiet'], inject)
-        expect({ what, code: told.code, err: told.stderr }).toMatchObject({ what, code: 7 })
-        expect(told.stderr).toMatch(DISK)
-        if (isFile) {
-          expect(readFileSync(out, 'utf8')).toBe('what was there before')
-          rmSync(out)
-        }
-        expect(leftOvers(stage.dir), what).toEqual([])
-        if (isFile) expect(filesIn(stage.dir)).toEqual(before)
-        else expect(await stage.run(['verify', '--snapshot', 'lake']), what).toMatchObject({ code: 0 })
-        expect(await stage.run(['export', ...args]), what).toMatchObject({ code: 0 })
-        if (isFile) rmSync(out)
+  test('during an export: exit 7, what was there before is untouched, no file is left', {
+    timeout: 240_000,
+  }, async () => {
+    await using stage = await smallStage()
+    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.run(['export', '--out', 'lake/'])).code).toBe(0)
+    const before = filesIn(stage.dir)
+    for (const { what, args, inject } of SOAK ? EXPORT_FAULTS : EXPORT_FAULTS.filter((_, n) => n % 2 === 0)) {
+      const out = join(stage.dir, args[1]!)
+      const isFile = !args[1]!.endsWith('/')
+      if (isFile) writeFileSync(out, 'what was there before')
+      const told = await failing(stage, ['export', ...args, '--quiet'], inject)
+      expect({ what, code: told.code, err: told.stderr }).toMatchObject({ what, code: 7 })
+      expect(told.stderr).toMatch(DISK)
+      if (isFile) {
+        expect(readFileSync(out, 'utf8')).toBe('what was there before')
+        rmSync(out)
       }
-    },
-  )
+      expect(leftOvers(stage.dir), what).toEqual([])
+      if (isFile) expect(filesIn(stage.dir)).toEqual(before)
+      else expect(await stage.run(['verify', '--snapshot', 'lake']), what).toMatchObject({ code: 0 })
+      expect(await stage.run(['export', ...args]), what).toMatchObject({ code: 0 })
+      if (isFile) rmSync(out)
+    }
+  })
 })
 
 function filesIn(folder: string): string[] {
@@ -137,5 +163,3 @@ function filesIn(folder: string): string[] {
     .filter((name) => !/^\.trace-|-(wal|shm)$/.test(name))
     .sort()
 }
-
-void existsSync
