@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import type { Cost } from './measure.ts'
 import { addBar, addRow, expectCount, node, run, type Stage, sizeOf, taskMirror } from './stage.ts'
 
-const STEPS = ['plain loop', 'backfill', 'sync --full, nothing changed', 'export NDJSON', 'export Parquet'] as const
+const STEPS = [
+  'plain loop',
+  'backfill',
+  'sync, nothing new',
+  'sync --full, nothing changed',
+  'export NDJSON',
+  'export Parquet',
+] as const
 
 export async function benchScale(stage: Stage, sizes: readonly number[]): Promise<void> {
   for (const size of sizes) {
@@ -13,7 +20,10 @@ export async function benchScale(stage: Stage, sizes: readonly number[]): Promis
     const bytes = new Map<string, number>()
     const turns = size >= 1_000_000 ? 1 : stage.repeats
     for (let turn = 0; turn < turns; turn += 1) await measureAll(stage, size, costs, bytes)
-    for (const name of STEPS) addRow(stage, group, name, size, costs.get(name)!, bytes.get(name) ?? null)
+    for (const name of STEPS) {
+      const tasks = name === 'sync, nothing new' ? null : size
+      addRow(stage, group, name, tasks, costs.get(name)!, bytes.get(name) ?? null)
+    }
   }
   const least = sizes.find((size) => size >= 100_000)
   const most = sizes.at(-1)
@@ -41,6 +51,9 @@ async function measureAll(stage: Stage, size: number, costs: Map<string, Cost[]>
   const backfill = await run(['backfill'], base, mirror)
   costs.get('backfill')!.push(backfill.cost)
   bytes.set('backfill', sizeOf(mirror))
+  const nothing = await run(['sync'], base, mirror)
+  costs.get('sync, nothing new')!.push(nothing.cost)
+  if (nothing.summary.requests > 3) throw new Error(`sync with nothing new took ${nothing.summary.requests} requests`)
   const full = await run(['sync', '--full'], base, mirror)
   costs.get('sync --full, nothing changed')!.push(full.cost)
   expectCount('sync --full', full.summary.unchanged, backfill.summary.inserted)
