@@ -1,9 +1,10 @@
 // Issue 5: an export is killed at every fsync and rename, and at a sample of its writes. At its destination stands the
 // old snapshot or the new one, never half of one, and the next export leaves nothing of the dead one behind.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import { clearLeftOvers } from '../../src/export/publish.ts'
 import { makeStage, SOAK, type Stage } from '../acceptance/stage.ts'
 import { chosen, countsOf, crashAt, crashPointsOf, expectExactLines, leftOvers } from './crash.ts'
 import { type KillPoint, titleOf, tracingMissing } from './tracing.ts'
@@ -92,6 +93,17 @@ describe.skipIf(tracingMissing !== null)(`an export that is killed (${tracingMis
     }
     report('dataset', kills, found)
   })
+})
+
+test('a dead run of the same process number, as in containers, leaves nothing behind either', async () => {
+  await using stage = await makeStage({ tasks: 20, openFraction: 0 })
+  const before = new Date(performance.timeOrigin - 1000)
+  const dead = join(stage.dir, `.tasks.ndjson.task-mirror-${process.pid}-dead00.tmp`)
+  const own = join(stage.dir, `.other.ndjson.task-mirror-${process.pid}-own000.tmp`)
+  for (const path of [dead, own]) writeFileSync(path, 'half a snapsh')
+  utimesSync(dead, before, before)
+  await clearLeftOvers(stage.dir, Date.now())
+  expect({ dead: existsSync(dead), own: existsSync(own) }).toEqual({ dead: false, own: true })
 })
 
 function snapshotsIn(folder: string): string[] {
