@@ -54,7 +54,9 @@ const about = {
   taskBytes: Math.round(server.taskBytes),
   repeats,
 }
-console.log(`${rowTables(stage.rows)}\n${barTable(stage.bars)}\n${JSON.stringify(about)}`)
+// A few tasks, once, say nothing about any bar.
+const bars = values.quick ? '' : `${barTable(stage.bars)}\n`
+console.log(`${rowTables(stage.rows)}\n${bars}${JSON.stringify(about)}`)
 mkdirSync(join(root, 'bench/results'), { recursive: true })
 const file = join(root, 'bench/results', `${about.at.replaceAll(':', '-')}.json`)
 writeFileSync(file, `${JSON.stringify({ about, rows: stage.rows, bars: stage.bars }, null, 2)}\n`)
