@@ -85,7 +85,12 @@ export async function* passUnreadable(
       found = reading
       break
     }
-    if (reading.kind === 'nothing') break
+    if (reading.kind === 'nothing') {
+      // An end behind what cannot be read is asked for twice: a service that fails may refuse by mistake as well.
+      const again = await readWindow(reader, next, { fresh: true })
+      if (again.kind === 'items') found = again
+      break
+    }
     if (reading.skip !== next) return { kind: 'moved' }
     next += 1
     if (next - position > UNREADABLE_IN_A_ROW) return { kind: 'too-many' }
