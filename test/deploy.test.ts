@@ -1,8 +1,9 @@
 // What is deployed: the files for Docker, Kubernetes and systemd parse, fit their schemas and agree with the program.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
 import { Cron } from 'croner'
 import { CronJob } from 'kubernetes-models/batch/v1/CronJob'
 import { Job } from 'kubernetes-models/batch/v1/Job'
@@ -12,11 +13,45 @@ import { parse, parseAllDocuments } from 'yaml'
 import { COMMANDS } from '../src/commands/index.ts'
 import { environmentName, KEYS } from '../src/config/keys.ts'
 import { EXIT } from '../src/errors.ts'
+import { makeScratch } from './support/scratch.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
 const commands = COMMANDS.map(({ name }) => name)
 const documents = (name: string) => parseAllDocuments(read(name)).map((document) => document.toJS())
+
+type Json = Record<string, unknown>
+type Path = (string | number)[]
+
+function isFit(document: Json): boolean {
+  const kinds = { CronJob, Job, PersistentVolumeClaim }
+  try {
+    new kinds[document.kind as keyof typeof kinds](document as never).validate()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function pathsOf(value: unknown, above: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return []
+  const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value)
+  return keys.flatMap((key) => [[...above, key], ...pathsOf((value as Json)[key], [...above, key])])
+}
+
+function withValueAt(document: Json, path: Path, value: unknown): Json {
+  const copy = structuredClone(document)
+  const last = path.at(-1) as string
+  const parent = path.slice(0, -1).reduce<Json>((at, key) => at[key] as Json, copy)
+  parent[last] = value
+  return copy
+}
+
+/** The validators let fields pass that they do not know; one they know refuses what can be no JSON value. */
+const unknownFields = (document: Json): string[] =>
+  pathsOf(document)
+    .filter((path) => isFit(withValueAt(document, path, () => undefined)))
+    .map((path) => path.join('.'))
 
 describe.each([
   ['deploy/cronjob.yaml', 1],
@@ -28,12 +63,22 @@ describe.each([
   const pod = jobSpec.template.spec
   const [container] = pod.containers
 
-  test('fits the schemas of Kubernetes', () => {
+  test('fits the schemas of Kubernetes, which know every field of it', () => {
     for (const document of all) {
-      const kinds = { CronJob, Job, PersistentVolumeClaim }
-      const Kind = kinds[document.kind as keyof typeof kinds]
-      expect(() => new Kind(document).validate()).not.toThrow()
+      expect(isFit(document)).toBe(true)
+      expect(pathsOf(document).length).toBeGreaterThan(8)
+      expect(unknownFields(document)).toEqual([])
     }
+  })
+
+  test('a field that is misspelled or of another type would be found', () => {
+    for (const document of all) {
+      const misspelled = { ...document, spec: { ...document.spec, parallelismm: 1 } }
+      expect(unknownFields(misspelled)).toEqual(['spec.parallelismm'])
+      expect(isFit({ ...document, spec: [] })).toBe(false)
+    }
+    const deep = withValueAt(all[index], [...pathsOf(all[index]).find((path) => path.at(-1) === 'fsGroup')!], 'many')
+    expect(isFit(deep)).toBe(false)
   })
 
   test('runs a command of the program, not as root, on a file system it cannot write', () => {
@@ -71,7 +116,25 @@ test('the cron job never runs beside itself, and its schedule can be read', () =
 })
 
 describe('deploy/compose.yaml', () => {
-  const { services, secrets, volumes } = parse(read('deploy/compose.yaml'))
+  const compose = parse(read('deploy/compose.yaml'))
+  const { services, secrets, volumes } = compose
+
+  test('fits the schema of the Compose specification; what is misspelled or of another type does not', () => {
+    // The schema of compose-spec.io, as the linter brings it along.
+    const schema = JSON.parse(read('node_modules/dclint/schemas/compose.schema.json'))
+    const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
+    const validate = ajv.compile({ ...schema, $schema: undefined })
+    const faults = (file: unknown) => (validate(file) ? [] : validate.errors?.map(({ instancePath }) => instancePath))
+    expect(faults(compose)).toEqual([])
+    const worker = (more: object) => ({
+      ...compose,
+      services: { ...services, worker: { ...services.worker, ...more } },
+    })
+    expect(faults(worker({ read_onyl: true }))).toContain('/services/worker')
+    expect(faults(worker({ ports: '8080:8080' }))).toContain('/services/worker/ports')
+    expect(faults(worker({ restart: ['no'] }))).toContain('/services/worker/restart')
+    expect(faults({ ...compose, service: {} })).toContain('')
+  })
 
   test('names only environment variables, volumes and secrets that exist', () => {
     const variables = new Set([...KEYS.map(environmentName), 'TASK_MIRROR_BASE_URL', 'TASK_MIRROR_API_KEY_FILE'])
@@ -136,10 +199,27 @@ describe('deploy/systemd', () => {
     expect(text).toContain('Environment=TASK_MIRROR_API_KEY_FILE=%d/api-key')
   })
 
-  test.skipIf(!existsSync('/usr/bin/systemd-analyze'))('systemd can read all units', () => {
-    const paths = units.map((name) => join(folder, name))
-    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
-    // What it says of other units of this machine is not about these.
-    expect(stderr.split('\n').filter((line) => line.includes('task-mirror'))).toEqual([])
+  describe.skipIf(!existsSync('/usr/bin/systemd-analyze'))('systemd', () => {
+    function complaints(paths: string[]): string[] {
+      const { error, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
+      if (error !== undefined) throw error
+      // What it says of other units of this machine is not about these.
+      return stderr.split('\n').filter((line) => line.includes('task-mirror'))
+    }
+
+    test('can read all units', () => {
+      expect(complaints(units.map((name) => join(folder, name)))).toEqual([])
+    })
+
+    test('a key that is misspelled or a value of another kind would be found', () => {
+      using scratch = makeScratch()
+      const name = 'task-mirror-schedule.service'
+      const broken = read(`deploy/systemd/${name}`).replace('DynamicUser', 'DynamikUser').replace('=30', '=soon')
+      writeFileSync(scratch.path(name), broken)
+      expect(complaints([scratch.path(name)])).toEqual([
+        expect.stringContaining("Unknown key 'DynamikUser'"),
+        expect.stringContaining('Failed to parse sec value'),
+      ])
+    })
   })
 })
