@@ -9,6 +9,8 @@ export interface ProgressFacts {
   done?: number
   /** null where it is not known. */
   total?: number | null
+  /** Whether `total` is only about right. */
+  isEstimate?: boolean
   requests?: number
   inFlight?: number
   /** Until when the service asked to wait, epoch ms; null when nothing is waited for. */
@@ -31,17 +33,18 @@ export interface ProgressState extends ProgressFacts {
 const REDRAW_EVERY_MS = 200
 const LOG_EVERY_MS = 10_000
 
-/** One line of at most `columns - 1` characters: "full walk 12,000 of 50,000 · 3,400/s · 11 s left · 14 requests". */
+/** One line of at most `columns - 1` characters: "full walk 12,000 of 50,000 · 3,400/s · 12s left · 14 requests". */
 export function formatProgress(state: ProgressState, now: number, columns: number): string {
   const parts: string[] = []
   const done = state.done === undefined ? '' : ` ${grouped(state.done)}`
-  const total = state.total == null ? '' : ` of ${grouped(state.total)}`
+  const known = totalOf(state)
+  const total = known === null ? '' : ` of ${state.isEstimate ? 'about ' : ''}${grouped(known)}`
   parts.push(`${state.phase ?? 'nothing to tell yet'}${done}${done === '' ? '' : total}`)
   if (state.waitingUntil != null && state.waitingUntil > now) {
     parts.push(`waiting ${roughly(state.waitingUntil - now)} as the service asked`)
   } else if (state.rate !== null && state.rate > 0) {
     parts.push(`${grouped(Math.round(state.rate))}/s`)
-    const left = state.total == null ? 0 : state.total - (state.done ?? 0)
+    const left = known === null ? 0 : known - (state.done ?? 0)
     if (left > 0) parts.push(`${roughly((left / state.rate) * 1000)} left`)
   }
   if (state.requests !== undefined)
@@ -50,6 +53,11 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   // Whole parts are dropped first: a cut number would be a wrong one.
   while (parts.length > 1 && parts.join(' · ').length > columns - 1) parts.pop()
   return parts.join(' · ').slice(0, Math.max(0, columns - 1))
+}
+
+/** A total that has been passed is none. */
+function totalOf({ total, done }: ProgressFacts): number | null {
+  return total == null || (done ?? 0) > total ? null : total
 }
 
 export interface ProgressOptions {
@@ -79,9 +87,16 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
     else logLine()
   }
   const logLine = (level: 'info' | 'warn' = 'info') => {
-    const { phase, done, total, requests, inFlight, rate } = state()
+    const { phase, done, isEstimate, requests, inFlight, rate, waitingUntil } = state()
     const perSecond = rate === null ? null : Math.round(rate)
-    log[level]({ done, total, requests, inFlight, perSecond }, `Progress: ${phase ?? 'nothing to tell yet'}`)
+    const total = totalOf(facts)
+    const left = total === null || rate === null ? undefined : Math.round((total - (done ?? 0)) / rate)
+    const estimated = total !== null && isEstimate ? true : undefined
+    const waitMs = waitingUntil != null && waitingUntil > now() ? waitingUntil - now() : undefined
+    log[level](
+      { done, total, estimated, requests, inFlight, perSecond, secondsLeft: left, waitMs },
+      `Progress: ${phase ?? 'nothing to tell yet'}`,
+    )
   }
 
   return {

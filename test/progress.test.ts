@@ -14,6 +14,11 @@ test.each([
     { phase: 'full walk', done: 12_000, total: 50_000, rate: 3_400, requests: 14, inFlight: 4 },
     'full walk 12,000 of 50,000 · 3,400/s · 12s left · 14 requests · 4 in flight',
   ],
+  [
+    { phase: 'full walk', done: 12_000, total: 50_000, isEstimate: true, rate: 3_800 },
+    'full walk 12,000 of about 50,000 · 3,800/s · 10s left',
+  ],
+  [{ phase: 'full walk', done: 51_000, total: 50_000, isEstimate: true, rate: 10 }, 'full walk 51,000 · 10/s'],
   [{ phase: 'full walk', done: 5, total: null, rate: 2, requests: 1 }, 'full walk 5 · 2/s · 1 request'],
   [{ phase: 'open', done: 1, rate: 9, waitingUntil: 90_000 }, 'open 1 · waiting 1m 30s as the service asked'],
   [{ phase: 'open', done: 1, rate: null, waitingUntil: 0 }, 'open 1'],
@@ -82,6 +87,24 @@ test('the rate counts from the beginning of the phase, not from what was done be
   progress.set({ done: 109_000 })
   vi.advanceTimersByTime(1_000)
   expect(logged[0]?.[0]).toMatchObject({ done: 109_000, perSecond: 900 })
+})
+
+test('a log line tells how much is left, for how long, and how long the service asked to wait', () => {
+  const { progress, logged } = watched(false)
+  progress.set({ phase: 'full walk', done: 0, total: 100_000, isEstimate: true })
+  vi.advanceTimersByTime(9_000)
+  progress.set({ done: 9_000, waitingUntil: 40_000 })
+  vi.advanceTimersByTime(1_000)
+  expect(logged[0]?.[0]).toEqual({
+    done: 9_000,
+    total: 100_000,
+    estimated: true,
+    requests: undefined,
+    inFlight: undefined,
+    perSecond: 900,
+    secondsLeft: 101,
+    waitMs: 30_000,
+  })
 })
 
 test('the line is removed at the end', () => {

@@ -7,6 +7,7 @@ import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../
 import type { StepResult, WindowSource } from '../walk/source.ts'
 import { walk } from '../walk/walk.ts'
 import type { Run } from './context.ts'
+import { listLength } from './length.ts'
 import { listSource } from './list-source.ts'
 
 export interface WalkTask {
@@ -16,7 +17,7 @@ export interface WalkTask {
   /** What makes the steps; `walk` itself where absent. */
   steps?: (source: WindowSource, request: WalkRequest) => Walk
   resume?: WalkRow | null
-  /** Items in the list as far as known: for progress and for reading ahead. */
+  /** Items in the list when its end was last proven: for progress and for reading ahead. */
   total: number | null
 }
 
@@ -39,6 +40,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
   const walkId =
     task.resume?.id ?? (await writer.beginWalk(task.kind, task.range ?? { since: null, until: null }, now()))
+  const length = listLength(run, task.total, task.kind === 'full')
   const source = listSource({
     service: run.service,
     writer,
@@ -79,11 +81,12 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       const taken = await writer.takeIn({ ...where, walkId, progress })
       met += taken.newlyMet
       reply = { newlyMet: taken.newlyMet }
+      length.reached(nextSkip)
       const { requests, inFlight } = run.service.traffic()
-      run.progress.set({ phase: PHASE[task.kind], done: met, total: task.total, requests, inFlight })
+      run.progress.set({ phase: PHASE[task.kind], done: met, ...length.told(), requests, inFlight })
     }
   } finally {
-    await source.settle()
+    await Promise.all([source.settle(), length.settle()])
   }
 }
 
