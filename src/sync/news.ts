@@ -1,10 +1,11 @@
 // Head walk and tail walk: the cheapest way to what is new, where the order is created (design.md 6.3).
 import type { Facts } from '../mirror/facts.ts'
 import type { Verdict } from '../task.ts'
-import type { ItemsWindow } from '../walk/source.ts'
 import type { Run } from './context.ts'
+import { runWanted } from './neighbours.ts'
 import { mayBringForward } from './plan.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
+import { watchList } from './watched-list.ts'
 
 export interface NewsDone {
   verdict: Verdict
@@ -14,33 +15,21 @@ export interface NewsDone {
   bringForward: boolean
 }
 
-/**
- * Items clearly older than the frontier: that many, and every newer one has been met. Only those the mirror held before
- * count: an older one that is new is late, and says nothing of its place.
- */
-export function olderThan(bound: number, wanted: number): (window: ItemsWindow) => boolean {
-  let older = 0
-  return ({ moments, met, held }) => {
-    moments.forEach((moment, index) => {
-      if (moment !== null && moment < bound && met[index] === 0 && held[index] === 1) older += 1
-    })
-    return older >= wanted
-  }
-}
-
 export async function runHead(run: Run): Promise<NewsDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
-  const done = await runWalk(run, {
+  const list = watchList(run, 'created_desc', frontier)
+  const done = await runWalk(list.run, {
     kind: 'head',
     request: {
       start: 0,
       beyond: true,
-      lap: 'never',
+      // Without a run of neighbours the walk ends with the list, in an order that is in doubt.
+      lap: 'beyond-one-window',
       known: { order: 'created_desc', inversionMs: facts.inversion_ms ?? 0 },
-      reached: olderThan(frontier - (facts.inversion_ms ?? 0), run.config.sync.overlap),
+      reached: list.found,
     },
     total: null,
   })
@@ -57,7 +46,8 @@ export async function runHead(run: Run): Promise<NewsDone> {
     learned.total = before + (await run.writer.counts()).inserted - inserted
   }
   await endWalk(run, done, verdict, reason, learned, false)
-  const moved = result.total === null && (await lastTaskMoved(run))
+  const read = done.met > run.config.sync.window
+  const moved = result.total === null ? await lastTaskMoved(run) : read
   return { verdict, reason, drift: result.drift, bringForward: reordered || moved }
 }
 
@@ -77,14 +67,16 @@ async function lastTaskMoved(run: Run): Promise<boolean> {
 export async function runTail(run: Run): Promise<NewsDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
-  const bound = frontier - (facts.inversion_ms ?? 0)
-  const { overlap, settleMs } = run.config.sync
+  const { overlap, settleMs, window } = run.config.sync
   const before = facts.total
-  const done = await runWalk(run, {
+  const list = watchList(run, 'created_asc', frontier)
+  // Room for a run of neighbours before the open tasks, which change.
+  const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
+  const done = await runWalk(list.run, {
     kind: 'tail',
     request: {
-      start: Math.max(0, (before ?? 0) - overlap),
-      accepts: ({ moments, held }) => moments.some((at, index) => at !== null && at < bound && held[index] === 1),
+      start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
+      accepts: list.holds,
       known: { order: 'created_asc', inversionMs: facts.inversion_ms ?? 0 },
       beyond: false,
       lap: 'never',

@@ -116,3 +116,20 @@ export async function* passUnreadable(
   }
   return found === null ? { kind: 'end', total: next } : { kind: 'window', window: found }
 }
+
+/**
+ * Whether `window` shows at once the whole tie run that begins directly behind an unreadable position: from its first
+ * place on, with everything that was met of it, and its end; and the position is still where it was.
+ */
+export async function showsRunBehind(
+  reader: Reader,
+  { tie, floor }: ChainState,
+  window: ItemsWindow,
+): Promise<boolean> {
+  if (tie === null || window.skip !== floor) return false
+  const behind = window.moments.findIndex((at) => at !== tie.moment)
+  if (behind < 0 || window.met.slice(0, behind).filter((met) => met === 1).length < tie.met) return false
+  const unreadable = await reader.read(floor - 1, 1, { fresh: true, maxRetries: 1 })
+  reader.drop(unreadable)
+  return unreadable.kind !== 'items'
+}

@@ -2,6 +2,7 @@
 import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
+import type { OrderEvidence } from './order.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 import type { CountedRun } from './ties.ts'
 
@@ -21,13 +22,13 @@ export interface WalkRequest {
   /** Where the first window lies. */
   start: number
   /** For a walk that does not begin at 0: whether its first window lies early enough in the list. */
-  accepts?: (window: ItemsWindow) => boolean
-  /** Ends the walk as proven once true; called with every window that has joined. */
-  reached?: (window: ItemsWindow) => boolean
+  accepts?: (window: ItemsWindow) => boolean | Promise<boolean>
+  /** Ends the walk as proven once true; called with every window that has joined, and what was seen of the order so far. */
+  reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
   /** Whether the end is also looked for one window and ten windows further: full walks. */
   beyond: boolean
-  /** Whether a closing lap is run once the end is proven. */
-  lap: 'never' | 'unless-oldest-first'
+  /** Whether a closing lap is run once the end is proven; `beyond-one-window`: a list that the first window held needs none. */
+  lap: 'never' | 'unless-oldest-first' | 'beyond-one-window'
   /** The order that a complete walk has stored, for walks too short to show one; inversions up to `inversionMs`. */
   known?: { order: Order; inversionMs: number }
   /** Tasks created at or after this moment do not count in the digest of the sequence. */

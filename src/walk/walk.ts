@@ -3,7 +3,7 @@
 import type { Moment } from '../task.ts'
 import { type ChainState, extendChain, judgeSeam, newChain } from './chain.ts'
 import { crossHidden, type EndJudgement, type EndQuestion, judgeDriftingEnd, judgeEnd } from './end.ts'
-import { firstItemTwice, isListEmpty, joinByPlace, passUnreadable } from './guards.ts'
+import { firstItemTwice, isListEmpty, joinByPlace, passUnreadable, showsRunBehind } from './guards.ts'
 import { closeLap, type FirstWindow } from './lap.ts'
 import { MovingEnd, type Patience } from './moving-end.ts'
 import { contradicts, orderShown } from './order.ts'
@@ -188,7 +188,7 @@ class Walker {
   private async *onWindow(window: ItemsWindow): Steps<Ended | null> {
     const { chain, request } = this
     const beginning = chain.last === null
-    if (beginning && window.skip > 0 && request.accepts !== undefined && !request.accepts(window)) {
+    if (beginning && window.skip > 0 && request.accepts !== undefined && !(await request.accepts(window))) {
       yield { kind: 'keep', window }
       this.stepBackFrom(window)
       return null
@@ -201,7 +201,7 @@ class Walker {
     }
     // An anchor outside the run: the run was read from before its start, so it needs no counting.
     if (seam.kind === 'joined') this.counting = null
-    if (seam.kind === 'tied' && this.counting === null && !this.acceptTied(window)) return null
+    if (seam.kind === 'tied' && this.counting === null && !(await this.acceptTied(window))) return null
     return yield* this.join(window)
   }
 
@@ -217,10 +217,14 @@ class Walker {
    * The overlap shows only the tie run of the chain's last item: reach back to before it, and count the run where that is
    * too far. False where the window is dropped and read anew from further back.
    */
-  private acceptTied(window: ItemsWindow): boolean {
+  private async acceptTied(window: ItemsWindow): Promise<boolean> {
     const { chain, reader } = this
-    // Directly behind an unreadable position, where the place is the anchor, there is no run to count.
-    if (this.pageOfOne || chain.tie === null || (chain.floor > 0 && chain.tie.start === chain.floor)) return true
+    if (this.pageOfOne || chain.tie === null) return true
+    if (chain.floor > 0 && chain.tie.start === chain.floor) {
+      // Directly behind an unreadable position there is no item before the run to count it from.
+      if (!(await showsRunBehind(reader, chain, window))) this.doubts.push('ties')
+      return true
+    }
     if (chain.filtered) {
       // No counting by index among hidden items.
       this.doubts.push('ties')
@@ -259,7 +263,7 @@ class Walker {
     }
     if (behindRun !== null) yield* this.proveCounted(behindRun)
     await this.suspectFilter(window)
-    if (this.request.reached?.(window) === true) return { kind: 'stop', reason: null }
+    if ((await this.request.reached?.(window, this.chain.order)) === true) return { kind: 'stop', reason: null }
     const twice = await firstItemTwice(this.reader, this.firstWindow, earlier, window)
     if (twice !== null) return { kind: 'stop', reason: twice }
 
@@ -386,6 +390,7 @@ class Walker {
   private async *closingLap(): Steps<void> {
     const { request, reader } = this
     if (this.firstWindow === null || request.lap === 'never' || this.total === 0) return
+    if (request.lap === 'beyond-one-window' && (this.total ?? 0) <= this.firstWindow.ids.length) return
     if (orderShown(this.chain.order, request.settings.settleMs).order === 'created_asc') return
     const most = 20 + 2 * Math.ceil((this.total ?? 0) / Math.max(1, reader.largest))
     const bound = Math.min(request.settings.maxRequests - reader.requests, most)

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/deletions.ts'
 import { layOver } from '../../src/sync/intake.ts'
-import { olderThan } from '../../src/sync/news.ts'
 import { nextOpenCheck } from '../../src/sync/open-checks.ts'
 import { coveringWindows } from '../../src/sync/open-tasks.ts'
 import { rangeRequest } from '../../src/sync/range.ts'
@@ -101,13 +100,6 @@ describe('the frontier', () => {
     ['an empty list', null, { firstServiceDate: 10_000 }, 9_000],
   ])('%s', (_, newest, more, expected) => {
     expect(frontierOf(result(more), newest, 1_000)).toBe(expected)
-  })
-
-  test('a head walk ends once enough items clearly older than the frontier have been met, each counted once', () => {
-    const reached = olderThan(100, 3)
-    expect(reached(makeWindow([120, 99, null, 98]))).toBe(false)
-    expect(reached(makeWindow([99, 98], [1, 1]))).toBe(false)
-    expect(reached(makeWindow([97]))).toBe(true)
   })
 })
 

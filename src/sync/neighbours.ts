@@ -1,0 +1,91 @@
+// Where a head walk may end and a tail walk may begin: not at any task the mirror knows, but at a run of neighbours, tasks
+// that follow one another in the list as the mirror holds them by createdAt. A list that is really ordered by something
+// else (the last update, say) brings known tasks to the front as well, but not with all their neighbours, or not as they
+// were (design.md 6.3). Pure.
+
+/** A task that the mirror held before this walk, at its place in the list. */
+export interface Candidate {
+  id: string
+  seq: number
+  /** Its createdAt, epoch ms. */
+  moment: number
+  /** The list shows it in the form in which it showed it last. */
+  isAsBefore: boolean
+}
+
+export interface RunRules {
+  order: 'created_desc' | 'created_asc'
+  /** The largest inversion of createdAt known to be in the list, ms. */
+  inversionMs: number
+  /** Neighbours that the list shows as it showed them before. */
+  wanted: number
+}
+
+/** One or two neighbours may stand side by side by chance, however small the overlap. */
+const LEAST_RUN = 3
+/** So many times as many neighbours are enough where the list shows them in another form every time. */
+const CHANGED = 10
+
+export function runWanted(overlap: number): number {
+  return Math.max(overlap, LEAST_RUN)
+}
+
+/** What could be part of a run that goes on: more is not worth keeping of the items before. */
+export function longestRun({ wanted }: RunRules): number {
+  return wanted * CHANGED
+}
+
+/**
+ * Splits what follows directly upon one another in the list where a task goes back by more than the known inversions: no
+ * list in that order has both sides of the cut where they stand.
+ */
+export function inOrder(listed: Candidate[], { order, inversionMs }: RunRules): Candidate[][] {
+  const stretches: Candidate[][] = []
+  let furthest = 0
+  for (const candidate of listed) {
+    const progress = order === 'created_desc' ? -candidate.moment : candidate.moment
+    if (stretches.length === 0 || progress < furthest - inversionMs) {
+      stretches.push([])
+      furthest = progress
+    }
+    furthest = Math.max(furthest, progress)
+    stretches.at(-1)?.push(candidate)
+  }
+  return stretches
+}
+
+/**
+ * Whether `stretch`, in list order, holds a run: so many neighbours, and between the first and the last of them, by the
+ * places they have in the mirror, no task that the stretch does not show. One that was deleted since leaves such a gap as
+ * well; then the run has to be found before or behind it.
+ */
+export function holdsRun(stretch: Candidate[], placeOf: ReadonlyMap<number, number>, rules: RunRules): boolean {
+  const places = stretch.map(({ seq }) => placeOf.get(seq) ?? Number.NaN)
+  const gapless = gaplessness(places)
+  let asBefore = 0
+  for (let at = 0; at < stretch.length; at += 1) {
+    asBefore = stretch[at]?.isAsBefore === true ? asBefore + 1 : 0
+    if (asBefore >= rules.wanted && gapless(at + 1 - rules.wanted, at + 1)) return true
+    const many = longestRun(rules)
+    if (at + 1 >= many && gapless(at + 1 - many, at + 1)) return true
+  }
+  return false
+}
+
+/** Tells of a part of `places` whether every place between its lowest and its highest is among them all. */
+function gaplessness(places: number[]): (from: number, to: number) => boolean {
+  const sorted = [...places].sort((a, b) => a - b)
+  // Of two places in the same block every place between them is there.
+  const blocks = new Map<number, number>()
+  let block = 0
+  sorted.forEach((place, index) => {
+    if (index > 0 && place - (sorted[index - 1] as number) > 1) block += 1
+    blocks.set(place, block)
+  })
+  return (from, to) => new Set(places.slice(from, to).map((place) => blocks.get(place))).size === 1
+}
+
+/** The candidates in the order in which the mirror counts their places: newest first, equal createdAt by id from behind. */
+export function byPlace(candidates: Candidate[]): Candidate[] {
+  return [...candidates].sort((a, b) => b.moment - a.moment || Buffer.compare(Buffer.from(b.id), Buffer.from(a.id)))
+}

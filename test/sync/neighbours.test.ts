@@ -1,0 +1,86 @@
+// Where a head walk may end: known tasks prove nothing by themselves, neighbours do.
+import { describe, expect, test } from 'vitest'
+import { byPlace, type Candidate, holdsRun, inOrder, longestRun, type RunRules } from '../../src/sync/neighbours.ts'
+
+const NEWEST_FIRST: RunRules = { order: 'created_desc', inversionMs: 0, wanted: 3 }
+
+/** Tasks created at these moments, which name them, as the list shows them; those of `changed` in another form than before. */
+function listed(moments: number[], changed: number[] = []): Candidate[] {
+  return moments.map((moment, seq) => ({ id: `t${seq}`, seq, moment, isAsBefore: !changed.includes(moment) }))
+}
+
+/** Whether the list holds a run, given all createdAt of the mirror. */
+function hasRun(shown: Candidate[], mirror: number[], rules = NEWEST_FIRST): boolean {
+  const stretches = inOrder(shown, rules)
+  // As many of the mirror's places as there are tasks with that createdAt, in the order of `byPlace`.
+  const all = mirror.toSorted((a, b) => b - a)
+  const used = new Map<number, number>()
+  const placeOf = new Map(
+    byPlace(shown).map(({ seq, moment }) => {
+      const place = all.indexOf(moment) + (used.get(moment) ?? 0)
+      used.set(moment, (used.get(moment) ?? 0) + 1)
+      return [seq, place]
+    }),
+  )
+  return stretches.some((stretch) => holdsRun(stretch, placeOf, rules))
+}
+
+const MIRROR = Array.from({ length: 60 }, (_, index) => index + 1)
+
+describe('newest first', () => {
+  test('neighbours of the mirror are a run wherever they stand', () => {
+    expect(hasRun(listed([50, 49, 48]), MIRROR)).toBe(true)
+    expect(hasRun(listed([9, 8, 7]), MIRROR)).toBe(true)
+  })
+
+  test('fewer than wanted are none', () => {
+    expect(hasRun(listed([50, 49]), MIRROR)).toBe(false)
+  })
+
+  test('known tasks that were updated stand in front without their neighbours', () => {
+    expect(hasRun(listed([40, 30, 20, 10]), MIRROR)).toBe(false)
+    expect(hasRun(listed([48, 49, 50]), MIRROR)).toBe(false)
+    expect(hasRun(listed([41, 40, 30, 29, 20, 19]), MIRROR)).toBe(false)
+  })
+
+  test('what stands behind a task that went back in order fills no gap before it', () => {
+    expect(hasRun(listed([50, 30, 29, 49, 48]), MIRROR)).toBe(false)
+  })
+
+  test('a deleted task leaves a gap, and the run is found behind it', () => {
+    expect(hasRun(listed([50, 49, 47, 46]), MIRROR)).toBe(false)
+    expect(hasRun(listed([50, 49, 47, 46, 45]), MIRROR)).toBe(true)
+  })
+
+  test('neighbours that changed do not count: those are what an update brings to the front, in order by chance', () => {
+    expect(hasRun(listed([50, 49, 48, 47, 46], [48]), MIRROR)).toBe(false)
+    expect(hasRun(listed([50, 49, 48, 47, 46, 45], [48]), MIRROR)).toBe(true)
+  })
+
+  test('ten times as many are enough where the list shows everything in another form each time', () => {
+    const many = longestRun(NEWEST_FIRST)
+    const all = Array.from({ length: many }, (_, index) => 60 - index)
+    expect(hasRun(listed(all, all), MIRROR)).toBe(true)
+    expect(hasRun(listed(all.slice(1), all), MIRROR)).toBe(false)
+  })
+
+  test('equal createdAt may come in any order', () => {
+    const shown = listed([50, 50, 50, 49])
+      .toReversed()
+      .toSorted((a, b) => b.moment - a.moment)
+    expect(hasRun(shown, [50, 50, 50, 49])).toBe(true)
+  })
+
+  test('inversions that are known to be in the list make no cut', () => {
+    const rules = { ...NEWEST_FIRST, inversionMs: 2 }
+    expect(hasRun(listed([50, 48, 49, 47]), MIRROR, rules)).toBe(true)
+    expect(hasRun(listed([50, 48, 49, 47]), MIRROR)).toBe(false)
+  })
+})
+
+test('oldest first the same holds the other way round', () => {
+  const rules: RunRules = { ...NEWEST_FIRST, order: 'created_asc' }
+  expect(hasRun(listed([48, 49, 50]), MIRROR, rules)).toBe(true)
+  expect(hasRun(listed([50, 49, 48]), MIRROR, rules)).toBe(false)
+  expect(hasRun(listed([20, 30, 40]), MIRROR, rules)).toBe(false)
+})
