@@ -2,7 +2,7 @@
 import type { TaskRow } from '../task.ts'
 import { IdFilter } from './id-filter.ts'
 import type { Db } from './open.ts'
-import { TASK_COLUMNS } from './shape.ts'
+import { rowValues, TASK_COLUMNS } from './shape.ts'
 
 /** What the mirror knows of a task before an answer is taken in. */
 export interface KnownTask {
@@ -73,7 +73,6 @@ export function taskTable(db: Db): TaskTable {
   }
   reload()
   const filter = seq === 0 ? new IdFilter() : null
-  const values = (row: TaskRow) => TASK_COLUMNS.map((name) => row[name])
 
   return {
     find(id) {
@@ -96,12 +95,12 @@ export function taskTable(db: Db): TaskTable {
       seq += 1
       changeSeq += 1
       filter?.add(row.id)
-      insert.run(seq, ...values(row), contentHash, listHash, readAt, now, now, changeSeq)
+      insert.run(seq, ...rowValues(row), contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },
     replace(wanted, row, contentHash, listHash, readAt, now) {
       changeSeq += 1
-      replace.run(...values(row), contentHash, listHash, readAt, now, changeSeq, wanted)
+      replace.run(...rowValues(row), contentHash, listHash, readAt, now, changeSeq, wanted)
     },
     setListHash: (wanted, listHash) => void setListHash.run(listHash, wanted),
     bury(wanted, now) {
@@ -114,7 +113,7 @@ export function taskTable(db: Db): TaskTable {
     },
     strip(wanted, row, contentHash, now) {
       changeSeq += 1
-      strip.run(...values(row), contentHash, now, changeSeq, wanted)
+      strip.run(...rowValues(row), contentHash, now, changeSeq, wanted)
     },
     highestSeq: () => seq,
     liveCount: () => liveCount.get() as number,

@@ -1,9 +1,17 @@
 // A window made ready for the writer: parsed, shaped, hashed. Pure, so it runs on whichever thread is idle; the result is
 // flat arrays, because those cross from thread to thread at a fraction of the cost of objects (docs/performance.md).
 import { createHash } from 'node:crypto'
-import { contentHash, shapeTask, TASK_COLUMNS } from '../mirror/shape.ts'
+import {
+  type ColumnValue,
+  contentHash,
+  hashOfValues,
+  rowAt,
+  rowValues,
+  shapeTask,
+  TASK_COLUMNS,
+} from '../mirror/shape.ts'
 import { readPage, type UnfitItem } from '../service/wire.ts'
-import type { Integer, Moment, Task, TaskRow } from '../task.ts'
+import type { Moment, Task, TaskRow } from '../task.ts'
 import { isFinal, type ListedTask, lacksParts } from './intake.ts'
 
 export interface PreparedWindow {
@@ -14,7 +22,7 @@ export interface PreparedWindow {
   ids: string[]
   moments: Moment[]
   /** The task columns of every item, one item after another; nulls for items that are unfit. */
-  values: (string | Integer | null)[]
+  values: ColumnValue[]
   /** 16 bytes for every item. */
   hashes: Uint8Array
   /** FINAL | LACKS for every item. */
@@ -47,6 +55,7 @@ export function* prepareInSteps(
   finalStatuses: ReadonlySet<string>,
 ): Generator<undefined, PreparedWindow> {
   const { statusCode, message, hasPayload, items } = readPage(raw)
+  const hashes = Buffer.alloc(items.length * HASH)
   const window: PreparedWindow = {
     statusCode,
     message,
@@ -54,7 +63,7 @@ export function* prepareInSteps(
     ids: [],
     moments: [],
     values: [],
-    hashes: new Uint8Array(items.length * HASH),
+    hashes,
     flags: new Uint8Array(items.length),
     unfit: [],
   }
@@ -67,16 +76,20 @@ export function* prepareInSteps(
       window.unfit.push([index, item])
       continue
     }
-    const { row, hash, final, lacks } = prepareTask(item.task, finalStatuses)
+    const { task } = item
+    const row = shapeTask(task)
+    const values = rowValues(row)
+    const final = isFinal(task, finalStatuses)
     window.ids.push(row.id)
     window.moments.push(momentOf(row))
-    for (const column of TASK_COLUMNS) window.values.push(row[column])
-    window.hashes.set(hash, index * HASH)
-    window.flags[index] = (final ? FINAL : 0) | (lacks ? LACKS : 0)
+    window.values.push(...values)
+    hashes.write(hashOfValues(values), index * HASH, HASH, 'hex')
+    window.flags[index] = (final ? FINAL : 0) | (lacksParts(task, final) ? LACKS : 0)
   }
   return window
 }
 
+/** One task made ready by itself. */
 export function prepareTask(task: Task, finalStatuses: ReadonlySet<string>): ListedTask {
   const row = shapeTask(task)
   const final = isFinal(task, finalStatuses)
@@ -85,13 +98,10 @@ export function prepareTask(task: Task, finalStatuses: ReadonlySet<string>): Lis
 
 /** The item at `index`, which must not be an unfit one. */
 export function listedTask(window: PreparedWindow, index: number): ListedTask {
-  const row: Record<string, string | Integer | null> = {}
-  for (let column = 0; column < WIDTH; column += 1) {
-    row[TASK_COLUMNS[column] as string] = window.values[index * WIDTH + column] as string | Integer | null
-  }
   const flags = window.flags[index] as number
   const hash = Buffer.from(window.hashes.buffer, window.hashes.byteOffset + index * HASH, HASH)
-  return { row: row as unknown as TaskRow, hash, final: (flags & FINAL) !== 0, lacks: (flags & LACKS) !== 0 }
+  const row = rowAt(window.values, index * WIDTH)
+  return { row, hash, final: (flags & FINAL) !== 0, lacks: (flags & LACKS) !== 0 }
 }
 
 function momentOf({ created_at: created }: TaskRow): Moment {
