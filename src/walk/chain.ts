@@ -1,6 +1,6 @@
 // The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
-import { areTiesOrdered, breakStretch, noEvidence, type OrderEvidence, observe } from './order.ts'
+import { areTiesOrdered, breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe } from './order.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
@@ -137,8 +137,14 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
     return chain
   }
   // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
-  if (lastAt < 0 && !first && !follows) breakStretch(chain.order)
-  observe(chain.order, ids, moments, lastAt + 1)
+  let from = lastAt + 1
+  if (lastAt < 0 && !first && !follows) {
+    // Behind the last item that was met before, the list goes on; without one it is read from the front again.
+    from = met.lastIndexOf(1) + 1
+    if (from === 0) breakStretch(chain.order)
+    else missNeighbour(chain.order)
+  }
+  observe(chain.order, ids, moments, from)
 
   chain.end = skip + count
   chain.lastSeen = { skip, asked: window.asked }

@@ -101,6 +101,14 @@ export async function* passUnreadable(
     if (found !== null) reader.drop(found)
     return { kind: 'moved' }
   }
+  // Where one of them was removed meanwhile, another item has come to its place.
+  for (let index = position; index < next; index += 1) {
+    const again = await reader.read(index, 1, { fresh: true, maxRetries: 1 })
+    reader.drop(again)
+    if (again.kind !== 'items' || again.ids.length === 0) continue
+    if (found !== null) reader.drop(found)
+    return { kind: 'moved' }
+  }
   // A refusal with nothing behind it is no item but an end, or a limit of the service: that is judged elsewhere.
   if (found === null && answer.kind === 'refused') return { kind: 'moved' }
   if (found === null) {

@@ -80,9 +80,9 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
       evidence.pairs += 1
       if (moment > evidence.previous) evidence.rising += 1
       else if (moment < evidence.previous) evidence.falling += 1
-      evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - (evidence.lowest as number))
-      evidence.inversionAsc = Math.max(evidence.inversionAsc, (evidence.highest as number) - moment)
     }
+    if (evidence.lowest !== null) evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - evidence.lowest)
+    if (evidence.highest !== null) evidence.inversionAsc = Math.max(evidence.inversionAsc, evidence.highest - moment)
     evidence.previous = moment
     if (evidence.lowest === null || moment < evidence.lowest) evidence.lowest = moment
     if (evidence.highest === null || moment > evidence.highest) evidence.highest = moment
@@ -107,12 +107,17 @@ function spreadOf(sample: number[]): number {
   return at(0.9) - at(0.1)
 }
 
-/** A new stretch of the list begins: its first item is no neighbour of the last one observed. */
+/** The list is read from the front again: its first item says nothing of those observed before. */
 export function breakStretch(evidence: OrderEvidence): void {
-  evidence.previous = null
-  evidence.previousId = null
+  missNeighbour(evidence)
   evidence.lowest = null
   evidence.highest = null
+}
+
+/** The next item observed stands further down, but is no neighbour of the last one: that was deleted. */
+export function missNeighbour(evidence: OrderEvidence): void {
+  evidence.previous = null
+  evidence.previousId = null
 }
 
 export interface OrderShown {
@@ -128,6 +133,8 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
   const idOrder = evidence.idFalling === 0 ? 'id_asc' : evidence.idRising === 0 ? 'id_desc' : null
   const ids = evidence.idRising + evidence.idFalling
   if (evidence.values.length >= 3 && evidence.rising + evidence.falling > 0) {
+    // Most neighbours were never seen side by side: what the others show is chance.
+    if (2 * evidence.pairs < evidence.seen - 1) return { order: 'none', inversionMs: 0 }
     // Where everything was created within the tolerance, any sequence would do: that shows no order.
     const spread = spreadOf(evidence.sample)
     const tolerated = (inversion: number): boolean =>
