@@ -135,8 +135,11 @@ export async function showsRunBehind(
   window: ItemsWindow,
 ): Promise<boolean> {
   if (tie === null || window.skip !== floor) return false
-  const behind = window.moments.findIndex((at) => at !== tie.moment)
-  if (behind < 0 || window.met.slice(0, behind).filter((met) => met === 1).length < tie.met) return false
+  const end = window.moments.findIndex((at) => at !== tie.moment)
+  // Without an end it may go on behind the window, unless that brings nothing new: then the next window tells.
+  if (end < 0 && window.met.includes(0)) return false
+  const run = end < 0 ? window.met : window.met.slice(0, end)
+  if (run.filter((met) => met === 1).length < tie.met) return false
   const unreadable = await reader.read(floor - 1, 1, { fresh: true, maxRetries: 1 })
   reader.drop(unreadable)
   return unreadable.kind !== 'items'

@@ -72,6 +72,8 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
         else evidence.tiedFalling += 1
       }
     }
+    // Within a run of equal createdAt a neighbour that was not seen says as little as one that was.
+    const isTied = evidence.lowest !== null && moment !== null && moment === evidence.previousMoment
     evidence.previousId = id
     evidence.previousMoment = moment
     if (moment === null) continue
@@ -80,7 +82,7 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
       evidence.pairs += 1
       if (moment > evidence.previous) evidence.rising += 1
       else if (moment < evidence.previous) evidence.falling += 1
-    }
+    } else if (isTied) evidence.pairs += 1
     if (evidence.lowest !== null) evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - evidence.lowest)
     if (evidence.highest !== null) evidence.inversionAsc = Math.max(evidence.inversionAsc, evidence.highest - moment)
     evidence.previous = moment
