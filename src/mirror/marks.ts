@@ -26,6 +26,16 @@ export class Bits {
     bits[bit >> 3] = before | (1 << (bit & 7))
     return bits[bit >> 3] !== before
   }
+
+  /** Takes out every number above `highest`. */
+  dropAbove(highest: number): void {
+    const last = Math.floor(highest / CHUNK_BITS)
+    for (const [chunk, bits] of this.chunks) {
+      if (chunk > last) this.chunks.delete(chunk)
+      else if (chunk === last)
+        for (let bit = (highest % CHUNK_BITS) + 1; bit < CHUNK_BITS; bit += 1) bits[bit >> 3]! &= ~(1 << (bit & 7))
+    }
+  }
 }
 
 export interface Marks {

@@ -6,6 +6,7 @@ import type { ClientOptions } from '../service/client.ts'
 import type { Traffic } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import { BY_ITSELF } from './commits.ts'
 import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { startWriter } from './thread.ts'
@@ -52,6 +53,7 @@ export async function runErrand<T>(
     finalStatuses: sync.finalStatuses,
     oweDetails: sync.details !== 'never',
     dryRun: false,
+    gathering: BY_ITSELF,
   })
   const service = await openClient(context, signal, client)
   let done: ErrandDone<T> | null = null

@@ -4,6 +4,7 @@ import { EXIT, exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../
 import type { Service } from '../service/service.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import type { Gathering } from './commits.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
@@ -98,6 +99,9 @@ interface Ended {
   codes: number[]
 }
 
+/** Beyond eight windows hardly anything is gained (docs/performance.md); a reader waits no longer for what is new. */
+const GATHERING: Gathering = { pieces: 8, ms: 100 }
+
 function openWriterThread({ config, now }: RunContext, request: SyncRequest): Promise<Writer> {
   const { mirror, sync, rejected } = config
   return startWriter({
@@ -111,6 +115,7 @@ function openWriterThread({ config, now }: RunContext, request: SyncRequest): Pr
     finalStatuses: sync.finalStatuses,
     oweDetails: (request.details ?? sync.details) !== 'never',
     dryRun: request.dryRun === true,
+    gathering: GATHERING,
   })
 }
 

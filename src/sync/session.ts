@@ -13,6 +13,7 @@ import { type RunCounts, type RunEnd, runTable } from '../mirror/runs.ts'
 import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
 import { placesOf, taskTable } from '../mirror/tasks.ts'
 import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../mirror/walks.ts'
+import { commitsTo, type Gathering } from './commits.ts'
 import { detailIntake } from './details-intake.ts'
 import type { Tables } from './intake.ts'
 import { nextOpenCheck } from './open-checks.ts'
@@ -34,6 +35,8 @@ export interface SessionOptions {
   oweDetails: boolean
   /** Everything is rolled back at the end; a mirror that is missing is made elsewhere and removed. */
   dryRun: boolean
+  /** Windows that share a transaction. What a kill takes back is asked for again by the next run. */
+  gathering: Gathering
 }
 
 export interface Opened {
@@ -91,23 +94,19 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
   const { tasks, owed, setAside } = tables
   const walks = walkTable(db)
   const runs = runTable(db)
-  let commits = 0
+  const seen = new Bits()
   let handles = 0
   let marks: { walkId: number; of: Marks } | null = null
 
-  /** One IMMEDIATE transaction. What is kept in memory beside it is read again after a rollback. */
-  function commit<T>(work: () => T): T {
-    try {
-      const result = explaining(options.path, () => db.transaction(work).immediate())
-      commits += 1
-      return result
-    } catch (error) {
-      marks = null
-      tasks.reload()
-      setAside.reload()
-      throw error
-    }
+  /** What is kept in memory beside the mirror is read again. */
+  function onRollback(): void {
+    marks = null
+    tasks.reload()
+    setAside.reload()
+    seen.dropAbove(tasks.highestSeq())
   }
+
+  const { commit, gather, count } = commitsTo(db, options.path, options.gathering, onRollback)
 
   const runId = commit(() => {
     writeFacts(db, { final_statuses: options.finalStatuses }, options.now)
@@ -121,7 +120,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     rules: { finalStatuses: new Set(options.finalStatuses), oweDetails: options.oweDetails },
     walks,
     runs,
-    seen: new Bits(),
+    seen,
     unfitMet: new Set(),
     detailReadAt: new Map(),
     marks(walkId) {
@@ -131,8 +130,9 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
       }
       return marks.of
     },
-    commits: () => commits,
+    pieces: count,
     commit,
+    gather,
     nextHandle: () => ++handles,
   }
 
@@ -237,7 +237,8 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
 
     /**
-     * Ends the connection and gives the lock back, whatever happens; returns the size of a WAL that readers keep from
+     * Ends the connection and gives the lock back, whatever happens; windows gathered since the last commit are lost, so
+     * `endRun` comes before. Returns the size of a WAL that readers keep from
      * being folded back, bytes. Throws where the disk keeps it: nothing is lost, the next run folds it back.
      */
     close(): number {

@@ -43,7 +43,7 @@ interface Held {
   window: PreparedWindow
   unfit: Map<number, UnfitItem>
   known: (KnownTask | undefined)[]
-  /** How many transactions there had been when `known` was looked up. */
+  /** How much work there had been when `known` was looked up. */
   viewedAt: number
 }
 
@@ -100,7 +100,7 @@ export function windowIntake(writing: Writing) {
         heldBefore[index] = row.seq <= marks.highestBefore ? 1 : 0
       } else if (holding.unfit.has(index)) met[index] = writing.unfitMet.has(ids[index] as string) ? 1 : 0
     })
-    holding.viewedAt = writing.commits()
+    holding.viewedAt = writing.pieces()
     return { met, held: heldBefore, known }
   }
 
@@ -121,16 +121,17 @@ export function windowIntake(writing: Writing) {
       return { ids, moments, ...look(handle, walkId) }
     },
 
-    /** Takes a viewed window in: rows, marks, walk progress, counts and set-aside items in one transaction. */
+    /** Takes a viewed window in: rows, marks, walk progress, counts and set-aside items in one transaction, which the
+     * next windows may share. */
     takeIn(step: TakeIn): TakenIn {
       const holding = held.get(step.handle) as Held
       held.delete(step.handle)
       const { window, unfit } = holding
       const marks = step.walkId === null ? null : writing.marks(step.walkId)
-      const fresh = holding.viewedAt === writing.commits()
+      const fresh = holding.viewedAt === writing.pieces()
       const taken: TakenIn = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
       const { counts } = taken
-      writing.commit(() => {
+      writing.gather(() => {
         const inWindow = new Set<string>()
         window.ids.forEach((id, index) => {
           const item = unfit.get(index)

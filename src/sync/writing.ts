@@ -30,8 +30,10 @@ export interface Writing {
   /** When the detail that brought the present content was asked for, by seq; an older answer never replaces it. */
   detailReadAt: Map<number, number>
   marks(walkId: number): Marks
-  /** How many transactions there have been. */
-  commits(): number
+  /** How much work there has been: pieces given to `commit` and `gather`. */
+  pieces(): number
   commit<T>(work: () => T): T
+  /** A commit that may come with the next ones, see `Commits`. */
+  gather<T>(work: () => T): T
   nextHandle(): number
 }

@@ -196,6 +196,7 @@ class Play {
         finalStatuses: ['DONE', 'FAILED'],
         oweDetails: true,
         dryRun: false,
+        gathering: { pieces: 1 + (this.#scenario.seed % 4), ms: Number.POSITIVE_INFINITY },
       })
       mortal = mortalWriter(session, plan.kill, (...call) => this.#witness(...call))
       const context = {
