@@ -130,11 +130,13 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
 }
 
 /**
- * The frontier a walk may set: the newest createdAt of its first window, and no later than its start by the service's
- * clock less `settleMs`, so that neither a task dated in the future nor one that appears late is left behind it.
+ * The frontier a walk may set: the newest createdAt of its first window, and no later than its start less `settleMs`, so
+ * that neither a task dated in the future nor one that appears late is left behind it. The start is that of the service's
+ * clock or of this machine's, whichever is earlier: one of them may be wrong, and an early frontier only costs requests.
  */
 export function frontierOf(result: WalkResult, newest: number | null, settleMs: number): number | null {
-  const start = result.firstServiceDate ?? result.firstStartedAt
-  if (start === null) return null
+  const clocks = [result.firstServiceDate, result.firstStartedAt].filter((at) => at !== null)
+  if (clocks.length === 0) return null
+  const start = Math.min(...clocks)
   return newest === null ? start - settleMs : Math.min(newest, start - settleMs)
 }

@@ -1,6 +1,14 @@
 // The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
-import { areTiesOrdered, breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe } from './order.ts'
+import {
+  areTiesOrdered,
+  breakStretch,
+  missNeighbour,
+  noEvidence,
+  type OrderEvidence,
+  observe,
+  observeWithin,
+} from './order.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
@@ -123,6 +131,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const first = before.last === null
   if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt
   addDigest(chain, window)
+  observeWithin(chain.order, ids, moments)
   chain.drift += seamDrift(before, window)
   if (seamReordered(before, window)) chain.order.unstable = true
 

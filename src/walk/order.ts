@@ -21,6 +21,9 @@ export interface OrderEvidence {
   values: number[]
   idRising: number
   idFalling: number
+  /** Whether ids ever rose, or fell, within one answer, items met before included. */
+  idRose: boolean
+  idFell: boolean
   previousId: string | null
   /** createdAt of the item before, missing ones included. */
   previousMoment: Moment
@@ -47,6 +50,8 @@ export function noEvidence(): OrderEvidence {
     values: [],
     idRising: 0,
     idFalling: 0,
+    idRose: false,
+    idFell: false,
     previousId: null,
     previousMoment: null,
     tiedRising: 0,
@@ -92,6 +97,26 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
   }
 }
 
+/**
+ * What one answer shows by itself, items met before included: whatever comes and goes between two answers, within one of
+ * them the order holds.
+ */
+export function observeWithin(evidence: OrderEvidence, ids: string[], moments: Moment[]): void {
+  let lowest: Moment = null
+  let highest: Moment = null
+  for (const [index, moment] of moments.entries()) {
+    const id = ids[index] as string
+    const before = ids[index - 1]
+    if (before !== undefined && id > before) evidence.idRose = true
+    else if (before !== undefined && id < before) evidence.idFell = true
+    if (moment === null) continue
+    if (lowest !== null) evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - lowest)
+    if (highest !== null) evidence.inversionAsc = Math.max(evidence.inversionAsc, highest - moment)
+    lowest = lowest === null ? moment : Math.min(lowest, moment)
+    highest = highest === null ? moment : Math.max(highest, moment)
+  }
+}
+
 const SAMPLE = 64
 
 function addSample(evidence: OrderEvidence, moment: number): void {
@@ -132,7 +157,9 @@ export interface OrderShown {
 /** Inversions of createdAt up to `settleMs` still count as created order. */
 export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShown {
   if (evidence.unstable) return { order: 'none', inversionMs: 0 }
-  const idOrder = evidence.idFalling === 0 ? 'id_asc' : evidence.idRising === 0 ? 'id_desc' : null
+  const idRose = evidence.idRising > 0 || evidence.idRose
+  const idFell = evidence.idFalling > 0 || evidence.idFell
+  const idOrder = !idFell ? 'id_asc' : !idRose ? 'id_desc' : null
   const ids = evidence.idRising + evidence.idFalling
   if (evidence.values.length >= 3 && evidence.rising + evidence.falling > 0) {
     // Most neighbours were never seen side by side: what the others show is chance.

@@ -25,6 +25,12 @@ export class Ledger {
   /** Number of the answer that is next or being made. */
   answer = 0
   readonly lives = new Map<string, Life>()
+  /** The service's clock at every answer, epoch ms. */
+  readonly times: number[] = []
+  /** So many answers after it happened something is to be seen in every answer. */
+  lag = 0
+  /** How old what an answer says of a task may be, in answers. */
+  textLag = 0
   readonly #account: Account
 
   constructor(account: Account) {
@@ -63,14 +69,20 @@ export class Ledger {
   /** Ids that every answer from `first` to `last` could have shown. */
   *listedThroughout(first: number, last: number): Generator<[string, Life]> {
     for (const [id, life] of this.lives) {
-      if (life.listed.some(({ from, to }) => from <= first && to > last)) yield [id, life]
+      if (life.listed.some(({ from, to }) => from <= Math.max(0, first - this.lag) && to > last)) yield [id, life]
     }
   }
 
   /** Texts the task had at some answer from `first` on. */
   textsSince(id: string, first: number): string[] {
     const { texts } = this.lives.get(id) as Life
-    return texts.filter((_, index) => (texts[index + 1]?.from ?? OPEN) > first).map(({ text }) => text)
+    return texts.filter((_, index) => (texts[index + 1]?.from ?? OPEN) > first - this.textLag).map(({ text }) => text)
+  }
+
+  /** The text the task had at `answer`, or its first one. */
+  textAt(id: string, answer: number): string {
+    const { texts } = this.lives.get(id) as Life
+    return (texts.findLast(({ from }) => from <= answer) ?? (texts[0] as { text: string })).text
   }
 
   textsOf(id: string): string[] {
@@ -80,6 +92,7 @@ export class Ledger {
   /** Whether the task came into the list later than `settleMs` after its createdAt, and after the answer `after`. */
   isLate(life: Life, settleMs: number, after: number): boolean {
     const { from, since } = life.listed.at(-1) as Stretch
-    return from > after && !(life.isInitial && life.listed.length === 1) && life.createdAt < since - settleMs
+    const seen = this.lag === 0 ? since : (this.times[from + this.lag] ?? OPEN)
+    return from + this.lag > after && !(life.isInitial && life.listed.length === 1) && life.createdAt < seen - settleMs
   }
 }

@@ -6,6 +6,7 @@ import type { WalkKind } from '../../src/mirror/walks.ts'
 import type { TaskRow, Verdict } from '../../src/task.ts'
 import { canonical } from '../support/json-canon.ts'
 import type { Ledger } from './ledger.ts'
+import { hidesNews } from './oddities.ts'
 import type { Scenario } from './scenario.ts'
 
 /** The answers a walk consists of, over all runs it took. */
@@ -135,6 +136,7 @@ function* missedByWalk(
   lastFullFrom: number,
 ): Generator<string> {
   const { before, after, poisoned } = observed
+  if (hidesNews(scenario) && walk.kind !== 'full') return
   const name = `${walk.kind} walk ${walk.id} (answers ${span.first} to ${span.last}, ${walk.ordering})`
   for (const [id, life] of ledger.listedThroughout(span.first, span.last)) {
     if (poisoned.has(id)) continue
@@ -167,7 +169,7 @@ function* behindFrontier(
   lastFullFrom: number,
 ): Generator<string> {
   const { frontier } = after.facts
-  if (frontier === undefined) return
+  if (frontier === undefined || hidesNews(scenario)) return
   for (const [id, life] of ledger.listedThroughout(ledger.answer, ledger.answer)) {
     if (life.createdAt >= frontier || after.rows.has(id) || poisoned.has(id)) continue
     if (!ledger.isLate(life, scenario.settleMs, lastFullFrom))

@@ -3,6 +3,7 @@
 import type { Carries, ListOrderName, NotFoundStyle } from '../../src/simulator/options.ts'
 import { type Random, seeded } from '../../src/simulator/random.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
+import { anyOddity, type Oddity } from './oddities.ts'
 
 export interface AccountPlan {
   order: ListOrderName
@@ -65,6 +66,8 @@ export interface Scenario {
   failures: { list: number; refusedList: number; get: number; unreachable: number }
   /** From some request of a run on, every id is answered as if it were unknown. */
   outages: boolean
+  /** What is odd about the service beyond the account's own quirks; none where absent. */
+  oddity?: Oddity
   runs: RunPlan[]
 }
 
@@ -154,6 +157,22 @@ export function scenarioOf(seed: number): Scenario {
     outages: shaky && random.chance(0.5),
     runs: Array.from({ length: 1 + random.int(4) }, (_, index) => runOf(random, index)),
   }
+}
+
+/** A story with an odd service. */
+export function oddScenarioOf(seed: number): Scenario {
+  const random = seeded(seed, 0x0dd)
+  const scenario = scenarioOf(seed)
+  const { order } = scenario.account
+  const account: AccountPlan = {
+    ...scenario.account,
+    order: order === 'shuffled' ? random.pick(['updated_desc', 'insertion']) : order,
+    shuffleTies: false,
+    listCarries: 'whole',
+    hiddenFraction: 0,
+  }
+  const failures = random.chance(0.05) ? { ...scenario.failures, list: 0.5 } : scenario.failures
+  return { ...scenario, account, failures, poisoned: 0, oddity: anyOddity(random, scenario.window) }
 }
 
 function accountOf(random: Random, window: number): AccountPlan {
@@ -249,7 +268,7 @@ export function answerSize({ account, window }: Scenario): number {
 export function isProvable(scenario: Scenario, moments: number[]): boolean {
   const { order, ignoreSkip, wrap, skipLimit, hiddenFraction, repeatLast, shuffleTies } = scenario.account
   if (order === 'shuffled' || ignoreSkip || wrap || skipLimit > 0 || hiddenFraction > 0) return false
-  if (scenario.poisoned > 0) return false
+  if (scenario.poisoned > 0 || scenario.oddity !== undefined) return false
   const size = answerSize(scenario)
   if (size < 2 && moments.length > 0) return false
   // Its last window again and again: with one page it looks as if skip were ignored, with shuffled ties as if it moved.

@@ -3,8 +3,9 @@
 import { MirrorError } from '../../src/errors.ts'
 import type { Answer, Decode, Decoded, Service, Traffic, Window } from '../../src/service/service.ts'
 import type { Account } from '../../src/simulator/account.ts'
-import type { Random } from '../../src/simulator/random.ts'
+import { type Random, seeded } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
+import { detailLagOf, lagOf, OddList } from './oddities.ts'
 import type { ChangeKind, Scenario } from './scenario.ts'
 
 /** No run over so few tasks needs more. */
@@ -36,6 +37,8 @@ export class SimulatedService implements Service {
   readonly #ledger: Ledger
   readonly #random: Random
   readonly #log: (line: string) => void
+  readonly #odd: OddList | null
+  #runs = 0
   #requests = 0
   #inFlight = 0
   #outageFrom = Number.POSITIVE_INFINITY
@@ -54,6 +57,11 @@ export class SimulatedService implements Service {
     this.#ledger = ledger
     this.#random = random
     this.#log = log
+    const { oddity, window } = scenario
+    ledger.lag = lagOf(oddity)
+    ledger.textLag = Math.max(lagOf(oddity), detailLagOf(oddity))
+    this.#odd =
+      oddity === undefined ? null : new OddList(oddity, account.options, ledger, seeded(scenario.seed, 0x0dd1), window)
   }
 
   /** `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted. */
@@ -77,7 +85,9 @@ export class SimulatedService implements Service {
       if (this.broken.length > 20) this.broken.shift()
       return failed
     }
-    const listed = this.#account.list(skip, take)
+    // At rest every server and cache has had its time.
+    const odd = !this.isAlive && this.#ledger.lag > 0 ? null : this.#odd
+    const listed = odd === null ? this.#account.list(skip, take) : odd.list(this.#account.ids(), skip, take)
     if (listed.kind === 'refusal') {
       const { status, message } = listed
       this.#log(`${name} -> ${status}`)
@@ -100,7 +110,8 @@ export class SimulatedService implements Service {
     const text = isOut ? null : this.#account.get(id)
     if (text !== null) {
       this.#log(`${name} -> found`)
-      return this.#ok(`{"statusCode":200,"message":"OK","body":{"item":${text}}}`, answer, startedAt, decode)
+      const shown = this.#shownDetail(id, text)
+      return this.#ok(`{"statusCode":200,"message":"OK","body":{"item":${shown}}}`, answer, startedAt, decode)
     }
     this.#log(`${name} -> not found${isOut ? ' (outage)' : ''}`)
     if (!isOut || this.#account.get(id) === null) this.refusedIds.add(id)
@@ -112,6 +123,16 @@ export class SimulatedService implements Service {
     return { kind: 'refused', httpStatus, statusCode: httpStatus === 200 ? 404 : httpStatus, message: 'Not found' }
   }
 
+  /** The detail of a task that is there, as an odd service may answer. */
+  #shownDetail(id: string, text: string): string {
+    const { oddity } = this.#scenario
+    const lag = detailLagOf(oddity)
+    if (lag > 0 && this.isAlive && this.#ledger.lives.has(id))
+      return this.#ledger.textAt(id, this.#ledger.answer - this.#random.int(lag))
+    if (oddity?.kind !== 'other-detail' || !this.isAlive || !this.#random.chance(0.2)) return text
+    return this.#account.get(this.#random.pick(this.#account.ids())) ?? text
+  }
+
   traffic(): Traffic {
     return { requests: this.#requests, retries: 0, bytes: 0, waitedMs: 0, inFlight: this.#inFlight }
   }
@@ -120,6 +141,12 @@ export class SimulatedService implements Service {
 
   /** Between two answers: time passes, tasks come and go. */
   live(count: number): void {
+    this.#runs += 1
+    if (this.#scenario.oddity?.kind === 'replaced' && this.#runs === 2) {
+      const all = this.#account.ids()
+      this.#account.remove(all)
+      this.#account.insert(all.length)
+    }
     for (let index = 0; index < count; index += 1) this.#change()
   }
 
@@ -132,6 +159,7 @@ export class SimulatedService implements Service {
     this.#inFlight -= 1
     this.#ledger.answer += 1
     this.#clock.service += this.#random.int(this.#scenario.latencyMs + 1)
+    this.#ledger.times[this.#ledger.answer] = this.#clock.service
     const changes = this.isAlive && this.#requests < MOST_RESTLESS ? this.#scenario.changes : 0
     while (this.#random.chance(changes / 2)) this.#change()
     return startedAt
@@ -160,8 +188,9 @@ export class SimulatedService implements Service {
   }
 
   async #ok<T extends Decoded>(body: string, answer: number, startedAt: number, decode: Decode<T>): Promise<Answer<T>> {
-    const { dateHeader } = this.#scenario
-    const serviceDate = dateHeader ? Math.floor(this.#clock.service / 1000) * 1000 : null
+    const { dateHeader, oddity } = this.#scenario
+    const off = oddity?.kind === 'date-jumps' ? this.#random.int(7_200_000) - 3_600_000 : 0
+    const serviceDate = dateHeader ? Math.floor((this.#clock.service + off) / 1000) * 1000 : null
     await this.#turns()
     const raw = new TextEncoder().encode(body)
     this.decoding = answer

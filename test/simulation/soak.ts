@@ -1,11 +1,12 @@
 // `npm run test:soak`: seed after seed until SOAK_SECONDS are over (600), from SOAK_SEED on (the present day's number).
-// Prints every failing seed with its log; the exit code is 1 where there was one.
-import { scenarioOf } from './scenario.ts'
+// With SOAK_ODD=1 the services are odd (oddities.ts). Prints every failing seed with its log; the exit code is 1 where there was one.
+import { oddScenarioOf, scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 600)
 const from = Number(process.env.SOAK_SEED ?? Math.floor(Date.now() / 86_400_000) * 1_000_000)
 const most = Number(process.env.SOAK_SEEDS ?? Number.MAX_SAFE_INTEGER)
+const make = process.env.SOAK_ODD === '1' ? oddScenarioOf : scenarioOf
 const logs = process.env.SOAK_LOGS !== 'none'
 
 using stage = new Stage()
@@ -19,7 +20,7 @@ let runs = 0
 while (Date.now() - started < seconds * 1000 && seeds < most) {
   const seed = from + seeds
   seeds += 1
-  const outcome = await simulate(scenarioOf(seed), stage)
+  const outcome = await simulate(make(seed), stage)
   verdicts += outcome.verdicts.length
   complete += outcome.verdicts.filter((verdict) => verdict === 'complete').length
   killed += outcome.killed
@@ -27,7 +28,7 @@ while (Date.now() - started < seconds * 1000 && seeds < most) {
   if (outcome.violations.length === 0) continue
   failed += 1
   console.log(`seed ${seed}: ${outcome.violations[0]}`)
-  if (logs) console.log(`${JSON.stringify(scenarioOf(seed))}\n${outcome.log.join('\n')}\n`)
+  if (logs) console.log(`${JSON.stringify(make(seed))}\n${outcome.log.join('\n')}\n`)
 }
 const rate = (seeds / ((Date.now() - started) / 1000)).toFixed(0)
 const share = ((100 * complete) / Math.max(1, verdicts)).toFixed(0)

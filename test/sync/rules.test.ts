@@ -97,6 +97,7 @@ describe('the frontier', () => {
     ['busy account: the start of the walk less the settling time', 9_990, { firstServiceDate: 10_000 }, 9_000],
     ['a task dated in the future hides nothing', 1_000_000, { firstServiceDate: 10_000 }, 9_000],
     ['without a Date header the own clock stands in', 1_000_000, { firstStartedAt: 20_000 }, 19_000],
+    ['a Date header that is ahead hides nothing', 50_000, { firstServiceDate: 40_000, firstStartedAt: 10_000 }, 9_000],
     ['an empty list', null, { firstServiceDate: 10_000 }, 9_000],
   ])('%s', (_, newest, more, expected) => {
     expect(frontierOf(result(more), newest, 1_000)).toBe(expected)

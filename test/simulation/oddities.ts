@@ -1,0 +1,165 @@
+// Services that are odd beyond what the simulator of the product offers: replicas that lag, caches, orders that change in
+// mid-life. Makes the window such a service answers with from what the account really lists; knows nothing of walks.
+import { fittingCount, type PagingOptions, type Refusal, stretchOf } from '../../src/simulator/paging.ts'
+import { type Random, shuffle } from '../../src/simulator/random.ts'
+import type { Ledger } from './ledger.ts'
+
+export type Oddity =
+  /** Two servers answer in turn by chance; one is so many answers behind. */
+  | { kind: 'replicas'; lag: number }
+  /** A window that was answered is answered the same for so many answers. */
+  | { kind: 'cache'; lag: number }
+  /** Every so many items one is listed twice in a row, as a careless join does. */
+  | { kind: 'doubled'; every: number }
+  /** Answers hold at most a number of items that changes with every one of them, or with skip. */
+  | { kind: 'varying-cap'; bySkip: boolean }
+  /** `skip` is rounded down to whole pages of `take`. */
+  | { kind: 'page-numbers' }
+  /** `take` is rounded up to a multiple. */
+  | { kind: 'rounded-take'; multiple: number }
+  /** Behind the end the service fails. */
+  | { kind: 'failing-end' }
+  /** The items of a window come in another sequence every time. */
+  | { kind: 'reordered-windows' }
+  /** From an answer on the list has another order. */
+  | { kind: 'flip'; at: number; to: 'reversed' | 'created_desc' | 'created_asc' | 'id_asc' | 'oldest-update-first' }
+  /** The list stands on its head: oldest update first, for one. */
+  | { kind: 'reversed' }
+  /** Details are so many answers old. */
+  | { kind: 'stale-detail'; lag: number }
+  /** A detail is another task's now and then. */
+  | { kind: 'other-detail' }
+  /** The Date header is off by up to an hour, every answer by another amount. */
+  | { kind: 'date-jumps' }
+  /** Before the second run every task is removed and others come. */
+  | { kind: 'replaced' }
+
+/** How many answers may pass until every answer shows what happened. */
+export function lagOf(oddity: Oddity | null | undefined): number {
+  return oddity?.kind === 'replicas' || oddity?.kind === 'cache' ? oddity.lag : 0
+}
+
+/** How old a detail may be, in answers. */
+export function detailLagOf(oddity: Oddity | null | undefined): number {
+  return oddity?.kind === 'stale-detail' ? oddity.lag : 0
+}
+
+/**
+ * A list that changes its order in mid-life and still begins as it did, with what was never updated: what is new stands
+ * where a head or tail walk has no reason to look, until the next full walk (docs/reliability.md).
+ */
+export function hidesNews({ oddity }: { oddity?: Oddity }): boolean {
+  return oddity?.kind === 'flip' && oddity.to === 'oldest-update-first'
+}
+
+export interface OddAnswer {
+  kind: 'window'
+  texts: string[]
+}
+
+/** The list of an account as an odd service shows it. */
+export class OddList {
+  readonly #oddity: Oddity
+  readonly #paging: PagingOptions & { capBytes: number }
+  readonly #ledger: Ledger
+  readonly #random: Random
+  readonly #window: number
+  /** The sequence that was listed, by the answer from which on it was. */
+  readonly #history: { from: number; ids: readonly string[] }[] = []
+  readonly #cached = new Map<string, { answer: number; texts: string[] }>()
+
+  constructor(
+    oddity: Oddity,
+    paging: PagingOptions & { capBytes: number },
+    ledger: Ledger,
+    random: Random,
+    window: number,
+  ) {
+    this.#oddity = oddity
+    this.#paging = paging
+    this.#ledger = ledger
+    this.#random = random
+    this.#window = window
+  }
+
+  /** `current`: ids in list order as they are now. */
+  list(current: readonly string[], skip: number, take: number): OddAnswer | Refusal {
+    const { answer } = this.#ledger
+    this.#remember(current)
+    const oddity = this.#oddity
+    const key = `${skip}:${take}`
+    const cached = oddity.kind === 'cache' ? this.#cached.get(key) : undefined
+    if (cached !== undefined && answer - cached.answer < lagOf(oddity)) return { kind: 'window', texts: cached.texts }
+    const asOf = oddity.kind === 'replicas' && this.#random.chance(0.5) ? answer - oddity.lag : answer
+    const ids = this.#shown(this.#at(asOf), answer)
+    const from = oddity.kind === 'page-numbers' && take > 0 ? Math.floor(skip / take) * take : skip
+    const wanted = oddity.kind === 'rounded-take' ? Math.ceil(take / oddity.multiple) * oddity.multiple : take
+    if (oddity.kind === 'failing-end' && from >= ids.length)
+      return { kind: 'refusal', status: 500, message: 'Internal Server Error' }
+    const stretch = stretchOf(this.#paging, ids.length, from, wanted)
+    if (stretch.kind === 'refusal') return stretch
+    let some = ids.slice(stretch.from, stretch.to)
+    if (oddity.kind === 'varying-cap') {
+      const most = 1 + (oddity.bySkip ? (skip * 7) % this.#window : this.#random.int(this.#window))
+      some = some.slice(0, most)
+    }
+    if (oddity.kind === 'reordered-windows') some = shuffle([...some], this.#random)
+    const texts = some.map((id) => this.#ledger.textAt(id, asOf))
+    const fitting = texts.slice(0, fittingCount(texts, this.#paging.capBytes))
+    if (oddity.kind === 'cache') this.#cached.set(key, { answer, texts: fitting })
+    return { kind: 'window', texts: fitting }
+  }
+
+  #remember(ids: readonly string[]): void {
+    const last = this.#history.at(-1)
+    if (last !== undefined && last.ids.length === ids.length && last.ids.every((id, index) => id === ids[index])) return
+    this.#history.push({ from: this.#ledger.answer, ids })
+    if (this.#history.length > 500) this.#history.shift()
+  }
+
+  #at(answer: number): readonly string[] {
+    const found = this.#history.findLast(({ from }) => from <= answer) ?? this.#history[0]
+    return (found as { ids: readonly string[] }).ids
+  }
+
+  /** What the service makes of the account's own sequence. */
+  #shown(ids: readonly string[], answer: number): string[] {
+    const oddity = this.#oddity
+    if (oddity.kind === 'doubled')
+      return ids.flatMap((id, index) => (index % oddity.every === oddity.every - 1 ? [id, id] : [id]))
+    if (oddity.kind === 'reversed') return ids.toReversed()
+    if (oddity.kind !== 'flip' || answer < oddity.at) return [...ids]
+    const { lives } = this.#ledger
+    const created = (id: string): number => lives.get(id)?.createdAt ?? 0
+    const touched = (id: string): number => lives.get(id)?.moves.at(-1) ?? lives.get(id)?.listed[0]?.from ?? 0
+    const by = (key: (id: string) => number, sign: number): string[] => ids.toSorted((a, b) => sign * (key(a) - key(b)))
+    if (oddity.to === 'reversed') return ids.toReversed()
+    if (oddity.to === 'created_desc') return by(created, -1)
+    if (oddity.to === 'created_asc') return by(created, 1)
+    if (oddity.to === 'oldest-update-first') return by(touched, 1)
+    return ids.toSorted()
+  }
+}
+
+/** One of them, for a window of this size. */
+export function anyOddity(random: Random, window: number): Oddity {
+  const lag = random.pick([2, 5, 20])
+  const to = random.pick(['reversed', 'created_desc', 'created_asc', 'id_asc', 'oldest-update-first'] as const)
+  return random.pick<Oddity>([
+    { kind: 'replicas', lag },
+    { kind: 'cache', lag },
+    { kind: 'doubled', every: 1 + random.int(window) },
+    { kind: 'varying-cap', bySkip: random.chance(0.5) },
+    { kind: 'page-numbers' },
+    { kind: 'rounded-take', multiple: 2 + random.int(window) },
+    { kind: 'failing-end' },
+    { kind: 'reordered-windows' },
+    { kind: 'flip', at: 1 + random.int(200), to },
+    { kind: 'flip', at: 1 + random.int(60), to },
+    { kind: 'reversed' },
+    { kind: 'stale-detail', lag },
+    { kind: 'other-detail' },
+    { kind: 'date-jumps' },
+    { kind: 'replaced' },
+  ])
+}
