@@ -39,9 +39,10 @@ export function differences(expected: ReadonlyMap<string, string>, lines: Iterab
 
 /** Exports the mirror as NDJSON and expects it to be JSON-equal to everything the service lists now. */
 export async function expectExactCopy(stage: Stage): Promise<void> {
-  const exported = await stage.run(['export', '--out', 'exact.ndjson', '--no-redact', '--quiet'])
+  const path = join(stage.dir, 'exact.ndjson')
+  const exported = await stage.runHere(['export', '--out', path, '--no-redact', '--quiet'])
   expect(exported).toMatchObject({ code: 0, stderr: '' })
-  const lines = readFileSync(join(stage.dir, 'exact.ndjson'), 'utf8').split('\n')
+  const lines = readFileSync(path, 'utf8').split('\n')
   expect(lines.pop(), 'the file ends with a line end').toBe('')
   const expected = expectedTexts(stage.simulator.account)
   const { missing, extra, altered, tasks } = differences(expected, lines)
@@ -57,7 +58,7 @@ export async function expectExactCopy(stage: Stage): Promise<void> {
 /** Exports the same cut as Parquet and expects DuckDB and hyparquet to read the very rows of the mirror. */
 export async function expectEqualParquet(stage: Stage): Promise<void> {
   const path = join(stage.dir, 'tasks.parquet')
-  const exported = await stage.run(['export', '--out', path, '--no-redact', '--quiet'])
+  const exported = await stage.runHere(['export', '--out', path, '--no-redact', '--quiet'])
   expect(exported).toMatchObject({ code: 0, stderr: '' })
   const stored = storedRows(stage)
   // Texts with lone surrogates are equal in SQLite and Parquet alike, byte for byte; both readers decode them the same.

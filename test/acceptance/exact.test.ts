@@ -4,11 +4,12 @@ import { expectEqualParquet, expectExactCopy } from './copy.ts'
 import { makeStage, SOAK } from './stage.ts'
 
 const SIZES = [0, 1, 999, 1000, 1001, 25_000]
+const LARGEST = 25_000
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 
-// All pairs in `npm test` (nothing orders fewer than two tasks), all combinations in a soak.
+// All pairs in `npm test` (nothing orders fewer than two tasks; the largest in one order), all combinations in a soak.
 const CASES = SIZES.flatMap((tasks, row) =>
-  ORDERS.slice(0, SOAK || tasks > 1 ? 3 : 1).flatMap((order, column) =>
+  ORDERS.slice(0, SOAK || (tasks > 1 && tasks < LARGEST) ? 3 : 1).flatMap((order, column) =>
     (['gzip', 'none'] as const)
       .filter((_, plain) => SOAK || (row + column) % 2 === plain)
       .map((compression) => ({ tasks, order, compression })),

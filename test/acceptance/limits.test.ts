@@ -91,7 +91,7 @@ describe.concurrent('keys and addresses', () => {
       ['backfill', '--id', other.account.idAt(0)],
     ]
     for (const args of commands) {
-      const { code, stdout, stderr } = await stage.run([...args, '--json'], withKey('two'))
+      const { code, stdout, stderr } = await stage.runHere([...args, '--json'], withKey('two'))
       expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringContaining('other-account') })
       expect(JSON.parse(stdout)).toMatchObject({ inserted: 0, updated: 0, deleted: 0 })
       expect(content(stage)).toEqual(before)
@@ -100,7 +100,7 @@ describe.concurrent('keys and addresses', () => {
 
     await using rotated = await startSimulator({ account, key: 'three', port })
     account.insert(10)
-    const next = await stage.run(['sync', '--json'], withKey('three'))
+    const next = await stage.runHere(['sync', '--json'], withKey('three'))
     expect({ code: next.code, inserted: JSON.parse(next.stdout).inserted }).toEqual({ code: 0, inserted: 10 })
     expect(rotated.requests).toBeLessThan(5)
   })
@@ -111,7 +111,7 @@ describe.concurrent('keys and addresses', () => {
     const before = content(stage)
     await using other = await startSimulator({ tasks: 300, seed: 99 })
     for (const command of ['sync', 'backfill']) {
-      const { code, stderr } = await stage.run([command, '--base-url', other.url])
+      const { code, stderr } = await stage.runHere([command, '--base-url', other.url])
       expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('other-service') })
     }
     expect(other.requests).toBe(0)

@@ -1,11 +1,12 @@
 // A simulated service on a real socket, an empty folder, and the built command line between the two. What a test asks of
 // them reads as a user's session; nothing here knows how a walk works.
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { type LoggedRequest, type Simulator, type SimulatorHooks, startSimulator } from '../../src/simulator/server.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
-import { type CliResult, type RunningCli, runCli, startCli } from '../support/cli.ts'
+import { type CliResult, type RunningCli, runCli, runHere, startCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 /** `SOAK=1` (or `npm run test:soak`) turns the loops of this folder from a few seconds into minutes. */
@@ -27,13 +28,15 @@ export interface Stage extends AsyncDisposable {
   readonly simulator: Simulator
   readonly dir: string
   readonly mirrorPath: string
-  /** Runs any command to its end, in the stage's folder and against its service. */
+  /** Runs any command to its end, as a process in the stage's folder and against its service. */
   run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>
+  /** The same without a process of its own: see `runHere`. */
+  runHere(args: readonly string[], env?: Record<string, string>): Promise<CliResult>
   /** Starts `sync --json` or `backfill --json`; the caller waits for `ended`. */
   start(args: readonly string[], env?: Record<string, string>): RunningCli
-  /** Runs `sync --json` to its end. */
+  /** Runs `sync --json` to its end, without a process of its own. */
   sync(...flags: string[]): Promise<EndedRun>
-  /** Runs `sync` or `backfill` with `--json` to its end. */
+  /** Runs `sync` or `backfill` with `--json` to its end, without a process of its own. */
   runJson(args: readonly string[], env?: Record<string, string>): Promise<EndedRun>
   /** The requests that have reached the service from the n-th on. */
   askedSince(n: number): LoggedRequest[]
@@ -51,18 +54,27 @@ const TIMEOUT_MS = 120_000
 
 export async function makeStage(options: Partial<SimulatorOptions> & SimulatorHooks = {}): Promise<Stage> {
   const scratch = makeScratch()
-  const simulator = await startSimulator({ seed: 7, openFraction: 0.01, ...options })
+  const simulator = await startSimulator({ seed: 7, openFraction: 0.01, compression: 'none', ...options })
   const mirrorPath = scratch.path('task-mirror.sqlite')
 
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
     startCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env }, timeoutMs: TIMEOUT_MS })
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
     runCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env }, timeoutMs: TIMEOUT_MS })
+  const runInside = (args: readonly string[], env: Record<string, string> = {}) => {
+    const file = join(scratch.dir, 'task-mirror.json')
+    return runHere(args, {
+      TASK_MIRROR_BASE_URL: simulator.url,
+      TASK_MIRROR_DB: mirrorPath,
+      ...(existsSync(file) && { TASK_MIRROR_CONFIG: file }),
+      ...env,
+    })
+  }
   const askedSince = (n: number) => simulator.log.filter((request) => request.n >= n)
 
   async function runJson(args: readonly string[], env: Record<string, string> = {}): Promise<EndedRun> {
     const before = simulator.requests
-    const result = await run([...args, '--json'], env)
+    const result = await runInside([...args, '--json'], env)
     if (result.stdout === '') throw new Error(`It printed no summary (exit ${result.code}): ${result.stderr}`)
     return { ...result, summary: JSON.parse(result.stdout) as RunSummary, asked: askedSince(before) }
   }
@@ -81,6 +93,7 @@ export async function makeStage(options: Partial<SimulatorOptions> & SimulatorHo
     dir: scratch.dir,
     mirrorPath,
     run,
+    runHere: runInside,
     start: (args, env) => start([...args, '--json'], env),
     sync: (...flags) => runJson(['sync', ...flags]),
     runJson,

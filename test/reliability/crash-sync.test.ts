@@ -40,7 +40,7 @@ describe.skipIf(tracingMissing !== null)(`a sync that is killed (${tracingMissin
       const next = await stage.runJson(['sync'], ENV)
       expect(next.summary, titleOf(point)).toMatchObject({ outcome: 'ok', verdict: 'complete' })
       if (SOAK || point === kills.at(-1)) {
-        const exported = await stage.run(['export', '--out', '-', '--no-redact', '--quiet'])
+        const exported = await stage.runHere(['export', '--out', '-', '--no-redact', '--quiet'])
         expectExactLines(stage, exported.stdout)
       }
       expect(leftOvers(stage.dir), titleOf(point)).toEqual([])

@@ -14,7 +14,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
     using disk = makeSmallDisk('5m')
     await using stage = await makeStage({ tasks: 12_000, openFraction: 0, order: 'created_asc' })
     const db = disk.path('mirror.sqlite')
-    const first = await stage.run(['sync', '--db', db, '--json'])
+    const first = await stage.runHere(['sync', '--db', db, '--json'])
     expectTold(first, db)
     const { seen, outcome } = JSON.parse(first.stdout) as { seen: number; outcome: string }
     expect(outcome).toBe('failed')
@@ -24,15 +24,15 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
       integrity: 'ok',
       tasks: seen,
     })
-    const status = await stage.run(['status', '--db', db, '--json'])
+    const status = await stage.runHere(['status', '--db', db, '--json'])
     expect(JSON.parse(status.stdout)).toMatchObject({ tasks: { live: seen } })
     // Still full: the same sentence again, and nothing gets worse.
-    expectTold(await stage.run(['sync', '--db', db]), db)
+    expectTold(await stage.runHere(['sync', '--db', db]), db)
 
     disk.resize('64m')
     const next = await stage.runJson(['sync', '--db', db])
     expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 12_000 - seen })
-    const exported = await stage.run(['export', '--db', db, '--out', '-', '--no-redact', '--quiet'])
+    const exported = await stage.runHere(['export', '--db', db, '--out', '-', '--no-redact', '--quiet'])
     expectExactLines(stage, exported.stdout)
   })
 
@@ -45,10 +45,10 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
       disk.fill()
       writeFileSync(disk.path('room'), '')
       const db = disk.path('mirror.sqlite')
-      expectTold(await stage.run(['sync', '--db', db]), db)
+      expectTold(await stage.runHere(['sync', '--db', db]), db)
       expect(readdirSync(disk.dir).filter((name) => /new-|holder|journal/.test(name))).toEqual([])
       disk.resize('64m')
-      expect(await stage.run(['sync', '--db', db])).toMatchObject({ code: 0 })
+      expect(await stage.runHere(['sync', '--db', db])).toMatchObject({ code: 0 })
     },
   )
 
@@ -68,7 +68,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
     // All but the report are larger than the disk; it gets a full one.
     for (const each of args) {
       if (each[0] === 'report') disk.fill()
-      expectTold(await stage.run(each), disk.dir)
+      expectTold(await stage.runHere(each), disk.dir)
       for (const name of ['tasks.ndjson', 'copy.sqlite', 'report.html']) {
         expect(readFileSync(disk.path(name), 'utf8')).toBe('what was there before')
       }
@@ -76,18 +76,18 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
       expect([...leftOvers(disk.dir), ...lake]).toEqual([])
     }
     disk.resize('64m')
-    for (const each of args) expect(await stage.run(each), each.join(' ')).toMatchObject({ code: 0 })
+    for (const each of args) expect(await stage.runHere(each), each.join(' ')).toMatchObject({ code: 0 })
   })
 
   test.concurrent('that has no room for the holder’s name gives the lock back', async () => {
     using disk = makeSmallDisk('8m')
     await using stage = await makeStage({ tasks: 300, openFraction: 0 })
     const db = disk.path('mirror.sqlite')
-    expect(await stage.run(['sync', '--db', db])).toMatchObject({ code: 0 })
+    expect(await stage.runHere(['sync', '--db', db])).toMatchObject({ code: 0 })
     disk.fill()
-    expectTold(await stage.run(['sync', '--db', db]), disk.dir)
+    expectTold(await stage.runHere(['sync', '--db', db]), disk.dir)
     disk.resize('64m')
-    expect(await stage.run(['sync', '--db', db])).toMatchObject({ code: 0 })
+    expect(await stage.runHere(['sync', '--db', db])).toMatchObject({ code: 0 })
   })
 })
 

@@ -85,12 +85,12 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
       const state = await stateSeenByAnotherProcess(stage)
       if (state !== null) {
         expect(state).toMatchObject({ integrity: 'ok', tasks: state.met })
-        expect((await stage.run(['status'])).code).toBe(0)
+        expect((await stage.runHere(['status'])).code).toBe(0)
       }
       expect(leftOvers(stage.dir)).toEqual([])
       const next = await stage.sync()
       expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete' })
-      const exported = await stage.run(['export', '--out', '-', '--no-redact', '--quiet'])
+      const exported = await stage.runHere(['export', '--out', '-', '--no-redact', '--quiet'])
       expectExactLines(stage, exported.stdout)
     },
   )

@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)(`behind nginx (${missing ?? 'a real one'})`, (
     const first = await stage.runJson(['sync'], env)
     expect(first.summary, first.stderr).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 3000 })
     expect(proxy.lines().join('\n')).toMatch(seen)
-    const exported = await stage.run(['export', '--out', '-', '--no-redact', '--quiet'])
+    const exported = await stage.runHere(['export', '--out', '-', '--no-redact', '--quiet'])
     expectExactLines(stage, exported.stdout)
   })
 

@@ -83,7 +83,7 @@ describe('the configuration', () => {
       [['status', '--config', 'nowhere.json'], {}, /ENOENT/],
     ]
     for (const [args, env, says] of cases) {
-      const { code, stdout, stderr } = await stage.run(args, env)
+      const { code, stdout, stderr } = await stage.runHere(args, env)
       expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' })
       expect(stderr).toMatch(says)
       expect(stderr).not.toContain('hunter2')
@@ -108,7 +108,7 @@ describe('a file that is no mirror', () => {
     make(path)
     const before = pictureOf(stage.dir)
     for (const args of [...READING, ...WRITING, ['copy', '--out', join(stage.dir, 'copy.db')]]) {
-      const { code, stderr } = await stage.run([...args, '--db', path])
+      const { code, stderr } = await stage.runHere([...args, '--db', path])
       expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(says) })
       expect(pictureOf(stage.dir), args.join(' ')).toEqual(before)
     }
@@ -124,8 +124,8 @@ describe('a file that is no mirror', () => {
     db.close()
     const before = readFileSync(stage.mirrorPath)
     const asked = stage.simulator.requests
-    for (const args of [...READING, ...WRITING, ['copy', '--out', 'copy.db']]) {
-      const { code, stderr } = await stage.run(args)
+    for (const args of [...READING, ...WRITING, ['copy', '--out', join(stage.dir, 'copy.db')]]) {
+      const { code, stderr } = await stage.runHere(args)
       expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(/newer task-mirror/) })
       expect(readFileSync(stage.mirrorPath).equals(before), args.join(' ')).toBe(true)
     }
@@ -158,24 +158,24 @@ describe('places that cannot be written', () => {
       using disk = makeSmallDisk('16m')
       await using stage = await makeStage({ tasks: 200, openFraction: 0 })
       const db = disk.path('mirror.sqlite')
-      expect(await stage.run(['sync', '--db', db])).toMatchObject({ code: 0 })
+      expect(await stage.runHere(['sync', '--db', db])).toMatchObject({ code: 0 })
       const copy = disk.path('copy.sqlite')
-      expect(await stage.run(['copy', '--db', db, '--out', copy])).toMatchObject({ code: 0 })
+      expect(await stage.runHere(['copy', '--db', db, '--out', copy])).toMatchObject({ code: 0 })
       // The last writer takes the files with it that readers share; they could not make them here.
-      expect(await stage.run(['sync', '--db', db])).toMatchObject({ code: 0 })
+      expect(await stage.runHere(['sync', '--db', db])).toMatchObject({ code: 0 })
       disk.makeReadOnly()
-      expect(await stage.run(['sync', '--db', db])).toMatchObject({
+      expect(await stage.runHere(['sync', '--db', db])).toMatchObject({
         code: 7,
         stderr: expect.stringMatching(/Check the owner and mode .* the mount is writable.*cannot be written/),
       })
       for (const args of [['status'], ['prune', '--deleted-before', '1d'], ['export', '--out', '-']]) {
-        expect(await stage.run([...args, '--db', db])).toMatchObject({
+        expect(await stage.runHere([...args, '--db', db])).toMatchObject({
           code: 7,
           stderr: expect.stringMatching(/task-mirror copy.*its folder cannot be written/),
         })
       }
-      expect(await stage.run(['status', '--db', copy])).toMatchObject({ code: 0 })
-      const exported = await stage.run(['export', '--db', copy, '--out', '-', '--quiet'])
+      expect(await stage.runHere(['status', '--db', copy])).toMatchObject({ code: 0 })
+      const exported = await stage.runHere(['export', '--db', copy, '--out', '-', '--quiet'])
       expect(exported.stdout.split('\n')).toHaveLength(201)
     },
   )

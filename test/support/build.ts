@@ -1,9 +1,11 @@
-// Builds dist/ where a source is newer than the last build, so that tests of the command line run what a user runs.
+// Builds dist/ where a source is newer than the last build, so that tests of the command line run what a user runs; and
+// lets Node keep what it has compiled, which halves the time of tests that start threads and processes.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 export default function build(): void {
+  process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/task-mirror')
   if (newestIn('src') <= (statSync('dist/cli.js', { throwIfNoEntry: false })?.mtimeMs ?? 0)) return
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
 }

@@ -1,14 +1,21 @@
 // Runs the built command line as a user does: a process of its own, in a folder of its own, without this test's
-// environment.
+// environment; or everything but the process, for tests that are not about one and run it often.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { isAbsolute } from 'node:path'
+import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { run } from '../../src/program.ts'
 
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+/** Commands that write somewhere below the working directory where they are not told where. */
+const WRITES_FILES = new Set(['export', 'copy', 'report', 'demo'])
 
 export interface CliOptions {
   /** Working directory. */
   cwd: string
-  /** Added to an environment that holds only PATH and HOME. */
+  /** Added to an environment that holds only PATH, HOME and where Node keeps what it has compiled. */
   env?: Record<string, string>
   /** Ends the process when it takes longer, ms. */
   timeoutMs?: number
@@ -27,6 +34,35 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
   return startCli(args, options).ended
 }
 
+/**
+ * Runs to the end in this process: a fifth of the time. What is relative would be relative to the folder of all tests, so
+ * paths in `args` and `env` must be absolute.
+ */
+export async function runHere(args: readonly string[], env: Record<string, string>): Promise<CliResult> {
+  const out = args.includes('--out') ? args[args.indexOf('--out') + 1]! : WRITES_FILES.has(args[0]!) ? 'nothing' : '-'
+  if (out !== '-' && !isAbsolute(out)) throw new Error(`${args.join(' ')} would write beside the tests`)
+  const program = createRequire(import.meta.url)('../../dist/program.js') as { run: typeof run }
+  const text = { stdout: '', stderr: '' }
+  const stdout = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _, done) {
+      text.stdout += chunk.toString()
+      done()
+    },
+  })
+  const stderr = {
+    isTTY: false,
+    columns: () => undefined,
+    write: (line: string) => {
+      text.stderr += line
+    },
+  }
+  const { PATH = '', HOME = '' } = process.env
+  const streams = { stdout, stderr, env: { PATH, HOME, ...env }, onProgressRequest: () => undefined }
+  const code = await program.run([...args], streams, new AbortController().signal)
+  return { code, signal: null, ...text }
+}
+
 export interface RunningCli {
   process: ChildProcess
   ended: Promise<CliResult>
@@ -37,10 +73,10 @@ export interface RunningCli {
 
 /** Starts the command line; the caller waits for `ended`. */
 export function startCli(args: readonly string[], { cwd, env = {}, timeoutMs = 30_000 }: CliOptions): RunningCli {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

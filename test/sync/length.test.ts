@@ -8,12 +8,12 @@ import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
-const WINDOW = 200
+const WINDOW = 100
 const isLook = ({ operation, take }: LoggedRequest) => operation === 'list' && take === 10
 
 async function backfill(options: Partial<SimulatorOptions> & SimulatorHooks, walks = 1) {
   using scratch = makeScratch()
-  await using simulator = await startSimulator({ openFraction: 0, ...options })
+  await using simulator = await startSimulator({ openFraction: 0, compression: 'none', ...options })
   const shown: ProgressFacts[] = []
   const context = makeRunContext(simulator.url, scratch.path('m.sqlite'), {
     sync: { window: WINDOW },
@@ -34,26 +34,26 @@ async function backfill(options: Partial<SimulatorOptions> & SimulatorHooks, wal
 }
 
 test.each(['created_desc', 'created_asc', 'id_asc', 'insertion'] as const)(
-  'the total is told while a list of 8,000 is walked for the first time, %s',
+  'the total is told while a list of 4,000 is walked for the first time, %s',
   async (order) => {
-    const { summary, asked, looks, told } = await backfill({ tasks: 8_000, order })
+    const { summary, asked, looks, told } = await backfill({ tasks: 4_000, order })
     const totals = told.map(({ total }) => total ?? null)
     // Not before ten windows, but long before the end.
     expect(totals.slice(0, 10)).toEqual(Array(10).fill(null))
     const first = totals.findIndex((total) => total !== null)
     expect(first).toBeLessThan(30)
-    expect(Math.abs((totals[first] as number) / 8_000 - 1)).toBeLessThan(0.1)
+    expect(Math.abs((totals[first] as number) / 4_000 - 1)).toBeLessThan(0.1)
     expect(told[first]).toMatchObject({ isEstimate: true })
     expect(looks.length).toBeLessThanOrEqual(8)
     expect(looks.length).toBeGreaterThan(2)
-    expect(summary).toMatchObject({ inserted: 8_000, requests: asked.length })
+    expect(summary).toMatchObject({ inserted: 4_000, requests: asked.length })
     expect(summary.verdict).toBe('complete')
   },
 )
 
 test.each([
-  ['fewer than ten windows', 1_700, 0],
-  ['fewer than twenty windows', 3_000, 1],
+  ['fewer than ten windows', 900, 0],
+  ['fewer than twenty windows', 1_700, 1],
 ])('%s are not worth measuring: %i tasks, %i looks', async (_, tasks, most) => {
   const { summary, looks, told } = await backfill({ tasks })
   expect(looks).toHaveLength(most)
@@ -62,9 +62,9 @@ test.each([
 })
 
 test('a length that a walk has proven is not searched again', async () => {
-  const { looks, told } = await backfill({ tasks: 5_000 }, 2)
+  const { looks, told } = await backfill({ tasks: 2_500 }, 2)
   expect(looks).toEqual([])
-  expect(told.at(0)).toMatchObject({ total: 5_000, isEstimate: false })
+  expect(told.at(0)).toMatchObject({ total: 2_500, isEstimate: false })
 })
 
 test.each([
@@ -74,13 +74,13 @@ test.each([
   ['a closed connection', { reset: true }],
 ] as const)('looks that are answered with %s change nothing about the walk', async (_, fault) => {
   const faults: SimulatorHooks['faults'] = (request) => (request.take === 10 ? fault : null)
-  const { summary, exitCode, looks } = await backfill({ tasks: 5_000, faults })
+  const { summary, exitCode, looks } = await backfill({ tasks: 2_500, faults })
   expect(looks.length).toBeGreaterThan(0)
   expect(looks.length).toBeLessThan(3)
   expect({ exitCode, verdict: summary.verdict, inserted: summary.inserted }).toEqual({
     exitCode: 0,
     verdict: 'complete',
-    inserted: 5_000,
+    inserted: 2_500,
   })
 })
 
@@ -90,7 +90,7 @@ test.each([
   ['whose pages are filtered', { hiddenFraction: 0.3 }],
   ['whose answers are capped', { capItems: 60 }],
 ])('a list %s is walked to the same verdict while it is measured', async (_, options) => {
-  const { summary, exitCode, looks } = await backfill({ tasks: 6_000, ...options })
+  const { summary, exitCode, looks } = await backfill({ tasks: 3_000, ...options })
   expect(looks.length).toBeGreaterThan(2)
   expect({ exitCode, verdict: summary.verdict }).toEqual({ exitCode: 0, verdict: 'complete' })
 })

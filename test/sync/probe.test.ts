@@ -84,7 +84,11 @@ const CASES: [title: string, options: Partial<SimulatorOptions>, values: Values]
 
 test.each(CASES)('probe answers honestly: %s', async (_, options, values) => {
   using scratch = makeScratch()
-  await using simulator = await startSimulator({ tasks: 2500, ...options })
+  await using simulator = await startSimulator({
+    tasks: 2500,
+    compression: values === HONEST ? 'gzip' : 'none',
+    ...options,
+  })
   const path = scratch.path('m.sqlite')
   // An item that fails at 0 fails at every size: nothing can be listed.
   const context = makeRunContext(simulator.url, path, { random: () => 0 })
