@@ -1,0 +1,147 @@
+// The course of a walk: everything it knows on its way, what of that is kept for another process, and what it comes to.
+// Where the walk goes is decided by walk.ts, detours.ts, tied.ts and ending.ts.
+import type { Moment } from '../task.ts'
+import { type ChainState, newChain } from './chain.ts'
+import type { EndQuestion } from './end.ts'
+import type { FirstWindow } from './lap.ts'
+import { MovingEnd } from './moving-end.ts'
+import { contradicts, orderShown } from './order.ts'
+import { nextSkip, stepBack } from './pace.ts'
+import { makeReader, type Reader } from './reader.ts'
+import type { WalkRequest, WalkResult, WalkState } from './request.ts'
+import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
+import type { CountedRun } from './ties.ts'
+
+/** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
+export type Ended = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
+export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
+
+/** So many answers of one item where more were asked for are no coincidence. */
+const SINGLES = 20
+
+export class Course {
+  readonly source: WindowSource
+  readonly request: WalkRequest
+  readonly reader: Reader
+  chain: ChainState
+  counting: CountedRun | null
+  firstWindow: FirstWindow | null
+  readonly doubts: string[]
+  total: number | null = null
+  until: number | null = null
+  /** The last item of the last window that joined: the chain's last one may be deleted by now. */
+  shown: { id: string; moment: Moment } | null = null
+  /** Where the next window begins. */
+  skip: number
+  /** How far to step back at the next gap, and ahead over what has been met: doubled each time. */
+  back = 1
+  ahead = 1
+  /** Answers in a row that brought nothing new. */
+  fruitless = 0
+  /** Items met in this process. */
+  met = 0
+  /** The chain's last item when a window was read anew because of its ties, and how often that was. */
+  tiedAt: string | null = null
+  tiedTries = 0
+  readonly end: MovingEnd
+  /** How often an unreadable position turned out to have moved, since something new was met. */
+  stuck = 0
+  pageOfOne: boolean
+  /** Answers of one item where more were asked for and were there. */
+  singles = 0
+  /** Nothing read ahead will do for the next window. */
+  fresh = false
+
+  constructor(source: WindowSource, request: WalkRequest) {
+    this.source = source
+    this.request = request
+    this.reader = makeReader(source, request.settings.window)
+    this.end = new MovingEnd(this.reader, request)
+    const resumed = request.resume?.state
+    this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
+    this.counting = resumed?.counting ?? null
+    this.firstWindow = request.resume?.firstWindow ?? null
+    this.doubts = [...(resumed?.doubts ?? [])]
+    this.pageOfOne = this.doubts.includes('page-of-one')
+    if (resumed !== undefined)
+      Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
+    this.skip = resumed === undefined ? request.start : this.forward()
+  }
+
+  forward(): number {
+    return nextSkip(this.chain, this.counting, this.reader, this.request.settings.overlap)
+  }
+
+  retry(skip: number): void {
+    this.skip = skip
+    this.fresh = true
+  }
+
+  stepBackFrom(window: ItemsWindow): void {
+    this.fruitless += 1
+    this.retry(stepBack(this.skip, window.ids.length, this.back, this.request.settings.overlap))
+    this.back *= 2
+  }
+
+  endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
+    const { filtered, capLow, cap } = this.chain
+    const { beyond } = this.request
+    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap }
+  }
+
+  /** A service that never gives two items at once, after so many answers that large items are no explanation. */
+  doubtPageOfOne(window: ItemsWindow): boolean {
+    if (this.pageOfOne || window.asked === 1 || window.ids.length > 1 || this.reader.largest > 1) return this.pageOfOne
+    this.singles += 1
+    if (this.singles < SINGLES) return false
+    this.doubts.push('page-of-one')
+    this.pageOfOne = true
+    return true
+  }
+
+  step(window: ItemsWindow): WalkStep {
+    const { chain, counting, reader, doubts } = this
+    const state: WalkState = {
+      chain,
+      counting,
+      take: reader.take,
+      largest: reader.largest,
+      served: reader.served,
+      doubts: [...doubts],
+    }
+    const step: WalkStep = { kind: 'take', window, state, nextSkip: chain.end, drift: chain.drift }
+    if (this.firstWindow !== null) return step
+    this.firstWindow = { ids: window.ids, moments: window.moments }
+    return { ...step, firstWindow: this.firstWindow }
+  }
+
+  result(stopped: string | null): WalkResult {
+    const { chain } = this
+    const { known, settings } = this.request
+    const { order, inversionMs } = orderShown(chain.order, settings.settleMs)
+    const reason = stopped ?? this.doubts[0] ?? null
+    return {
+      verdict: reason === null ? 'complete' : 'partial',
+      reason,
+      order,
+      inversionMs,
+      contradicted: known !== undefined && contradicts(chain.order, known.order, settings.settleMs),
+      total: reason === null ? this.total : null,
+      until: this.until,
+      lastId: chain.last?.id ?? null,
+      pageCap: chain.cap > 0 ? chain.cap : null,
+      filtered: chain.filtered,
+      newestInFirst: chain.newestInFirst,
+      firstServiceDate: chain.firstServiceDate,
+      firstStartedAt: chain.firstStartedAt,
+      digest: `${chain.digest[0]}:${chain.digest[1]}`,
+      digestCutoff: chain.digestCutoff,
+      newest: chain.order.highest,
+      drift: chain.drift,
+    }
+  }
+}
+
+export function lastOf(window: ItemsWindow): { id: string; moment: Moment } {
+  return { id: window.ids.at(-1) as string, moment: window.moments.at(-1) as Moment }
+}

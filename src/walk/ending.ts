@@ -1,0 +1,86 @@
+// A walk at what looks like the end of the list: asks whether it is (end.ts), goes on by place where answers are cut, and
+// proves the tie run before it.
+import type { Moment } from '../task.ts'
+import { extendChain } from './chain.ts'
+import { type Course, type Ended, lastOf, type Steps } from './course.ts'
+import { type EndJudgement, judgeDriftingEnd, judgeEnd } from './end.ts'
+import { joinByPlace } from './guards.ts'
+import type { Patience } from './moving-end.ts'
+import type { ItemsWindow } from './source.ts'
+import { proveCounted, runOf } from './tied.ts'
+import { countRun, isRunWhole } from './ties.ts'
+
+export async function* askForEnd(
+  course: Course,
+  window: ItemsWindow,
+  fruitless: boolean,
+  beginning: boolean,
+): Steps<Ended | null> {
+  const last = lastOf(window)
+  const index = window.skip + window.ids.length - 1
+  const question = course.endQuestion(last, index)
+  let judged = await judgeEnd(course.reader, question)
+  if (judged.kind === 'moved' && course.end.isDrifting) judged = await judgeDriftingEnd(course.reader, question)
+  if (judged.kind === 'proven') return yield* acceptEnd(course, judged, last)
+  if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
+  if (judged.kind === 'gap') {
+    course.chain = { ...extendChain(course.chain, judged.window), filtered: true }
+    yield course.step(judged.window)
+    return null
+  }
+  if (judged.kind === 'moved') {
+    course.fresh = true
+    return conclude(course, course.end.moved())
+  }
+  if (course.chain.filtered) return null
+  if (course.request.beyond) course.doubtPageOfOne(window)
+  if (fruitless && !course.pageOfOne && !(yield* joinBehind(course, last.id, index))) {
+    course.fresh = true
+    return conclude(course, course.end.moved())
+  }
+  return beginning ? null : conclude(course, await course.end.more(course.chain))
+}
+
+export function conclude(course: Course, patience: Patience): Ended | null {
+  if (patience.kind === 'go-on') return null
+  if (patience.kind === 'give-up') return { kind: 'stop', reason: 'end-keeps-moving' }
+  course.until = patience.moment
+  course.total = course.chain.end
+  return { kind: 'stop', reason: null }
+}
+
+/** The end is proven; the tie run before it has to be as well. */
+export async function* acceptEnd(
+  course: Course,
+  end: EndJudgement & { kind: 'proven' },
+  last: { id: string; moment: Moment },
+): Steps<Ended> {
+  const doubted = end.tied && !(await isRunWhole(course.reader, end.index, last.moment))
+  course.counting ??= doubted ? runOf(course.chain) : null
+  if (course.counting !== null) yield* proveCounted(course, end.index + 1, end.repeats === true ? end.index + 1 : null)
+  course.total = end.index + 1
+  course.chain = { ...course.chain, last }
+  return { kind: 'list-end' }
+}
+
+/**
+ * The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one. Then its place is the
+ * anchor; a place says nothing about ties, so the run before it is counted.
+ */
+async function* joinBehind(course: Course, lastId: string, index: number): Steps<boolean> {
+  let window = lastId === course.chain.last?.id ? await joinByPlace(course.reader, lastId, index) : null
+  if (window === null) return false
+  while (window !== null) {
+    course.counting ??= runOf(course.chain)
+    const behindRun = course.counting === null ? null : countRun(course.counting, window)
+    course.chain = extendChain(course.chain, window, true)
+    course.end.passedBy()
+    course.fruitless = 0
+    yield course.step(window)
+    if (behindRun !== null) yield* proveCounted(course, behindRun)
+    // Cut to one item again: the next one would not fit beside it either.
+    const { id } = lastOf(window)
+    window = window.ids.length === 1 ? await joinByPlace(course.reader, id, window.skip) : null
+  }
+  return true
+}
