@@ -25,7 +25,7 @@ export interface Commits {
  * Both throw what `work` throws, and `MirrorError` for errors of SQLite, of a transaction that could not be ended since
  * the last call as well; everything since the last end of a transaction is rolled back then, and `onRollback` was called.
  */
-export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback: () => void): Commits {
+export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback: (error: unknown) => void): Commits {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const end = db.prepare('COMMIT')
   let pieces = 0
@@ -50,7 +50,7 @@ export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback
       timer = null
       gathered = 0
       if (db.inTransaction) db.exec('ROLLBACK')
-      onRollback()
+      onRollback(error)
       throw error
     }
   }
@@ -78,7 +78,7 @@ export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback
       pieces += 1
       return result
     } catch (error) {
-      onRollback()
+      onRollback(error)
       throw error
     }
   }

@@ -28,6 +28,7 @@ export type NextOpenCheck = (task: { createdAt: number | null; changedAt: number
 export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
   const { tables, runId } = writing
   const held = new Map<number, Detail>()
+  let handles = 0
 
   function takeFound(step: DetailStep & { kind: 'found' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
     const { item } = held.get(step.handle) as Detail
@@ -84,7 +85,8 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
 
     parseDetail(raw: Uint8Array): ParsedAnswer {
       const detail = readDetail(raw)
-      const handle = writing.nextHandle()
+      handles += 1
+      const handle = handles
       held.set(handle, detail)
       const { statusCode, message, hasPayload } = detail
       return { handle, statusCode, message, hasPayload, count: detail.item === null ? 0 : 1 }

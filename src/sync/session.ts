@@ -95,11 +95,12 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
   const walks = walkTable(db)
   const runs = runTable(db)
   const seen = new Bits()
-  let handles = 0
+  let broken: { error: unknown } | null = null
   let marks: { walkId: number; of: Marks } | null = null
 
   /** What is kept in memory beside the mirror is read again. */
-  function onRollback(): void {
+  function onRollback(error: unknown): void {
+    broken ??= { error }
     marks = null
     tasks.reload()
     setAside.reload()
@@ -133,7 +134,9 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     pieces: count,
     commit,
     gather,
-    nextHandle: () => ++handles,
+    throwBroken() {
+      if (broken !== null) throw broken.error
+    },
   }
 
   return {
@@ -163,12 +166,14 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
         )
         // Only a full walk is ever resumed, and only the latest.
         forgetMarks(db, kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
+        broken = null
         return walkId
       })
     },
 
     /** Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. */
     endWalk(ended: WalkEnded): number {
+      writing.throwBroken()
       return commit(() => {
         walks.end(ended.walkId, ended, ended.now)
         writeFacts(db, ended.facts, ended.now)

@@ -1,17 +1,19 @@
 // The writer thread as the main thread sees it: the methods of `Session`, asynchronous. Raw bodies are transferred.
 import { extname } from 'node:path'
+import { setImmediate as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
+import { prepareInSteps } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
-import { windowRelay } from './window-relay.ts'
+import { type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
 
 /** Every method of `T`, answering with a promise. */
 export type Remote<T> = {
   [Name in keyof T]: T[Name] extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Result> : never
 }
 
-export interface Writer extends Remote<Session> {
+export interface Writer extends Remote<Omit<Session, keyof WindowRelay>>, Omit<WindowRelay, 'otherCall'> {
   /** Ends the thread at once, whatever it does; SQLite rolls back. */
   terminate(): Promise<void>
 }
@@ -71,7 +73,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
     })
   }
 
-  const { otherCall, ...windows } = windowRelay(call, new Set(options.finalStatuses))
+  const { otherCall, ...windows } = windowRelay(call, prepareGently(new Set(options.finalStatuses)))
   const terminate = async (): Promise<void> => void (await worker.terminate())
   try {
     await call('open', [])
@@ -94,7 +96,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
           }
         }
       }
-      return (...args: unknown[]) => {
+      return async (...args: unknown[]) => {
         otherCall()
         return call(name, args)
       }
@@ -102,13 +104,14 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
   })
 }
 
-/** A session in this very thread with the same face: for tests and small commands. */
-export function localWriter(session: Session): Writer {
-  return new Proxy({} as Writer, {
-    get(_, name: string) {
-      if (name === 'then') return undefined
-      if (name === 'terminate') return async () => void session.close()
-      return async (...args: unknown[]) => (session[name as keyof Session] as (...all: unknown[]) => unknown)(...args)
-    },
-  })
+/** Prepares windows in steps, so that answers of the writer and of the service never wait long for this thread. */
+function prepareGently(finalStatuses: ReadonlySet<string>): Prepare {
+  return async (raw) => {
+    const steps = prepareInSteps(raw, finalStatuses)
+    for (;;) {
+      const { value, done } = steps.next()
+      if (done === true) return value
+      await pause()
+    }
+  }
 }

@@ -1,9 +1,8 @@
-// Windows on the main thread's side of the writer: prepared here, in steps, so that the writer's answers never wait long
-// for this thread; what this thread knows of a window does not come back; and the next window is looked up while the
-// walk still reads the answer for the last. Knows no tables.
-import { setImmediate as pause } from 'node:timers/promises'
+// Windows on the main thread's side of the writer: prepared here and handed over without waiting for an answer, so that
+// the writer always has the next one at hand. What it said of a window's items before other windows were taken in is
+// brought up to date here. Knows no tables.
 import type { Moment } from '../task.ts'
-import { type PreparedWindow, prepareInSteps } from './prepare.ts'
+import type { PreparedWindow } from './prepare.ts'
 import type { Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
 import type { ParsedAnswer } from './writing.ts'
 
@@ -13,27 +12,79 @@ export type Call = (method: string, args: unknown[]) => Promise<unknown>
 export interface WindowRelay {
   parseList(raw: Uint8Array): Promise<ParsedAnswer>
   view(handle: number, walkId: number): Promise<Viewed>
+  /**
+   * Answers before the window is taken in. Where that fails, this or a later call throws the error, and the writer
+   * refuses whatever else it is told of the walk.
+   */
   takeIn(step: TakeIn): Promise<TakenIn>
   dropWindow(handle: number): Promise<void>
-  /** To be called with any other call: what was looked up before it may no longer be so. */
+  /**
+   * To be called before any other call: what was looked up may no longer be so. Throws what a window was not taken in
+   * for.
+   */
   otherCall(): void
 }
 
-export function windowRelay(call: Call, finalStatuses: ReadonlySet<string>): WindowRelay {
-  // In the order they came, which is nearly always that in which the walk will want them.
-  const held = new Map<number, { ids: string[]; moments: Moment[] }>()
-  let early: { handle: number; walkId: number; looked: Promise<Looked> } | null = null
+/** What the writer says of a window, and how many windows had been taken in when it was asked. */
+interface Asked {
+  walkId: number
+  looked: Promise<Looked>
+  after: number
+}
+
+interface Held {
+  ids: string[]
+  moments: Moment[]
+  asked: Asked | null
+  /** As last viewed, and by which walk. */
+  viewed: { walkId: number; met: Uint8Array; after: number } | null
+}
+
+/** Rejects with `MirrorError` `body-invalid` for what is no answer of the service. */
+export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow>
+
+/** `prepare` is never called twice at once. */
+export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
+  const held = new Map<number, Held>()
+  /** The ids of windows that walks took in, in order; the first of them was number `forgotten`. */
+  let taken: { walkId: number; ids: string[] }[] = []
+  let forgotten = 0
+  let handles = 0
+  /** The walk that windows are most likely wanted for. */
+  let current: number | null = null
+  let failed: { error: unknown } | null = null
   let last: Promise<unknown> = Promise.resolve()
 
-  const look = (handle: number, walkId: number) => call('look', [handle, walkId]) as Promise<Looked>
+  const count = () => forgotten + taken.length
 
-  async function prepare(raw: Uint8Array): Promise<PreparedWindow> {
-    const steps = prepareInSteps(raw, finalStatuses)
-    for (;;) {
-      const { value, done } = steps.next()
-      if (done === true) return value
-      await pause()
-    }
+  function throwFailed(): void {
+    if (failed === null) return
+    const { error } = failed
+    failed = null
+    throw error
+  }
+
+  function noteFailure(done: Promise<unknown>): void {
+    done.catch((error) => {
+      failed ??= { error }
+    })
+  }
+
+  /** Marks as met what `walkId` took in since `after`. */
+  function bringUpToDate(met: Uint8Array, ids: string[], walkId: number, after: number): void {
+    const since = taken.slice(after - forgotten).filter((window) => window.walkId === walkId)
+    if (since.length === 0) return
+    const ofThem = new Set(since.flatMap((window) => window.ids))
+    for (const [index, id] of ids.entries()) if (ofThem.has(id)) met[index] = 1
+  }
+
+  /** What nobody will ask for any more: windows that all that is held was looked up after. */
+  function forget(): void {
+    let needed = count()
+    for (const { asked, viewed } of held.values())
+      needed = Math.min(needed, asked?.after ?? needed, viewed?.after ?? needed)
+    taken = taken.slice(needed - forgotten)
+    forgotten = needed
   }
 
   return {
@@ -42,40 +93,59 @@ export function windowRelay(call: Call, finalStatuses: ReadonlySet<string>): Win
       const prepared = last.then(() => prepare(raw))
       last = prepared.catch(() => undefined)
       const window = await prepared
-      const parsed = (await call('hold', [window])) as ParsedAnswer
-      held.set(parsed.handle, { ids: window.ids, moments: window.moments })
-      return parsed
+      handles += 1
+      const handle = handles
+      const answer = call('hold', [handle, window, current]) as Promise<Looked | null>
+      noteFailure(answer)
+      const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count() }
+      held.set(handle, { ids: window.ids, moments: window.moments, asked, viewed: null })
+      const { statusCode, message, hasPayload } = window
+      return { handle, statusCode, message, hasPayload, count: window.ids.length }
     },
 
     async view(handle, walkId) {
-      const { ids, moments } = held.get(handle) as { ids: string[]; moments: Moment[] }
-      const ready = early?.handle === handle && early.walkId === walkId ? early.looked : null
-      early = null
-      return { ids, moments, ...(await (ready ?? look(handle, walkId))) }
+      throwFailed()
+      const window = held.get(handle) as Held
+      const { ids, moments } = window
+      current = walkId
+      const early = window.asked?.walkId === walkId ? window.asked : null
+      const { looked, after } = early ?? { looked: call('look', [handle, walkId]) as Promise<Looked>, after: count() }
+      window.asked = null
+      window.viewed = null
+      const { met, held: heldBefore, known } = await looked
+      throwFailed()
+      bringUpToDate(met, ids, walkId, after)
+      window.viewed = { walkId, met, after: count() }
+      return { ids, moments, met, held: heldBefore, known }
     },
 
     async takeIn(step) {
+      throwFailed()
+      const { ids, viewed } = held.get(step.handle) as Held
       held.delete(step.handle)
-      early = null
-      const taken = call('takeIn', [step])
-      const [next] = held.keys()
-      if (next !== undefined && step.walkId !== null) {
-        const looked = look(next, step.walkId)
-        // Whoever wants it learns of it; a window that was dropped meanwhile is nobody's.
-        looked.catch(() => undefined)
-        early = { handle: next, walkId: step.walkId, looked }
+      const { walkId } = step
+      const done = call('takeIn', [step]) as Promise<TakenIn>
+      if (walkId === null || viewed?.walkId !== walkId) {
+        forget()
+        return done
       }
-      return taken as Promise<TakenIn>
+      noteFailure(done)
+      bringUpToDate(viewed.met, ids, walkId, viewed.after)
+      const newly = new Set(ids.filter((_, index) => viewed.met[index] === 0))
+      taken.push({ walkId, ids })
+      forget()
+      return { newlyMet: newly.size }
     },
 
     async dropWindow(handle) {
       held.delete(handle)
-      if (early?.handle === handle) early = null
       await call('dropWindow', [handle])
     },
 
     otherCall() {
-      early = null
+      current = null
+      for (const window of held.values()) window.asked = null
+      throwFailed()
     },
   }
 }

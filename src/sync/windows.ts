@@ -1,4 +1,4 @@
-// Windows on the writing side: parsed from raw bytes, viewed with the walk's marks, taken in with everything that
+// Windows on the writing side: looked up with the walk's marks, taken in with everything that
 // describes them. Knows the wire format and the mirror, not the network.
 import type { Marks } from '../mirror/marks.ts'
 import type { RunCounts } from '../mirror/runs.ts'
@@ -7,8 +7,8 @@ import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { countOutcome, type ListedTask, takeListed } from './intake.ts'
-import { listedTask, type PreparedWindow, prepareWindow } from './prepare.ts'
-import type { ParsedAnswer, Writing } from './writing.ts'
+import { listedTask, type PreparedWindow } from './prepare.ts'
+import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
 export interface Looked {
@@ -23,6 +23,9 @@ export interface Viewed extends Looked {
   moments: Moment[]
 }
 
+/** More than are ever looked up ahead of being taken in. */
+const RECENT = 64
+
 export interface TakeIn {
   handle: number
   /** Null: genuine items outside the chain, taken in without being met. */
@@ -35,8 +38,8 @@ export interface TakeIn {
 }
 
 export interface TakenIn {
+  /** Items of the window that the walk had not met before. */
   newlyMet: number
-  counts: Partial<RunCounts>
 }
 
 interface Held {
@@ -47,9 +50,15 @@ interface Held {
   viewedAt: number
 }
 
+interface Counted extends TakenIn {
+  counts: Partial<RunCounts>
+}
+
 export function windowIntake(writing: Writing) {
   const { tables, runId } = writing
   const held = new Map<number, Held>()
+  /** The ids of the windows taken in last. */
+  const recent: { piece: number; ids: Set<string> }[] = []
 
   /** Set aside is met: at its place, and as the row the mirror may hold of it. */
   function takeUnfit(
@@ -58,7 +67,7 @@ export function windowIntake(writing: Writing) {
     skip: number,
     now: number,
     marks: Marks | null,
-    taken: TakenIn,
+    taken: Counted,
   ) {
     if (marks !== null) {
       const row = item.taskId === null ? undefined : tables.tasks.find(item.taskId)
@@ -72,19 +81,12 @@ export function windowIntake(writing: Writing) {
     }
   }
 
-  function hold(window: PreparedWindow): ParsedAnswer {
-    const handle = writing.nextHandle()
-    held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
-    const { statusCode, message, hasPayload } = window
-    return { handle, statusCode, message, hasPayload, count: window.ids.length }
-  }
-
   // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
   const findAll = writing.db.transaction((ids: string[], unfit: Map<number, UnfitItem>) =>
     ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id))),
   )
 
-  /** `view` without what the one who prepared the window knows already. */
+  /** What the mirror and the marks of `walkId` say of the items of a window, as they are now. */
   function look(handle: number, walkId: number): Looked {
     const holding = held.get(handle) as Held
     const { ids } = holding.window
@@ -105,34 +107,29 @@ export function windowIntake(writing: Writing) {
   }
 
   return {
-    /** Keeps a window prepared elsewhere until it is taken in or dropped. */
-    hold,
-
-    /** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
-    parseList(raw: Uint8Array): ParsedAnswer {
-      return hold(prepareWindow(raw, writing.rules.finalStatuses))
+    /** Keeps a prepared window until it is taken in or dropped, and looks it up for `walkId` where there is one. */
+    hold(handle: number, window: PreparedWindow, walkId: number | null): Looked | null {
+      held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
+      return walkId === null ? null : look(handle, walkId)
     },
 
     look,
 
-    /** What the walk sees of a parsed window; marks are those of `walkId` as they are now. */
-    view(handle: number, walkId: number): Viewed {
-      const { ids, moments } = (held.get(handle) as Held).window
-      return { ids, moments, ...look(handle, walkId) }
-    },
-
-    /** Takes a viewed window in: rows, marks, walk progress, counts and set-aside items in one transaction, which the
-     * next windows may share. */
+    /**
+     * Takes a window in: rows, marks, walk progress, counts and set-aside items in one transaction, which the next
+     * windows may share.
+     */
     takeIn(step: TakeIn): TakenIn {
       const holding = held.get(step.handle) as Held
       held.delete(step.handle)
       const { window, unfit } = holding
       const marks = step.walkId === null ? null : writing.marks(step.walkId)
-      const fresh = holding.viewedAt === writing.pieces()
-      const taken: TakenIn = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
+      const changed = changedSince(holding.viewedAt)
+      writing.throwBroken()
+      const taken: Counted = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
       const { counts } = taken
+      const inWindow = new Set<string>()
       writing.gather(() => {
-        const inWindow = new Set<string>()
         window.ids.forEach((id, index) => {
           const item = unfit.get(index)
           if (item !== undefined) {
@@ -140,7 +137,7 @@ export function windowIntake(writing: Writing) {
             return
           }
           // An id that the window lists twice has changed its row meanwhile.
-          const known = fresh && !inWindow.has(id) ? holding.known[index] : tables.tasks.find(id)
+          const known = changed(id) || inWindow.has(id) ? tables.tasks.find(id) : holding.known[index]
           inWindow.add(id)
           const seq = takeTask(listedTask(window, index), known, step, counts)
           if (marks?.add(seq) === true) taken.newlyMet += 1
@@ -151,11 +148,14 @@ export function windowIntake(writing: Writing) {
         }
         writing.runs.count(runId, counts)
       })
-      return taken
+      recent.push({ piece: writing.pieces(), ids: inWindow })
+      if (recent.length > RECENT) recent.shift()
+      return { newlyMet: taken.newlyMet }
     },
 
     /** Marks rows as met that were taken in before; returns how many were not. */
     markMet(walkId: number, ids: string[]): number {
+      writing.throwBroken()
       const marks = writing.marks(walkId)
       let newly = 0
       writing.commit(() => {
@@ -172,6 +172,14 @@ export function windowIntake(writing: Writing) {
     },
 
     dropWindow: (handle: number): void => void held.delete(handle),
+  }
+
+  /** Whether the row of an id may be another than it was after so many pieces of work. */
+  function changedSince(piece: number): (id: string) => boolean {
+    const since = recent.filter((window) => window.piece > piece)
+    // Work of another kind, or longer ago than is kept in mind.
+    if (since.length !== writing.pieces() - piece) return () => true
+    return (id) => since.some((window) => window.ids.has(id))
   }
 
   function takeTask(

@@ -35,5 +35,6 @@ export interface Writing {
   commit<T>(work: () => T): T
   /** A commit that may come with the next ones, see `Commits`. */
   gather<T>(work: () => T): T
-  nextHandle(): number
+  /** Throws what windows of the present walk were rolled back for: nothing may be built on them. */
+  throwBroken(): void
 }

@@ -20,8 +20,8 @@ export const BUGS = {
   'anchor-in-tie': { seed: 5, about: 'an anchor may have the createdAt of the last item' },
   'ties-uncounted': { seed: 5, about: 'a long tie run counts as met without being counted' },
   'short-is-end': { seed: 5, about: 'a short answer is the end' },
-  'no-lap': { seed: 2, about: 'there is no closing lap' },
-  'known-is-met': { seed: 11, about: 'met is what the mirror holds, not what this walk has read' },
+  'no-lap': { seed: 675, about: 'there is no closing lap' },
+  'known-is-met': { seed: 186, about: 'met is what the mirror holds, not what this walk has read' },
   'progress-outside': { seed: 463, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
@@ -95,20 +95,27 @@ export function breakWindows(real: typeof Windows): typeof Windows {
     ...real,
     windowIntake(writing) {
       const intake = real.windowIntake(writing)
-      const viewed = new Set<number>()
+      const windows = new Map<number, string[]>()
+      const lookedAt = new Set<number>()
+      const distort = (handle: number, walkId: number, looked: Windows.Looked): Windows.Looked => {
+        const ids = windows.get(handle) as string[]
+        if (active === 'known-is-met') {
+          for (const [index, id] of ids.entries()) if (writing.tables.tasks.find(id)) looked.met[index] = 1
+        }
+        if (active === 'progress-outside' && !lookedAt.has(walkId) && (writing.walks.get(walkId)?.windows ?? 0) > 0) {
+          looked.met.fill(1, 0, 1)
+        }
+        lookedAt.add(walkId)
+        return looked
+      }
       return {
         ...intake,
-        view(handle, walkId) {
-          const view = intake.view(handle, walkId)
-          if (active === 'known-is-met') {
-            for (const [index, id] of view.ids.entries()) if (writing.tables.tasks.find(id)) view.met[index] = 1
-          }
-          if (active === 'progress-outside' && !viewed.has(walkId) && (writing.walks.get(walkId)?.windows ?? 0) > 0) {
-            view.met.fill(1, 0, 1)
-          }
-          viewed.add(walkId)
-          return view
+        hold(handle, window, walkId) {
+          windows.set(handle, window.ids)
+          const looked = intake.hold(handle, window, walkId)
+          return looked === null || walkId === null ? null : distort(handle, walkId, looked)
         },
+        look: (handle, walkId) => distort(handle, walkId, intake.look(handle, walkId)),
         takeIn(step) {
           const { walkId, progress, now } = step
           if (active === 'progress-outside' && walkId !== null && progress !== undefined) {

@@ -1,9 +1,13 @@
 // A writer that can die: before or after any call, or within any statement of a transaction. What was committed stays in
 // the file, everything else is gone, and nobody gets an answer any more.
 import Database from 'better-sqlite3'
+import { prepareWindow } from '../../src/sync/prepare.ts'
 import type { Session } from '../../src/sync/session.ts'
-import { localWriter, type Writer } from '../../src/sync/thread.ts'
+import type { Writer } from '../../src/sync/thread.ts'
+import { windowRelay } from '../../src/sync/window-relay.ts'
 import type { RunPlan } from './scenario.ts'
+
+export const FINAL_STATUSES: ReadonlySet<string> = new Set(['DONE', 'FAILED'])
 
 export class Killed extends Error {}
 
@@ -18,7 +22,6 @@ export interface MortalWriter {
 }
 
 export function mortalWriter(session: Session, kill: RunPlan['kill'], witness: Witness): MortalWriter {
-  const inner = localWriter(session) as unknown as Record<string, (...args: unknown[]) => unknown>
   let calls = 0
   let dead = false
   const die = (): never => {
@@ -26,32 +29,52 @@ export function mortalWriter(session: Session, kill: RunPlan['kill'], witness: W
     dead = true
     throw new Killed()
   }
+  const carryOut = (name: string, args: unknown[]): unknown =>
+    (session[name as keyof Session] as (...all: unknown[]) => unknown)(...args)
+  const call = async (name: string, args: unknown[]): Promise<unknown> => {
+    if (dead) {
+      if (name === 'close' || name === 'dropWindow') return 0
+      throw new Killed()
+    }
+    if (name === 'close') return session.close()
+    // Nobody waits for this one.
+    if (name === 'dropWindow') return carryOut(name, args)
+    calls += 1
+    if (kill?.how === 'before' && calls === kill.at) die()
+    let result: unknown
+    try {
+      result = carryOut(name, args)
+    } catch (error) {
+      if (String(error).includes(WITHIN)) die()
+      throw error
+    }
+    if (!isWindowCall(name)) witness(name, args, result)
+    if (kill?.how === 'after' && calls === kill.at) die()
+    return result
+  }
+  const { otherCall, ...windows } = windowRelay(call, async (raw) => prepareWindow(raw, FINAL_STATUSES))
   const writer = new Proxy({} as Writer, {
     get(_, name: string) {
       if (name === 'then') return undefined
       return async (...args: unknown[]) => {
-        if (dead) {
-          if (name === 'close' || name === 'dropWindow') return 0
-          throw new Killed()
+        if (!isWindowCall(name)) {
+          if (!dead) otherCall()
+          return call(name, args)
         }
-        if (name === 'close') return inner.close?.()
-        // Nobody waits for this one.
-        if (name !== 'dropWindow') calls += 1
-        if (kill?.how === 'before' && calls === kill.at && name !== 'dropWindow') die()
-        let result: unknown
-        try {
-          result = (session[name as keyof Session] as (...all: unknown[]) => unknown)(...args)
-        } catch (error) {
-          if (String(error).includes(WITHIN)) die()
-          throw error
-        }
-        witness(name, args, result)
-        if (kill?.how === 'after' && calls === kill.at && name !== 'dropWindow') die()
+        // As the walk sees it: what the writer does is a matter between it and the relay.
+        if (dead && name !== 'dropWindow') throw new Killed()
+        if (name === 'parseList') witness('decode', args, null)
+        const result = await (windows[name] as (...all: unknown[]) => Promise<unknown>)(...args)
+        if (!dead) witness(name, args, result)
         return result
       }
     },
   })
   return { writer, isDead: () => dead }
+
+  function isWindowCall(name: string): name is keyof typeof windows {
+    return Object.hasOwn(windows, name)
+  }
 }
 
 const WATCHED = ['tasks', 'walk_marks', 'walks', 'open_checks', 'service_facts', 'runs']

@@ -15,7 +15,7 @@ import { openSession, type WalkEnded } from '../../src/sync/session.ts'
 import type { RunResult } from '../../src/sync/summary.ts'
 import type { Verdict } from '../../src/task.ts'
 import { Ledger } from './ledger.ts'
-import { layFuse, type MortalWriter, mortalWriter, removeFuse } from './mortal-writer.ts'
+import { FINAL_STATUSES, layFuse, type MortalWriter, mortalWriter, removeFuse } from './mortal-writer.ts'
 import { differences, type MirrorState, readMirror, type Span, violations } from './oracle.ts'
 import { isProvable, type RunPlan, type Scenario, START } from './scenario.ts'
 import { type SimulatedClock, SimulatedService } from './service.ts'
@@ -193,7 +193,7 @@ class Play {
         busyTimeoutMs: 0,
         fileMode: 0o600,
         rejectedMaxBytes: 1_000_000,
-        finalStatuses: ['DONE', 'FAILED'],
+        finalStatuses: [...FINAL_STATUSES],
         oweDetails: true,
         dryRun: false,
         gathering: { pieces: 1 + (this.#scenario.seed % 4), ms: Number.POSITIVE_INFINITY },
@@ -222,11 +222,16 @@ class Play {
     }
   }
 
+  /** Which answer of the service it was, by its bytes, and by the handle of what was made of them. */
+  readonly #decoded = new WeakMap<Uint8Array, number>()
   readonly #answers = new Map<number, number>()
 
   #witness(name: string, args: unknown[], result: unknown): void {
-    if (name === 'parseList') this.#answers.set((result as { handle: number }).handle, this.#service.decoding)
-    else if (name === 'view') {
+    if (name === 'decode') this.#decoded.set(args[0] as Uint8Array, this.#service.decoding)
+    else if (name === 'parseList') {
+      const answer = this.#decoded.get(args[0] as Uint8Array) as number
+      this.#answers.set((result as { handle: number }).handle, answer)
+    } else if (name === 'view') {
       const [handle, walkId] = args as [number, number]
       const answer = this.#answers.get(handle) as number
       const span = this.#spans.get(walkId)

@@ -1,0 +1,104 @@
+// Windows on the writing side, in a real mirror: what is looked up early stays right, and nothing is built on windows
+// that were rolled back.
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { prepareWindow } from '../../src/sync/prepare.ts'
+import { openSession } from '../../src/sync/session.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const DONE = new Set(['DONE'])
+
+function open(path: string, pieces = 1) {
+  const session = openSession({
+    path,
+    command: 'sync',
+    now: 1,
+    toolVersion: '0',
+    busyTimeoutMs: 0,
+    fileMode: 0o600,
+    rejectedMaxBytes: 1_000_000,
+    finalStatuses: [...DONE],
+    oweDetails: false,
+    dryRun: false,
+    gathering: { pieces, ms: Number.POSITIVE_INFINITY },
+  })
+  const walkId = session.beginWalk('full', { since: null, until: null }, 1)
+  let handles = 0
+  const hold = (...items: [id: string, url: string][]): number => {
+    const tasks = items.map(([id, url]) => ({ id, systemStatus: 'DONE', createdAt: 5, data: { url }, result: {} }))
+    handles += 1
+    const raw = Buffer.from(JSON.stringify({ statusCode: 200, body: { items: tasks } }))
+    session.hold(handles, prepareWindow(raw, DONE), walkId)
+    return handles
+  }
+  const takeIn = (handle: number, readAt = 1) =>
+    session.takeIn({
+      handle,
+      walkId,
+      skip: 0,
+      readAt,
+      now: readAt,
+      progress: { nextSkip: handle, drift: 0, state: { handle } },
+    })
+  return { session, walkId, hold, takeIn }
+}
+
+test.each([1, 8])(
+  'a row that another window changed since it was looked up is looked up again (%i in one)',
+  (pieces) => {
+    using scratch = makeScratch()
+    const path = scratch.path('mirror.sqlite')
+    const { session, hold, takeIn } = open(path, pieces)
+    const first = hold(['a', 'one'], ['b', 'one'])
+    const second = hold(['b', 'two'], ['c', 'two'], ['b', 'two'])
+    expect(takeIn(first)).toEqual({ newlyMet: 2 })
+    expect(takeIn(second, 2)).toEqual({ newlyMet: 1 })
+    session.endRun(
+      {
+        plan: [],
+        outcome: 'ok',
+        verdict: null,
+        drift: 0,
+        exitCode: 0,
+        error: null,
+        requests: 0,
+        retries: 0,
+        bytes: 0,
+        waitedMs: 0,
+      },
+      3,
+    )
+    expect(session.counts()).toMatchObject({ windows: 2, seen: 3, inserted: 3, updated: 1 })
+    session.close()
+    const db = new Database(path, { readonly: true })
+    expect(db.prepare('SELECT id, data_url FROM tasks ORDER BY seq').raw().all()).toEqual([
+      ['a', 'one'],
+      ['b', 'two'],
+      ['c', 'two'],
+    ])
+    db.close()
+  },
+)
+
+test('behind a window that was rolled back nothing of its walk is taken in, marked or ended', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const { session, walkId, hold, takeIn } = open(path, 8)
+  takeIn(hold(['a', 'one']))
+  const meddler = new Database(path)
+  meddler.exec(
+    `CREATE TRIGGER stops BEFORE INSERT ON tasks WHEN new.id = 'c' BEGIN SELECT raise(ABORT, 'no more'); END`,
+  )
+  meddler.close()
+  takeIn(hold(['b', 'one']))
+  expect(() => takeIn(hold(['c', 'one']))).toThrow('no more')
+  expect(() => takeIn(hold(['d', 'one']))).toThrow('no more')
+  expect(() => session.markMet(walkId, ['a'])).toThrow('no more')
+  const ended = { verdict: 'complete', reason: null, ordering: null, facts: {}, candidates: true, now: 2 } as const
+  expect(() => session.endWalk({ walkId, ...ended })).toThrow('no more')
+  expect(session.walk(walkId)).toMatchObject({ nextSkip: 1, windows: 1, met: 1, verdict: null })
+  expect(session.knownCount(['a', 'b', 'c', 'd'])).toBe(1)
+  const next = session.beginWalk('full', { since: null, until: null }, 3)
+  expect(() => session.endWalk({ walkId: next, ...ended, verdict: 'partial' })).not.toThrow()
+  session.close()
+})
