@@ -34,7 +34,8 @@ export interface Storage {
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER', AWS_REGION: 'us-east-1' }
 
-export async function startStorage(): Promise<Storage> {
+/** Stops at the end of the test, or when `atEnd` calls what it is given. */
+export async function startStorage(atEnd: (stop: () => Promise<void>) => void = onTestFinished): Promise<Storage> {
   const directory = mkdtempSync(join(tmpdir(), 'task-mirror-s3-'))
   const s3rver = new S3rver({
     address: '127.0.0.1',
@@ -114,7 +115,7 @@ export async function startStorage(): Promise<Storage> {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   storage.env = { ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
   for (const [name, value] of Object.entries(storage.env)) vi.stubEnv(name, value)
-  onTestFinished(async () => {
+  atEnd(async () => {
     vi.unstubAllEnvs()
     await Promise.all(answering)
     await Promise.all([proxy, s3rver.httpServer].map(stop))

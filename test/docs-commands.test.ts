@@ -1,0 +1,231 @@
+// Every command line of the program in the documents, in the files for deployment and in --help is run: against a service
+// on this machine, with a prepared mirror, in the order of the page. What is not run stands in NOT_RUN with the reason.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { COMMANDS } from '../src/commands/index.ts'
+import { type Simulator, startSimulator } from '../src/simulator/server.ts'
+import { type Storage, startStorage } from './export/s3/storage.ts'
+import { CLI, runHere, startCli } from './support/cli.ts'
+import { makeScratch } from './support/scratch.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
+
+/** By the first word of a line; `task-mirror` itself is always run. */
+const NOT_RUN: Record<string, string> = {
+  npm: 'the gate (.ci/run) does it in a clean clone',
+  docker: 'npm run test:container builds the image and runs it',
+  kubectl: 'needs a cluster; test/deploy.test.ts holds the files against the schemas',
+  systemctl: 'needs systemd as PID 1; test/deploy.test.ts has systemd read the units',
+  datasette: 'another program; test/export/datasette.test.ts runs its queries',
+}
+
+/** Commands that run until a signal ends them. */
+const STAYS_UP = new Set(['schedule', 'simulate'])
+
+const KEY = 'a-made-up-key'
+const scratch = makeScratch()
+const home = process.cwd()
+let simulator: Simulator
+let storage: Storage
+let stopStorage: () => Promise<void>
+let env: Record<string, string>
+
+beforeAll(async () => {
+  const now = Date.now()
+  simulator = await startSimulator({ tasks: 400, key: KEY, spanDays: 30, now: () => now, openFraction: 0.02 })
+  storage = await startStorage((stop) => {
+    stopStorage = stop
+  })
+  for (const folder of ['bin', 'srv/tasks', 'srv/datasette', 'var/www', 'etc', 'mirrors', 'keys'])
+    mkdirSync(scratch.path(folder), { recursive: true })
+  writeFileSync(scratch.path('bin/task-mirror'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`, {
+    mode: 0o755,
+  })
+  writeFileSync(scratch.path('key'), KEY, { mode: 0o600 })
+  writeFileSync(scratch.path('etc/accounts'), 'acme\n')
+  writeFileSync(scratch.path('keys/acme'), KEY, { mode: 0o600 })
+  env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key'), ...storage.env }
+  // Commands are run as a reader does, who stands in one folder.
+  process.chdir(scratch.dir)
+  for (const line of [
+    'sync',
+    'export --out lake/ --partition-by month',
+    'export --out snapshots/',
+    'copy --out backup.sqlite',
+  ])
+    expect(await inside(line.split(' ')), line).toMatchObject({ code: 0 })
+  simulator.account.insert(5)
+  await inside(['sync'])
+  await inside(['export', '--out', 's3://lake/tasks'])
+})
+
+afterAll(async () => {
+  process.chdir(home)
+  await stopStorage()
+  await simulator.close()
+  scratch[Symbol.dispose]()
+})
+
+const inside = (args: string[]) => runHere(args, env)
+
+/** A line as it would be typed here: names that stand for something, and places that are not this test's. */
+function typed(line: string): string {
+  const ids = [simulator.account.idAt(0), simulator.account.idAt(1)] as [string, string]
+  return line
+    .replace(/^(?:[*\d/,]+ ){5}/, '')
+    .replaceAll(/https:\/\/tasks\.example\.com|http:\/\/127\.0\.0\.1:8080/g, simulator.url)
+    .replaceAll(/\bID1 ID2\b|\bID\.\.\./g, ids.join(' '))
+    .replaceAll(/\bID\b|6f1c9f0e-8d5b-4c1e-9f2a-0f6f5f0c7a11/g, ids[0])
+    .replaceAll(/\bFILE\b/g, 'file.sqlite')
+    .replaceAll(/\bFOLDER\b/g, 'snapshots')
+    .replaceAll('s3://bucket/', 's3://lake/')
+    .replaceAll(/(?<= )\/(srv|var|etc|mirrors|keys|tmp)\//g, `${scratch.dir}/$1/`)
+    .replaceAll(/=\/(mirrors|keys)\//g, `=${scratch.dir}/$1/`)
+    .replaceAll(/\b0\.0\.0\.0:8080\b/g, '127.0.0.1:0')
+    .replaceAll('--port 8080', '--port 0')
+}
+
+interface Line {
+  /** Where it stands: the document, and the line as it stands there. */
+  text: string
+}
+
+/** Command lines in `code` and in tables: those that name a command of the program. */
+function inlineLines(text: string): Line[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '')
+  return [...prose.matchAll(/`([^`\n]*\btask-mirror [a-z][^`\n]*)`/g)].map(([, line]) => ({
+    text: line!.replaceAll('\\|', '|'),
+  }))
+}
+
+/** Blocks that a reader would paste into a shell. */
+function blocks(text: string): string[] {
+  return [...text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
+}
+
+/** The first word that is a program, with `cd FOLDER &&` before it left out. */
+const programOf = (line: string) => /^\(?(?:cd \S+ && )?(?:[A-Z_]+=\S* )*([\w-]+)/.exec(line)?.[1] ?? ''
+
+function skipped(line: string, where: string): boolean {
+  const reason = NOT_RUN[programOf(line)]
+  if (reason !== undefined) console.log(`not run: ${where}: ${line}: ${reason}`)
+  return reason !== undefined
+}
+
+async function runLine(text: string): Promise<void> {
+  if (text.includes('<(')) return runBlock(text)
+  // What stands behind a pipe, or is done where the command fails, is another program.
+  const [line] = typed(text).split(/ \|\|? /) as [string]
+  const words = line
+    .replace(/ > \S+$/, '')
+    .replace(/^cd \S+ && /, '')
+    .split(' ')
+    .filter((word) => word !== '')
+  const args = words.slice(words.indexOf('task-mirror') + 1)
+  if (args[0] === undefined || !STAYS_UP.has(args[0])) {
+    const { code, stderr } = await inside(args)
+    expect({ line, code }, stderr).toEqual({ line, code: 0 })
+    return
+  }
+  const listening = args[0] === 'schedule' && !args.includes('--listen') ? ['--listen', '127.0.0.1:0'] : []
+  const unquoted = args
+    .join(' ')
+    .match(/'[^']*'|\S+/g)!
+    .map((word) => word.replaceAll("'", ''))
+  const running = startCli([...unquoted, ...listening], { cwd: scratch.dir, env })
+  await running.untilStdout(/\n/)
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0 })
+}
+
+async function runBlock(block: string, more: Record<string, string> = {}): Promise<void> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn('bash', ['-eu', '-c', block], {
+    cwd: scratch.dir,
+    env: { PATH: `${scratch.path('bin')}:${PATH}`, HOME, ...env, ...more },
+    // sqlite3 without a statement reads them from stdin.
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 60_000,
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [status] = await once(child, 'close')
+  expect({ block, status }, stderr).toEqual({ block, status: 0 })
+}
+
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+]
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => ({ name, text: read(name) }))
+
+describe.each(DOCUMENTS.filter(({ text }) => blocks(text).length > 0))('$name', ({ name, text }) => {
+  test.each(blocks(text).map((block) => ({ block })))('does what it says: $block', async ({ block }) => {
+    const lines = block
+      .split('\n')
+      .map((line) => line.replace(/\s+#.*$/, ''))
+      .filter((line) => line !== '')
+    const kept = lines.filter((line) => !skipped(line, name)).map(typed)
+    if (kept.length > 0) await runBlock(kept.join('\n'), { YOUR_KEY: KEY })
+  })
+})
+
+const LINES = DOCUMENTS.flatMap(({ name, text }) => inlineLines(text).map((line) => ({ ...line, name })))
+const seen = new Set<string>()
+const first = <T extends Line>(lines: T[]): T[] => lines.filter(({ text }) => !seen.has(text) && seen.add(text))
+
+test.each(first(LINES).filter(({ text, name }) => !skipped(text, name)))('$name: $text', async ({ text }) => {
+  await runLine(text)
+})
+
+const EXAMPLES = COMMANDS.flatMap((entry) => ('commands' in entry ? entry.commands : [entry])).flatMap(
+  ({ name, examples }) => examples.map((text) => ({ name, text })),
+)
+
+// Those of other shells are run by test/commands/completion.test.ts.
+test.each(first(EXAMPLES.filter(({ name }) => name !== 'completion')))('$name --help: $text', async ({ text }) => {
+  await runLine(text)
+})
+
+describe('files for deployment', () => {
+  const units = readdirSync(join(ROOT, 'deploy/systemd')).map((name) => read(`deploy/systemd/${name}`))
+  const started = units.flatMap((unit) =>
+    [...unit.matchAll(/^ExecStart=\/usr\/bin\/env (.*)$/gm)].map(([, line]) => line!),
+  )
+  const kubernetes = ['deploy/cronjob.yaml', 'deploy/backfill-job.yaml'].flatMap((name) =>
+    [...read(name).matchAll(/^\s+args: (\[.*\])$/gm)].map(([, args]) => (JSON.parse(args!) as string[]).join(' ')),
+  )
+  const compose: string[] = parse(read('deploy/compose.yaml')).services.worker.command
+  const all = [...started, ...[...kubernetes, compose.join(' ')].map((line) => `task-mirror ${line}`)]
+
+  test.each([...new Set(all)])('%s', async (line) => {
+    await runLine(line)
+  })
+
+  test('the job of docs/scale.md takes its account from its number, mirrors it and publishes', async () => {
+    const [yaml] = [...read('docs/scale.md').matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
+    const [container] = parse(yaml!).spec.jobTemplate.spec.template.spec.containers
+    expect(container.command).toEqual(['sh', '-c'])
+    const script = typed(container.args[0] as string)
+    expect(script).not.toMatch(/[ =]\/(etc|mirrors|keys)\//)
+    // A feed follows a full snapshot, as the page says.
+    await runBlock(`${script.replace(' --changes last', '')}\n${script}`, { JOB_COMPLETION_INDEX: '0' })
+    expect(storage.keys().filter((key) => key.startsWith('tasks/account=acme/')).length).toBeGreaterThan(2)
+  })
+})
+
+test('what is searched for is found', () => {
+  expect(LINES.length).toBeGreaterThan(25)
+  expect(EXAMPLES.length).toBeGreaterThan(35)
+})
