@@ -103,9 +103,10 @@ export class OddList {
       const most = 1 + (oddity.bySkip ? (skip * 7) % this.#window : this.#random.int(this.#window))
       some = some.slice(0, most)
     }
-    if (oddity.kind === 'reordered-windows') some = shuffle([...some], this.#random)
     const texts = some.map((id) => this.#ledger.textAt(id, asOf))
-    const fitting = texts.slice(0, fittingCount(texts, this.#paging.capBytes))
+    const cut = texts.slice(0, fittingCount(texts, this.#paging.capBytes))
+    // Cut first: an answer is one piece of the list, or nothing could be said of any list.
+    const fitting = oddity.kind === 'reordered-windows' ? shuffle(cut, this.#random) : cut
     if (oddity.kind === 'cache') this.#cached.set(key, { answer, texts: fitting })
     return { kind: 'window', texts: fitting }
   }

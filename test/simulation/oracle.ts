@@ -94,7 +94,9 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
   const known = new Set(before.ended.map(({ id }) => id))
   const found = [...alteredRows(ledger, before, after), ...falseTombstones(observed)]
   let lastFullFrom = observed.lastFullFrom
-  for (const walk of after.ended) {
+  // In the order in which they ended: a full walk that was gone on with may have a lower number than one before its end.
+  const endOf = ({ id }: EndedWalk): number => observed.spans.get(id)?.last ?? 0
+  for (const walk of after.ended.toSorted((a, b) => endOf(a) - endOf(b))) {
     if (known.has(walk.id) || walk.verdict !== 'complete') continue
     const span = observed.spans.get(walk.id)
     if (span === undefined) continue
