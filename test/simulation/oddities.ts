@@ -31,6 +31,8 @@ export type Oddity =
   | { kind: 'other-detail' }
   /** The Date header is off by up to an hour, every answer by another amount. */
   | { kind: 'date-jumps' }
+  /** What stands behind so many items is never listed: the list seems to end there. */
+  | { kind: 'silent-limit'; items: number }
   /** Before the second run every task is removed and others come. */
   | { kind: 'replaced' }
 
@@ -66,6 +68,8 @@ export class OddList {
   readonly #window: number
   /** The sequence that was listed, by the answer from which on it was. */
   readonly #history: { from: number; ids: readonly string[] }[] = []
+  /** Ids that stood behind a silent limit at some answer: nobody can know of them. */
+  readonly concealed = new Set<string>()
   readonly #cached = new Map<string, { answer: number; texts: string[] }>()
 
   constructor(
@@ -128,6 +132,10 @@ export class OddList {
     const oddity = this.#oddity
     if (oddity.kind === 'doubled')
       return ids.flatMap((id, index) => (index % oddity.every === oddity.every - 1 ? [id, id] : [id]))
+    if (oddity.kind === 'silent-limit') {
+      for (const id of ids.slice(oddity.items)) this.concealed.add(id)
+      return ids.slice(0, oddity.items)
+    }
     if (oddity.kind === 'reversed') return ids.toReversed()
     if (oddity.kind !== 'flip' || answer < oddity.at) return [...ids]
     const { lives } = this.#ledger
@@ -162,5 +170,6 @@ export function anyOddity(random: Random, window: number): Oddity {
     { kind: 'other-detail' },
     { kind: 'date-jumps' },
     { kind: 'replaced' },
+    { kind: 'silent-limit', items: 1 + random.int(40) },
   ])
 }

@@ -64,6 +64,11 @@ export class SimulatedService implements Service {
       oddity === undefined ? null : new OddList(oddity, account.options, ledger, seeded(scenario.seed, 0x0dd1), window)
   }
 
+  /** Ids that could not be listed at some answer. */
+  get concealed(): ReadonlySet<string> {
+    return this.#odd?.concealed ?? new Set()
+  }
+
   /** `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted. */
   beginRun(canFail: boolean): void {
     this.#requests = 0

@@ -145,7 +145,8 @@ class Play {
     outcome.requests += this.#service.traffic().requests
     const before = this.#state
     this.#state = readMirror(this.#path)
-    const { refusedIds } = this.#service
+    const { refusedIds, concealed } = this.#service
+    for (const id of concealed) this.#poisoned.add(id)
     const observed = { before, after: this.#state, spans: this.#spans, refusedIds }
     for (const sentence of violations(this.#scenario, this.#ledger, {
       ...observed,
