@@ -45,7 +45,13 @@ export async function acceptTied(course: Course, window: ItemsWindow): Promise<b
 
 export async function* proveCounted(course: Course, behind: number | null, limit: number | null = null): Steps<void> {
   // Kept in the state until it is proven: the walk may be cut off meanwhile.
-  const proven = yield* proveRun(course.reader, course.counting as CountedRun, behind, limit)
+  const proven = yield* proveRun(
+    course.reader,
+    course.counting as CountedRun,
+    behind,
+    limit,
+    course.doubts.includes('ties'),
+  )
   if (!proven) course.doubts.push('ties')
   course.counting = null
 }

@@ -26,6 +26,8 @@ export function countRun(run: CountedRun, window: ItemsWindow): number | null {
 }
 
 const ROUNDS = 12
+/** Where another run could not be proven, so that only the items count: fewer. */
+const ROUNDS_IN_DOUBT = 3
 /** Ids of one run kept in memory while it is counted again. */
 const LARGEST_RUN = 300_000
 
@@ -73,18 +75,19 @@ export async function isRunWhole(reader: Reader, last: number, moment: Moment): 
  * An id met before that may be gone by now, so what the walk has met so far does not count.
  * Its windows are taken in without being met, because the list may have moved under them; the run is marked once it is
  * proven. `limit` is where the list ends, for a service
- * that does not show it. Returns whether the run is proven.
+ * that does not show it; `inDoubt`: the walk cannot be complete any more. Returns whether the run is proven.
  */
 export async function* proveRun(
   reader: Reader,
   run: CountedRun,
   behind: number | null,
   limit: number | null = null,
+  inDoubt = false,
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
   const seen = new Set<string>()
   let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
   let from = Math.max(0, run.start - 1)
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < (inDoubt ? ROUNDS_IN_DOUBT : ROUNDS); round += 1) {
     const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen)
     if (found === null) {
       from = Math.max(0, from - reader.window)

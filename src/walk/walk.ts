@@ -4,7 +4,7 @@ import { type ChainState, extendChain, judgeSeam } from './chain.ts'
 import { Course, type Ended, lastOf, type Steps } from './course.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { askForEnd } from './ending.ts'
-import { firstItemTwice } from './guards.ts'
+import { firstItemTwice, hasMoved } from './guards.ts'
 import { closeLap } from './lap.ts'
 import { orderShown } from './order.ts'
 import { capacityOf } from './pace.ts'
@@ -80,6 +80,9 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
     course.stuck = 0
   }
   if (behindRun !== null) yield* proveCounted(course, behindRun)
+  if (newlyMet > 0 && !course.chain.filtered && (await hasMoved(course.reader, earlier, window))) {
+    course.chain = { ...course.chain, order: { ...course.chain.order, unstable: true } }
+  }
   await suspectFilter(course, window)
   if ((await course.request.reached?.(window, course.chain.order)) === true) return { kind: 'stop', reason: null }
   const twice = await firstItemTwice(course.reader, course.firstWindow, earlier, window)

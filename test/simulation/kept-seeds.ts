@@ -1002,4 +1002,26 @@ export const KEPT: { story: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    story: 'where the end of the chain stands in front of the anchor now, the anchor has moved',
+    scenario: {
+      ...CALM,
+      seed: 8302357,
+      account: { ...PLAIN, order: 'insertion', tasks: 70, spanDays: 0.001, tieGroup: 2, openFraction: 0.1 },
+      window: 3,
+      overlap: 3,
+      concurrency: 2,
+      dateHeader: false,
+      latencyMs: 20000,
+      changes: 0.02,
+      changeKinds: ['remove', 'remove', 'finish', 'update', 'delist', 'restore'],
+      places: ['front', 'future', 'tie'],
+      lateMs: 60001,
+      oddity: { kind: 'flip', at: 33, to: 'oldest-update-first' },
+      runs: [
+        { jumpMs: 0, changes: 0, request: { command: 'sync' }, kill: null },
+        { jumpMs: 10657852, changes: 0, request: { command: 'sync' }, kill: null },
+      ],
+    },
+  },
 ]
