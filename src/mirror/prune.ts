@@ -4,7 +4,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { takeLock } from './lock.ts'
 import { type Db, explaining, openReader, openWriter, type WriterOptions } from './open.ts'
-import { contentHash, TASK_COLUMNS } from './shape.ts'
+import { contentHash } from './row-bytes.ts'
+import { TASK_COLUMNS } from './shape.ts'
 import { taskTable } from './tasks.ts'
 
 export interface PruneRequest extends WriterOptions {

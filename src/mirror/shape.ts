@@ -1,6 +1,5 @@
 // Task <-> TaskRow, both ways without a loss: what a column can hold exactly goes into it, everything else into `extra`.
 // Pure: no SQL here, only the names of the columns; knows nothing of the service.
-import { hash } from 'node:crypto'
 import { isObject, isRaw, parseExact } from '../json.ts'
 import type { Integer, JsonObject, JsonValue, Task, TaskRow } from '../task.ts'
 
@@ -151,101 +150,6 @@ function objectText(row: TaskRow, over: JsonObject | null, fields: typeof TOP): 
 function columnText(value: string | Integer | null, kind: Kind): string | null {
   if (value === null) return null
   return kind === 'text' ? JSON.stringify(value) : String(value)
-}
-
-/** What a column of a task holds. */
-export type ColumnValue = string | Integer | null
-
-/** The columns of a row in the order of `TASK_COLUMNS`. Spelled out: names that vary cost three times as much. */
-export function rowValues(row: TaskRow): ColumnValue[] {
-  return [
-    row.id,
-    row.user_id,
-    row.system_status,
-    row.accuracy,
-    row.timeframe,
-    row.created_at,
-    row.completed_at,
-    row.data_method,
-    row.data_url,
-    row.data_body,
-    row.data_header,
-    row.result_status_code,
-    row.result_status_text,
-    row.result_header,
-    row.result_body,
-    row.extra,
-  ]
-}
-
-/** The row whose `rowValues` stand in `values` from `at` on. */
-export function rowAt(values: readonly ColumnValue[], at: number): TaskRow {
-  return {
-    id: values[at] as string,
-    user_id: values[at + 1] as string | null,
-    system_status: values[at + 2] as string | null,
-    accuracy: values[at + 3] as string | null,
-    timeframe: values[at + 4] as Integer | null,
-    created_at: values[at + 5] as Integer | null,
-    completed_at: values[at + 6] as Integer | null,
-    data_method: values[at + 7] as string | null,
-    data_url: values[at + 8] as string | null,
-    data_body: values[at + 9] as string | null,
-    data_header: values[at + 10] as string | null,
-    result_status_code: values[at + 11] as Integer | null,
-    result_status_text: values[at + 12] as string | null,
-    result_header: values[at + 13] as string | null,
-    result_body: values[at + 14] as string | null,
-    extra: values[at + 15] as string | null,
-  }
-}
-
-/** 16 bytes, see `hashOfValues`. */
-export function contentHash(row: TaskRow): Buffer {
-  return Buffer.from(hashOfValues(rowValues(row)), 'hex')
-}
-
-// Head: for each column a byte for its kind and eight for its value, or for the length of its string. Room for strings
-// is made where they need it; what one long task took is given back with the next short one.
-const HEAD_SLOT = 9
-const HEAD = TASK_COLUMNS.length * HEAD_SLOT
-const SCRATCH = 1 << 16
-let scratch = Buffer.alloc(SCRATCH)
-let head = new DataView(scratch.buffer)
-
-function makeRoom(used: number, wanted: number): void {
-  const larger = Buffer.alloc(Math.max(SCRATCH, used + wanted))
-  scratch.copy(larger, 0, 0, used)
-  scratch = larger
-  head = new DataView(larger.buffer)
-}
-
-/**
- * 16 bytes of SHA-256 over all columns and `extra`, in hexadecimal. No two rows are encoded alike: the head tells the
- * kind of every value, integers, and how many bytes of what follows belong to each string.
- */
-export function hashOfValues(values: readonly ColumnValue[]): string {
-  if (scratch.length > SCRATCH) makeRoom(0, 0)
-  let at = HEAD
-  for (let column = 0; column < TASK_COLUMNS.length; column += 1) {
-    const value = values[column] as ColumnValue
-    const slot = column * HEAD_SLOT
-    if (typeof value === 'string') {
-      const most = value.length * 3
-      if (scratch.length - at < most) makeRoom(at, most)
-      const written = value === '' ? 0 : scratch.write(value, at)
-      scratch[slot] = 1
-      head.setFloat64(slot + 1, written)
-      at += written
-    } else if (typeof value === 'bigint') {
-      scratch[slot] = 3
-      head.setBigInt64(slot + 1, value)
-    } else {
-      scratch[slot] = value === null ? 0 : 2
-      head.setFloat64(slot + 1, value ?? 0)
-    }
-  }
-  return hash('sha256', scratch.subarray(0, at), 'hex').slice(0, 32)
 }
 
 /**

@@ -2,7 +2,8 @@
 import type { TaskRow } from '../task.ts'
 import { IdFilter } from './id-filter.ts'
 import type { Db } from './open.ts'
-import { rowValues, TASK_COLUMNS } from './shape.ts'
+import { boundValues, valuesOf } from './row-bytes.ts'
+import { TASK_COLUMNS } from './shape.ts'
 
 /** What the mirror knows of a task before an answer is taken in. */
 export interface KnownTask {
@@ -23,6 +24,15 @@ export interface TaskTable {
   liveIdOf(seq: number): string | undefined
   changedAt(seq: number): number
   insert(row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): number
+  /** `insert` of an encoded row, see row-bytes.ts, whose columns SQLite reads where they are. */
+  insertBytes(
+    id: string,
+    row: Buffer,
+    contentHash: Buffer,
+    listHash: Buffer | null,
+    readAt: number,
+    now: number,
+  ): number
   /** Replaces the content; takes a tombstone back. */
   replace(seq: number, row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): void
   /** The list shows the task in another form than before, its content in the mirror is the same. */
@@ -38,6 +48,7 @@ export interface TaskTable {
 }
 
 const columns = TASK_COLUMNS.join(', ')
+const INTEGERS: ReadonlySet<string> = new Set(['timeframe', 'created_at', 'completed_at', 'result_status_code'])
 
 export function taskTable(db: Db): TaskTable {
   const find = db.prepare('SELECT seq, content_hash, list_hash, deleted_at, read_at FROM tasks WHERE id = ?').raw()
@@ -47,6 +58,10 @@ export function taskTable(db: Db): TaskTable {
   const insert = db.prepare(
     `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
      VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertBytes = db.prepare(
+    `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
+     VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGERS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?)`,
   )
   const replace = db.prepare(
     `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')},
@@ -95,12 +110,19 @@ export function taskTable(db: Db): TaskTable {
       seq += 1
       changeSeq += 1
       filter?.add(row.id)
-      insert.run(seq, ...rowValues(row), contentHash, listHash, readAt, now, now, changeSeq)
+      insert.run(seq, ...valuesOf(row), contentHash, listHash, readAt, now, now, changeSeq)
+      return seq
+    },
+    insertBytes(id, row, contentHash, listHash, readAt, now) {
+      seq += 1
+      changeSeq += 1
+      filter?.add(id)
+      insertBytes.run(seq, ...boundValues(row), contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },
     replace(wanted, row, contentHash, listHash, readAt, now) {
       changeSeq += 1
-      replace.run(...rowValues(row), contentHash, listHash, readAt, now, changeSeq, wanted)
+      replace.run(...valuesOf(row), contentHash, listHash, readAt, now, changeSeq, wanted)
     },
     setListHash: (wanted, listHash) => void setListHash.run(listHash, wanted),
     bury(wanted, now) {
@@ -113,7 +135,7 @@ export function taskTable(db: Db): TaskTable {
     },
     strip(wanted, row, contentHash, now) {
       changeSeq += 1
-      strip.run(...rowValues(row), contentHash, now, changeSeq, wanted)
+      strip.run(...valuesOf(row), contentHash, now, changeSeq, wanted)
     },
     highestSeq: () => seq,
     liveCount: () => liveCount.get() as number,

@@ -6,7 +6,8 @@ import { MirrorError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { JsonValue, TaskRow } from '../task.ts'
 import { type Db, explain, migrations, openReader } from './open.ts'
-import { contentHash, TASK_COLUMNS } from './shape.ts'
+import { contentHash } from './row-bytes.ts'
+import { TASK_COLUMNS } from './shape.ts'
 import { askProcess } from './statement-process.ts'
 
 /** An invariant that does not hold. */

@@ -2,9 +2,10 @@
 // transaction; knows the tables, not the network.
 import { isObject, parseExact } from '../json.ts'
 import type { OwedTable } from '../mirror/owed.ts'
+import { contentHash, rowOf } from '../mirror/row-bytes.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import type { SetAsideTable } from '../mirror/set-aside.ts'
-import { contentHash, sameContent, shapeTask, taskText } from '../mirror/shape.ts'
+import { sameContent, shapeTask, taskText } from '../mirror/shape.ts'
 import type { KnownTask, TaskTable } from '../mirror/tasks.ts'
 import type { JsonObject, Task, TaskRow } from '../task.ts'
 
@@ -47,8 +48,10 @@ export function layOver(stored: Task, listed: Task): Task {
 
 /** A task as the list gave it, ready for the mirror. */
 export interface ListedTask {
-  row: TaskRow
-  /** Over `row`. */
+  id: string
+  /** Its row, encoded. */
+  bytes: Buffer
+  /** Over `bytes`. */
   hash: Buffer
   final: boolean
   /** Whether it lacks what only its detail can tell. */
@@ -66,16 +69,17 @@ export function takeListed(
   readAt: number,
   now: number,
 ): { seq: number; outcome: ListedOutcome } {
-  const { row, hash: listHash } = listed
+  const { id, hash: listHash } = listed
   if (known === undefined) {
-    const seq = tables.tasks.insert(row, listHash, listHash, readAt, now)
-    if (!listed.final) tables.owed.owe(row.id, 'open', now)
-    if (rules.oweDetails && listed.lacks) tables.owed.owe(row.id, 'detail', now)
+    const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, listHash, readAt, now)
+    if (!listed.final) tables.owed.owe(id, 'open', now)
+    if (rules.oweDetails && listed.lacks) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: 'inserted' }
   }
   const restored = known.deletedAt !== null
   const { seq } = known
   if (!restored && known.listHash !== null && listHash.equals(known.listHash)) return { seq, outcome: 'unchanged' }
+  const row = rowOf(listed.bytes)
   const stored = tables.tasks.read(seq)
   const merged = layOver(storedTask(stored), storedTask(row))
   const mergedRow = shapeTask(merged)
@@ -89,7 +93,7 @@ export function takeListed(
       noteOwed(tables, rules, merged, now)
     }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(row.id, 'detail', now)
+    if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
   if (!carriesAll && (rules.oweDetails || isFinal(storedTask(stored), rules.finalStatuses))) {
@@ -97,7 +101,7 @@ export function takeListed(
     // own states.
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
-    if (rules.oweDetails) tables.owed.owe(row.id, 'detail', now)
+    if (rules.oweDetails) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
   tables.tasks.replace(seq, mergedRow, mergedHash, listHash, readAt, now)

@@ -1,15 +1,8 @@
-// A window made ready for the writer: parsed, shaped, hashed. Pure, so it runs on whichever thread is idle; the result is
-// flat arrays, because those cross from thread to thread at a fraction of the cost of objects (docs/performance.md).
+// A window made ready for the writer: parsed, shaped, hashed. Pure, so it runs on whichever thread is idle; its rows are
+// bytes in one buffer, which crosses from thread to thread at no cost (docs/performance.md).
 import { createHash } from 'node:crypto'
-import {
-  type ColumnValue,
-  contentHash,
-  hashOfValues,
-  rowAt,
-  rowValues,
-  shapeTask,
-  TASK_COLUMNS,
-} from '../mirror/shape.ts'
+import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../mirror/row-bytes.ts'
+import { shapeTask } from '../mirror/shape.ts'
 import { readPage, type UnfitItem } from '../service/wire.ts'
 import type { Moment, Task, TaskRow } from '../task.ts'
 import { isFinal, type ListedTask, lacksParts } from './intake.ts'
@@ -21,8 +14,10 @@ export interface PreparedWindow {
   /** In list order; an item without a usable id has an identity of its own that no id can equal. */
   ids: string[]
   moments: Moment[]
-  /** The task columns of every item, one item after another; nulls for items that are unfit. */
-  values: ColumnValue[]
+  /** The encoded rows, one behind the other, in a buffer of their own; nothing for items that are unfit. */
+  rows: Uint8Array<ArrayBuffer>
+  /** Where the row of every item ends. */
+  ends: Uint32Array
   /** 16 bytes for every item. */
   hashes: Uint8Array
   /** FINAL | LACKS for every item. */
@@ -33,9 +28,7 @@ export interface PreparedWindow {
 
 const FINAL = 1
 const LACKS = 2
-const WIDTH = TASK_COLUMNS.length
 const HASH = 16
-const NOTHING = TASK_COLUMNS.map(() => null)
 
 /** Items between two pauses of `prepareInSteps`: about half a millisecond. */
 const STEP = 100
@@ -56,52 +49,54 @@ export function* prepareInSteps(
 ): Generator<undefined, PreparedWindow> {
   const { statusCode, message, hasPayload, items } = readPage(raw)
   const hashes = Buffer.alloc(items.length * HASH)
-  const window: PreparedWindow = {
-    statusCode,
-    message,
-    hasPayload,
-    ids: [],
-    moments: [],
-    values: [],
-    hashes,
-    flags: new Uint8Array(items.length),
-    unfit: [],
-  }
+  const ends = new Uint32Array(items.length)
+  const flags = new Uint8Array(items.length)
+  const ids: string[] = []
+  const moments: Moment[] = []
+  const unfit: [number, UnfitItem][] = []
+  // A row takes no more than its text did, besides its head.
+  const rows = new RowBytes(raw.length + items.length * ROW_HEAD)
   for (const [index, item] of items.entries()) {
     if (index % STEP === 0) yield
     if (item.kind === 'unfit') {
-      window.ids.push(unfitIdentity(item.raw))
-      window.moments.push(item.createdAt)
-      window.values.push(...NOTHING)
-      window.unfit.push([index, item])
+      ids.push(unfitIdentity(item.raw))
+      moments.push(item.createdAt)
+      unfit.push([index, item])
+      ends[index] = rows.end
       continue
     }
     const { task } = item
     const row = shapeTask(task)
-    const values = rowValues(row)
     const final = isFinal(task, finalStatuses)
-    window.ids.push(row.id)
-    window.moments.push(momentOf(row))
-    window.values.push(...values)
-    hashes.write(hashOfValues(values), index * HASH, HASH, 'hex')
-    window.flags[index] = (final ? FINAL : 0) | (lacksParts(task, final) ? LACKS : 0)
+    const start = rows.end
+    rows.append(row)
+    ids.push(row.id)
+    moments.push(momentOf(row))
+    ends[index] = rows.end
+    hashes.write(hashOfRowBytes(rows.between(start, rows.end)), index * HASH, HASH, 'hex')
+    flags[index] = (final ? FINAL : 0) | (lacksParts(task, final) ? LACKS : 0)
   }
-  return window
+  return { statusCode, message, hasPayload, ids, moments, rows: rows.between(0, rows.end), ends, hashes, flags, unfit }
 }
 
 /** One task made ready by itself. */
 export function prepareTask(task: Task, finalStatuses: ReadonlySet<string>): ListedTask {
   const row = shapeTask(task)
   const final = isFinal(task, finalStatuses)
-  return { row, hash: contentHash(row), final, lacks: lacksParts(task, final) }
+  return { id: row.id, bytes: rowBytes(row), hash: contentHash(row), final, lacks: lacksParts(task, final) }
 }
 
-/** The item at `index`, which must not be an unfit one. */
-export function listedTask(window: PreparedWindow, index: number): ListedTask {
-  const flags = window.flags[index] as number
-  const hash = Buffer.from(window.hashes.buffer, window.hashes.byteOffset + index * HASH, HASH)
-  const row = rowAt(window.values, index * WIDTH)
-  return { row, hash, final: (flags & FINAL) !== 0, lacks: (flags & LACKS) !== 0 }
+/** The item at `index`, which must not be an unfit one; valid as long as the window's rows. */
+export function listedTask({ ids, rows, ends, hashes, flags }: PreparedWindow, index: number): ListedTask {
+  const start = index === 0 ? 0 : (ends[index - 1] as number)
+  const flag = flags[index] as number
+  return {
+    id: ids[index] as string,
+    bytes: Buffer.from(rows.buffer, rows.byteOffset + start, (ends[index] as number) - start),
+    hash: Buffer.from(hashes.buffer, hashes.byteOffset + index * HASH, HASH),
+    final: (flag & FINAL) !== 0,
+    lacks: (flag & LACKS) !== 0,
+  }
 }
 
 function momentOf({ created_at: created }: TaskRow): Moment {

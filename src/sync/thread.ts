@@ -6,7 +6,7 @@ import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
 import { prepareInSteps } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
-import { type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
+import { type Call, type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
 
 /** Every method of `T`, answering with a promise. */
 export type Remote<T> = {
@@ -18,7 +18,7 @@ export interface Writer extends Remote<Omit<Session, keyof WindowRelay>>, Omit<W
   terminate(): Promise<void>
 }
 
-export interface Call {
+export interface Request {
   id: number
   method: string
   args: unknown[]
@@ -63,13 +63,13 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
     }
   })
 
-  const call = (method: string, args: unknown[]): Promise<unknown> => {
+  const call: Call = (method, args, given = []) => {
     if (gone !== null) return Promise.reject(gone)
     const id = ++calls
-    const transfer = args[0] instanceof Uint8Array ? [args[0].buffer as ArrayBuffer] : []
+    const transfer = args[0] instanceof Uint8Array ? [...given, args[0].buffer as ArrayBuffer] : given
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, method, args } satisfies Call, transfer)
+      worker.postMessage({ id, method, args } satisfies Request, transfer)
     })
   }
 

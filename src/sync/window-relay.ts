@@ -6,8 +6,8 @@ import type { PreparedWindow } from './prepare.ts'
 import type { Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
 import type { ParsedAnswer } from './writing.ts'
 
-/** Calls a method of the session in the writer thread; calls are carried out in the order they are made. */
-export type Call = (method: string, args: unknown[]) => Promise<unknown>
+/** Calls a method of the session in the writer thread, in the order of the calls; `transfer` is given away. */
+export type Call = (method: string, args: unknown[], transfer?: ArrayBuffer[]) => Promise<unknown>
 
 export interface WindowRelay {
   parseList(raw: Uint8Array): Promise<ParsedAnswer>
@@ -95,7 +95,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       const window = await prepared
       handles += 1
       const handle = handles
-      const answer = call('hold', [handle, window, current]) as Promise<Looked | null>
+      const answer = call('hold', [handle, window, current], [window.rows.buffer]) as Promise<Looked | null>
       noteFailure(answer)
       const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count() }
       held.set(handle, { ids: window.ids, moments: window.moments, asked, viewed: null })

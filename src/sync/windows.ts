@@ -199,7 +199,7 @@ export function windowIntake(writing: Writing) {
     const first = writing.seen.add(seq)
     if (first) counts.seen = (counts.seen ?? 0) + 1
     if (first || outcome !== 'unchanged') countOutcome(counts, outcome)
-    if (outcome !== 'unchanged') tables.setAside.resolve(listed.row.id, step.now)
+    if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, step.now)
     return seq
   }
 }

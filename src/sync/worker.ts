@@ -2,12 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { isMirrorError } from '../errors.ts'
 import { openSession, type Session, type SessionOptions } from './session.ts'
-import type { Call, Reply } from './thread.ts'
+import type { Reply, Request } from './thread.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 let session: Session | null = null
 
-port.on('message', ({ id, method, args }: Call) => {
+port.on('message', ({ id, method, args }: Request) => {
   port.postMessage(answer(id, method, args))
 })
 

@@ -1,7 +1,8 @@
 // `prune` as built, on mirrors filled from the simulator.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { contentHash } from '../../src/mirror/shape.ts'
+import { contentHash } from '../../src/mirror/row-bytes.ts'
+
 import { readTask } from '../../src/mirror/tasks-read.ts'
 import { CARRIES } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'

@@ -1,6 +1,7 @@
 // Deliberate bugs, one at a time, for the proof that the simulation finds them. Each `break...` takes a real module and
 // gives it back with switches; only bugs.test.ts puts them in place.
 
+import { rowOf } from '../../src/mirror/row-bytes.ts'
 import type * as Deletions from '../../src/sync/deletions.ts'
 import type * as Intake from '../../src/sync/intake.ts'
 import type * as Walking from '../../src/sync/walking.ts'
@@ -170,7 +171,7 @@ export function breakIntake(real: typeof Intake): typeof Intake {
     takeListed(tables, rules, known, listed, ...rest) {
       if (active !== 'empty-stored' || known === undefined)
         return real.takeListed(tables, rules, known, listed, ...rest)
-      const taken = real.takeDetail(tables, rules, known, real.storedTask(listed.row), ...rest)
+      const taken = real.takeDetail(tables, rules, known, real.storedTask(rowOf(listed.bytes)), ...rest)
       return { seq: taken.seq, outcome: taken.outcome }
     },
   }

@@ -1,0 +1,155 @@
+// A row as bytes: what its hash is taken over, what crosses from thread to thread, and what SQLite is given, encoded once.
+// Pure; knows the columns of a task, no SQL.
+import { hash } from 'node:crypto'
+import type { Integer, TaskRow } from '../task.ts'
+import { TASK_COLUMNS } from './shape.ts'
+
+/** What a column of a task holds. */
+export type ColumnValue = string | Integer | null
+
+// Head: for each column a byte for its kind and eight for its value, or for how many bytes its string has. Behind it the
+// strings, one after the other. No two rows are encoded alike.
+const SLOT = 9
+/** Bytes of a row besides its strings. */
+export const ROW_HEAD = TASK_COLUMNS.length * SLOT
+const NULL = 0
+const TEXT = 1
+const NUMBER = 2
+const BIGINT = 3
+/** Bytes of UTF-8 that a UTF-16 unit takes at most. */
+const WIDEST = 3
+
+/** Rows encoded one behind the other; makes room for more as they come. */
+export class RowBytes {
+  /** Bytes written so far. */
+  end = 0
+  private bytes: Buffer<ArrayBuffer>
+  private head: DataView
+
+  /** `capacity`: bytes that are probably enough. */
+  constructor(capacity: number) {
+    this.bytes = Buffer.allocUnsafeSlow(capacity)
+    this.head = new DataView(this.bytes.buffer)
+  }
+
+  /** Strings have to be well-formed, or two of them would be encoded alike. */
+  append(row: TaskRow): void {
+    const start = this.end
+    let at = start + ROW_HEAD
+    this.makeRoom(at, 0)
+    let slot = start
+    for (const value of valuesOf(row)) {
+      if (typeof value === 'string') {
+        const length = value === '' ? 0 : this.write(value, at)
+        this.bytes[slot] = TEXT
+        this.head.setFloat64(slot + 1, length)
+        at += length
+      } else if (typeof value === 'bigint') {
+        this.bytes[slot] = BIGINT
+        this.head.setBigInt64(slot + 1, value)
+      } else {
+        this.bytes[slot] = value === null ? NULL : NUMBER
+        this.head.setFloat64(slot + 1, value ?? 0)
+      }
+      slot += SLOT
+    }
+    this.end = at
+  }
+
+  /** What stands between two places, valid until the next `append`. */
+  between(start: number, end: number): Uint8Array<ArrayBuffer> {
+    return this.bytes.subarray(start, end)
+  }
+
+  /** Forgets all rows, and gives back what a long one took beyond `most` bytes. */
+  clear(most: number): void {
+    this.end = 0
+    if (this.bytes.length > most) {
+      this.bytes = Buffer.allocUnsafeSlow(most)
+      this.head = new DataView(this.bytes.buffer)
+    }
+  }
+
+  private write(value: string, at: number): number {
+    // Counting is only worth it where the room for the worst case is not there.
+    if (this.bytes.length - at < value.length * WIDEST) this.makeRoom(at, Buffer.byteLength(value))
+    return this.bytes.write(value, at)
+  }
+
+  private makeRoom(used: number, wanted: number): void {
+    if (used + wanted <= this.bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.ceil((used + wanted) * 1.25))
+    this.bytes.copy(larger, 0, 0, Math.min(used, this.bytes.length))
+    this.bytes = larger
+    this.head = new DataView(larger.buffer)
+  }
+}
+
+/** 16 bytes of SHA-256 over an encoded row, in hexadecimal. */
+export function hashOfRowBytes(row: Uint8Array): string {
+  return hash('sha256', row, 'hex').slice(0, 32)
+}
+
+const SCRATCH = 1 << 16
+const scratch = new RowBytes(SCRATCH)
+
+/** One row by itself. */
+export function rowBytes(row: TaskRow): Buffer {
+  const bytes = new RowBytes(ROW_HEAD)
+  bytes.append(row)
+  return Buffer.from(bytes.between(0, bytes.end))
+}
+
+/** 16 bytes of SHA-256 over all columns and `extra`. */
+export function contentHash(row: TaskRow): Buffer {
+  scratch.clear(SCRATCH)
+  scratch.append(row)
+  return Buffer.from(hashOfRowBytes(scratch.between(0, scratch.end)), 'hex')
+}
+
+/**
+ * The columns of an encoded row in the order of `TASK_COLUMNS`, for a statement that casts bytes to TEXT: a string made
+ * of them first would be taken apart again at once. Valid as long as `row`.
+ */
+export function boundValues(row: Buffer): (Buffer | string | Integer | null)[] {
+  const values: (Buffer | string | Integer | null)[] = []
+  const head = new DataView(row.buffer, row.byteOffset)
+  let at = ROW_HEAD
+  for (let slot = 0; slot < ROW_HEAD; slot += SLOT) {
+    const kind = row[slot]
+    if (kind === TEXT) {
+      const end = at + head.getFloat64(slot + 1)
+      values.push(end === at ? '' : row.subarray(at, end))
+      at = end
+    } else values.push(kind === NULL ? null : kind === NUMBER ? head.getFloat64(slot + 1) : head.getBigInt64(slot + 1))
+  }
+  return values
+}
+
+/** The row that was encoded. */
+export function rowOf(bytes: Buffer): TaskRow {
+  const values = boundValues(bytes).map((value) => (Buffer.isBuffer(value) ? value.toString() : value))
+  return Object.fromEntries(TASK_COLUMNS.map((name, column) => [name, values[column]])) as unknown as TaskRow
+}
+
+/** The columns of a row in the order of `TASK_COLUMNS`. Spelled out: names that vary cost three times as much. */
+export function valuesOf(row: TaskRow): ColumnValue[] {
+  return [
+    row.id,
+    row.user_id,
+    row.system_status,
+    row.accuracy,
+    row.timeframe,
+    row.created_at,
+    row.completed_at,
+    row.data_method,
+    row.data_url,
+    row.data_body,
+    row.data_header,
+    row.result_status_code,
+    row.result_status_text,
+    row.result_header,
+    row.result_body,
+    row.extra,
+  ]
+}
