@@ -38,7 +38,7 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   const parts: string[] = []
   const done = state.done === undefined ? '' : ` ${grouped(state.done)}`
   const known = totalOf(state)
-  const total = known === null ? '' : ` of ${state.isEstimate ? 'about ' : ''}${grouped(known)}`
+  const total = known === null ? '' : ` of ${state.isEstimate ? '~' : ''}${grouped(known)}`
   parts.push(`${state.phase ?? 'nothing to tell yet'}${done}${done === '' ? '' : total}`)
   if (state.waitingUntil != null && state.waitingUntil > now) {
     parts.push(`waiting ${roughly(state.waitingUntil - now)} as the service asked`)
@@ -50,8 +50,10 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   if (state.requests !== undefined)
     parts.push(`${grouped(state.requests)} ${state.requests === 1 ? 'request' : 'requests'}`)
   if (state.inFlight !== undefined && state.inFlight > 0) parts.push(`${state.inFlight} in flight`)
-  // Whole parts are dropped first: a cut number would be a wrong one.
-  while (parts.length > 1 && parts.join(' · ').length > columns - 1) parts.pop()
+  // Whole parts are dropped first: a cut number would be a wrong one. What is left says more than how fast it goes.
+  const isTold = parts.some((part) => part.endsWith(' left'))
+  while (parts.length > 1 && parts.join(' · ').length > columns - 1)
+    parts.splice(isTold && parts.length === 3 ? 1 : -1, 1)
   return parts.join(' · ').slice(0, Math.max(0, columns - 1))
 }
 

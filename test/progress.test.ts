@@ -16,7 +16,7 @@ test.each([
   ],
   [
     { phase: 'full walk', done: 12_000, total: 50_000, isEstimate: true, rate: 3_800 },
-    'full walk 12,000 of about 50,000 · 3,800/s · 10s left',
+    'full walk 12,000 of ~50,000 · 3,800/s · 10s left',
   ],
   [{ phase: 'full walk', done: 51_000, total: 50_000, isEstimate: true, rate: 10 }, 'full walk 51,000 · 10/s'],
   [{ phase: 'full walk', done: 5, total: null, rate: 2, requests: 1 }, 'full walk 5 · 2/s · 1 request'],
@@ -31,7 +31,9 @@ test('the line stays shorter than the terminal is wide, and drops whole parts', 
   for (let columns = 1; columns < 90; columns++) {
     expect(formatProgress(state, 0, columns).length).toBeLessThan(Math.max(columns, 1))
   }
-  expect(formatProgress(state, 0, 45)).toBe('full walk 12,000 of 50,000 · 3,400/s')
+  expect(formatProgress(state, 0, 60)).toBe('full walk 12,000 of 50,000 · 3,400/s · 12s left')
+  expect(formatProgress(state, 0, 40)).toBe('full walk 12,000 of 50,000 · 12s left')
+  expect(formatProgress({ ...state, total: null }, 0, 34)).toBe('full walk 12,000 · 3,400/s')
 })
 
 function watched(onTerminal: boolean, shown = true) {
