@@ -137,7 +137,8 @@ describe('deploy/compose.yaml', () => {
   })
 
   test('names only environment variables, volumes and secrets that exist', () => {
-    const variables = new Set([...KEYS.map(environmentName), 'TASK_MIRROR_BASE_URL', 'TASK_MIRROR_API_KEY_FILE'])
+    const others = ['TASK_MIRROR_BASE_URL', 'TASK_MIRROR_API_KEY_FILE', 'NODE_OPTIONS', 'MALLOC_ARENA_MAX']
+    const variables = new Set([...KEYS.map(environmentName), ...others])
     for (const name of Object.keys(services.worker.environment)) expect(variables).toContain(name)
     for (const service of Object.values(services) as { volumes: string[] }[]) {
       for (const volume of service.volumes) expect(volumes).toHaveProperty(volume.split(':')[0] as string)

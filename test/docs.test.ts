@@ -107,6 +107,15 @@ test('docs/architecture.md names only files that exist', () => {
   expect(paths.filter((path) => !existsSync(join(ROOT, path)) && !existsSync(join(ROOT, 'src', path)))).toEqual([])
 })
 
+test('docs/architecture.md has a row for every folder and every file at the root of src/', () => {
+  const [, map = ''] = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').split(/^## /m)
+  const named = [...map.matchAll(/^\|([^|]+)\|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  )
+  const places = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+  expect(named.sort()).toEqual(places.map((place) => (place.isDirectory() ? `${place.name}/` : place.name)).sort())
+})
+
 test('no two flags of one command share an environment twin with different meaning', () => {
   for (const { spec } of commands) {
     if (!Array.isArray(spec.flags)) continue

@@ -65,7 +65,8 @@ export function startThread(dbPath: string): Thread {
     const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
     // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
     shareHandle(dbPath)
-    const begun = new Worker(file, { trackUnmanagedFds: false })
+    // As in sync/thread.ts: a large young generation takes memory and saves no time.
+    const begun = new Worker(file, { trackUnmanagedFds: false, resourceLimits: { maxYoungGenerationSizeMb: 16 } })
     const fail = (error: Error): void => {
       if (worker === begun) worker = null
       for (const { reject } of waiting.values()) reject(error)
