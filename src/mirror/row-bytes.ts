@@ -44,12 +44,13 @@ export class RowBytes {
         this.bytes[slot] = TEXT
         this.head.setFloat64(slot + 1, length)
         at += length
-      } else if (typeof value === 'bigint') {
+      } else if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) {
         this.bytes[slot] = BIGINT
         this.head.setBigInt64(slot + 1, value)
       } else {
         this.bytes[slot] = value === null ? NULL : NUMBER
-        this.head.setFloat64(slot + 1, value ?? 0)
+        // One that SQLite gave as a bigint is the same integer.
+        this.head.setFloat64(slot + 1, Number(value ?? 0))
       }
       slot += SLOT
     }
