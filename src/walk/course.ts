@@ -99,7 +99,17 @@ export class Course {
     return true
   }
 
+  /** Up to the end of the list: whether an item older than the walk, seen in an answer that was not taken in, was never met. */
+  private hasPassedOver(): boolean {
+    const { digestCutoff } = this.chain
+    if (this.total === null || this.until !== null) return false
+    return this.reader.unmet
+      .values()
+      .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
+  }
+
   step(window: ItemsWindow): WalkStep {
+    for (const id of window.ids) this.reader.unmet.delete(id)
     const { chain, counting, reader, doubts } = this
     const state: WalkState = {
       chain,
@@ -118,8 +128,10 @@ export class Course {
   result(stopped: string | null): WalkResult {
     const { chain } = this
     const { known, settings } = this.request
-    const { order, inversionMs } = orderShown(chain.order, settings.settleMs)
+    const shown = orderShown(chain.order, settings.settleMs)
     const reason = stopped ?? this.doubts[0] ?? null
+    // Nothing orders a list in which an item that was seen is passed over.
+    const { order, inversionMs } = this.hasPassedOver() ? { order: 'none' as const, inversionMs: 0 } : shown
     return {
       verdict: reason === null ? 'complete' : 'partial',
       reason,

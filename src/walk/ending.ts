@@ -59,7 +59,10 @@ export async function* acceptEnd(
   course.counting ??= doubted ? runOf(course.chain) : null
   if (course.counting !== null) yield* proveCounted(course, end.index + 1, end.repeats === true ? end.index + 1 : null)
   course.total = end.index + 1
-  course.chain = { ...course.chain, last }
+  const { chain, firstWindow } = course
+  // What the walk began with, and not what it met last, stands at the end: it has moved.
+  const moved = last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id) === true
+  course.chain = { ...chain, last, order: { ...chain.order, unstable: chain.order.unstable || moved } }
   return { kind: 'list-end' }
 }
 

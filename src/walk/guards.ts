@@ -150,25 +150,22 @@ const READS_BACK = 8
 
 /**
  * Whether items have changed places: `window` goes on from an item met earlier and shows nothing of what the chain ended
- * with. That may have been deleted; but where it stands in front of that item now, with another createdAt, it was the
- * anchor that moved, and what lay between was passed over.
+ * with. That may have been deleted; but where the chain's last item stands in front of that anchor now, with another
+ * createdAt, it was the anchor that moved, and what lay between was passed over.
  */
-export async function hasMoved(reader: Reader, earlier: ChainState, window: ItemsWindow): Promise<boolean> {
+export async function hasMoved(reader: Reader, { last, tail }: ChainState, window: ItemsWindow): Promise<boolean> {
   const anchor = window.met.lastIndexOf(1, window.met.indexOf(0))
-  if (earlier.last === null || window.skip === 0 || anchor < 0) return false
-  const tail = new Set(earlier.tail)
-  if (window.ids.some((id) => tail.has(id))) return false
+  if (last === null || window.skip === 0 || anchor < 0 || window.moments[anchor] === last.moment) return false
+  if (window.ids.some((id) => tail.includes(id))) return false
+  const anchorId = window.ids[anchor] as string
   let skip = window.skip
   for (let step = 1; step < 2 ** READS_BACK && skip > 0; step *= 2) {
     skip = Math.max(0, skip - step * Math.max(1, window.ids.length))
     const before = await reader.read(skip, Math.max(1, reader.served), { fresh: true })
     reader.drop(before)
     if (before.kind !== 'items') return false
-    const at = before.ids.findIndex((id) => tail.has(id))
-    if (at >= 0)
-      return (
-        before.moments[at] !== window.moments[anchor] && !before.ids.slice(0, at).includes(window.ids[anchor] as string)
-      )
+    const at = before.ids.indexOf(last.id)
+    if (at >= 0) return !before.ids.slice(0, at).includes(anchorId)
   }
   return false
 }

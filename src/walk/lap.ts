@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import { overlapOf } from './chain.ts'
-import { breakStretch, observe } from './order.ts'
+import { contradictWith, noEvidence, observe } from './order.ts'
 import { type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
 
@@ -36,7 +36,7 @@ function runsOf(firstWindow: FirstWindow): Map<string, number> {
 
 /**
  * `commit` makes the step that takes a window in without
- * moving the chain; what the lap shows of the order is added to `chain.order`.
+ * moving the chain; what the lap shows against an order is added to `chain.order`.
  */
 export async function* closeLap(
   reader: Reader,
@@ -58,7 +58,7 @@ export async function* closeLap(
   let stranger: { moment: Moment } | null = null
   let furthest = -1
   let jumped = false
-  breakStretch(chain.order)
+  const shown = noEvidence()
   for (let windows = 0; windows < maxWindows; windows += 1) {
     let window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
     let jump: number | null = null
@@ -91,7 +91,8 @@ export async function* closeLap(
       continue
     }
     back = 1
-    observe(chain.order, window.ids, window.moments, joinedAt)
+    observe(shown, window.ids, window.moments, joinedAt)
+    contradictWith(chain.order, shown)
     for (let index = joinedAt; index < window.ids.length; index += 1) {
       const place: number | undefined = places.get(window.ids[index] as string)
       const moment = window.moments[index] as Moment

@@ -117,6 +117,15 @@ export function observeWithin(evidence: OrderEvidence, ids: string[], moments: M
   }
 }
 
+/** Adds only what of `other` contradicts an order: it tells of items that have been observed before. */
+export function contradictWith(evidence: OrderEvidence, other: OrderEvidence): void {
+  evidence.inversionDesc = Math.max(evidence.inversionDesc, other.inversionDesc)
+  evidence.inversionAsc = Math.max(evidence.inversionAsc, other.inversionAsc)
+  evidence.idRose ||= other.idRose || other.idRising > 0
+  evidence.idFell ||= other.idFell || other.idFalling > 0
+  evidence.unstable ||= other.unstable
+}
+
 const SAMPLE = 64
 
 function addSample(evidence: OrderEvidence, moment: number): void {

@@ -1,6 +1,7 @@
 // Reading one window whatever its size has to be: halving where the service cannot serve it, doubling again after a
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 import { MirrorError } from '../errors.ts'
+import type { Moment } from '../task.ts'
 import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
 export interface Reader {
@@ -15,6 +16,8 @@ export interface Reader {
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
   successes: number
   patience: number
+  /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
+  readonly unmet: Map<string, Moment>
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
   drop(answer: WindowAnswer): void
   readonly source: WindowSource
@@ -27,6 +30,9 @@ export type Reading =
   | { kind: 'nothing' }
   /** The item at `skip` cannot be read at any size; everything before it within the window was met already. */
   | { kind: 'unreadable'; skip: number; answer: NoWindow }
+
+/** Ids kept of answers that were not taken in. */
+const MOST_UNMET = 20_000
 
 export function makeReader(source: WindowSource, window: number): Reader {
   const reader: Reader = {
@@ -47,8 +53,17 @@ export function makeReader(source: WindowSource, window: number): Reader {
       }
       return answer
     },
+    unmet: new Map(),
     drop(answer) {
-      if (answer.kind === 'items') source.drop(answer)
+      if (answer.kind !== 'items') return
+      answer.ids.forEach((id, index) => {
+        if (answer.met[index] === 0) reader.unmet.set(id, answer.moments[index] as Moment)
+      })
+      for (const id of reader.unmet.keys()) {
+        if (reader.unmet.size <= MOST_UNMET) break
+        reader.unmet.delete(id)
+      }
+      source.drop(answer)
     },
   }
   return reader

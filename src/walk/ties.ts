@@ -104,6 +104,7 @@ export async function* proveRun(
     else if (seen.size === found.length && seen.has(run.member)) {
       const holds = await startsAt(reader, { moment: run.moment, start: found.start }, seen)
       if (!holds) continue
+      for (const id of seen) reader.unmet.delete(id)
       yield { kind: 'mark', ids: [...seen] }
       return true
     }
