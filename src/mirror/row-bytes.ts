@@ -18,6 +18,44 @@ const NUMBER = 2
 const BIGINT = 3
 /** Bytes of UTF-8 that a UTF-16 unit takes at most. */
 const WIDEST = 3
+const FEW = 48
+
+/** A row whose strings stand in bytes that somebody else keeps. Columns by their place in `TASK_COLUMNS`. */
+export class PlainRow {
+  readonly kinds = new Uint8Array(TASK_COLUMNS.length)
+  readonly numbers = new Float64Array(TASK_COLUMNS.length)
+  readonly starts = new Uint32Array(TASK_COLUMNS.length)
+  readonly ends = new Uint32Array(TASK_COLUMNS.length)
+  /** Strings that do not stand there as they are; null for all others. */
+  readonly texts: (string | null)[] = TASK_COLUMNS.map(() => null)
+
+  clear(): void {
+    this.kinds.fill(NULL)
+  }
+
+  setNumber(column: number, value: number): void {
+    this.kinds[column] = NUMBER
+    this.numbers[column] = value
+  }
+
+  setText(column: number, value: string): void {
+    this.kinds[column] = TEXT
+    this.texts[column] = value
+  }
+
+  setPlace(column: number, start: number, end: number): void {
+    this.kinds[column] = TEXT
+    this.texts[column] = null
+    this.starts[column] = start
+    this.ends[column] = end
+  }
+
+  /** The string of a column; empty where it has none. */
+  textOf(bytes: Buffer, column: number): string {
+    if (this.kinds[column] !== TEXT) return ''
+    return this.texts[column] ?? bytes.toString('utf8', this.starts[column], this.ends[column])
+  }
+}
 
 /** Rows encoded one behind the other; makes room for more as they come. */
 export class RowBytes {
@@ -57,6 +95,28 @@ export class RowBytes {
     this.end = at
   }
 
+  /** `append` of a row whose strings stand in `source`. */
+  appendPlain(source: Buffer, { kinds, numbers, texts, starts, ends }: PlainRow): void {
+    const start = this.end
+    let at = start + ROW_HEAD
+    this.makeRoom(at, 0)
+    let slot = start
+    for (let column = 0; column < kinds.length; column += 1) {
+      const kind = kinds[column]!
+      let told = 0
+      if (kind === TEXT) {
+        const text = texts[column]!
+        if (text === null) told = this.copy(source, starts[column]!, ends[column]!, at)
+        else told = text === '' ? 0 : this.write(text, at)
+        at += told
+      } else if (kind === NUMBER) told = numbers[column]!
+      this.bytes[slot] = kind
+      this.head.setFloat64(slot + 1, told)
+      slot += SLOT
+    }
+    this.end = at
+  }
+
   /** What stands between two places, valid until the next `append`. */
   between(start: number, end: number): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(start, end)
@@ -69,6 +129,16 @@ export class RowBytes {
       this.bytes = Buffer.allocUnsafeSlow(most)
       this.head = new DataView(this.bytes.buffer)
     }
+  }
+
+  private copy(source: Buffer, start: number, end: number, at: number): number {
+    const length = end - start
+    this.makeRoom(at, length)
+    const { bytes } = this
+    // A call out of JavaScript costs more than the few bytes of most strings.
+    if (length < FEW) for (let index = 0; index < length; index += 1) bytes[at + index] = source[start + index]!
+    else source.copy(bytes, at, start, end)
+    return length
   }
 
   private write(value: string, at: number): number {

@@ -26,7 +26,7 @@ export const TASK_COLUMNS = [
 type Column = (typeof TASK_COLUMNS)[number]
 /** What a column holds: a string, an integer of 64 bit, or the JSON text of any value. */
 type Kind = 'text' | 'integer' | 'json'
-type Fields = ReadonlyMap<string, readonly [Column, Kind]>
+export type Fields = ReadonlyMap<string, readonly [Column, Kind] | Fields>
 
 // In the order of the interface document, which is the order of the text.
 const DATA: Fields = new Map([
@@ -41,7 +41,8 @@ const RESULT: Fields = new Map([
   ['statusCode', ['result_status_code', 'integer']],
   ['statusText', ['result_status_text', 'text']],
 ])
-const TOP: ReadonlyMap<string, readonly [Column, Kind] | Fields> = new Map<string, readonly [Column, Kind] | Fields>([
+/** Where the members of a task go: into a column, or member by member into several. */
+export const TASK_FIELDS: Fields = new Map<string, readonly [Column, Kind] | Fields>([
   ['id', ['id', 'text']],
   ['userId', ['user_id', 'text']],
   ['data', DATA],
@@ -73,13 +74,13 @@ export function shapeTask(task: Task): TaskRow {
     result_body: null,
     extra: null,
   }
-  const rest = fill(row, task, TOP)
+  const rest = fill(row, task, TASK_FIELDS)
   if (rest !== null) row.extra = JSON.stringify(rest)
   return row
 }
 
 /** Moves the members of `object` into their columns; gives back those that do not fit, null where all of them did. */
-function fill(row: TaskRow, object: JsonObject, fields: typeof TOP): JsonObject | null {
+function fill(row: TaskRow, object: JsonObject, fields: Fields): JsonObject | null {
   let rest: JsonObject | null = null
   for (const name of Object.keys(object)) {
     const value = object[name]!
@@ -102,7 +103,7 @@ function fill(row: TaskRow, object: JsonObject, fields: typeof TOP): JsonObject 
   return rest
 }
 
-function isFields(field: readonly [Column, Kind] | Fields): field is Fields {
+export function isFields(field: readonly [Column, Kind] | Fields): field is Fields {
   return field instanceof Map
 }
 
@@ -124,11 +125,11 @@ function columnValue(value: JsonValue, kind: Kind): string | Integer | null {
  */
 export function taskText(row: TaskRow): string {
   const over = row.extra === null ? null : (parseExact(row.extra) as JsonObject)
-  return objectText(row, over, TOP)!
+  return objectText(row, over, TASK_FIELDS)!
 }
 
 /** The object that the columns build with `over` laid over it; null where there is nothing in either. */
-function objectText(row: TaskRow, over: JsonObject | null, fields: typeof TOP): string | null {
+function objectText(row: TaskRow, over: JsonObject | null, fields: Fields): string | null {
   let text = ''
   for (const [name, field] of fields) {
     const laid = over !== null && Object.hasOwn(over, name) ? over[name]! : undefined

@@ -107,13 +107,18 @@ function open(raw: Uint8Array): Opened {
   return {
     envelope: {
       statusCode: safeInteger(statusCode),
-      message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : null,
+      message: typeof message === 'string' ? shortMessage(message) : null,
     },
     body: isObject(body) ? body : null,
     bytes,
     whole,
     isExact: whole.escapedKey || !whole.odd,
   }
+}
+
+/** The beginning of a message of the service. */
+export function shortMessage(message: string): string {
+  return message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()
 }
 
 // V8's parser does not recurse: any nesting that fits into memory is parsed. Its messages quote the text, so they stay out.

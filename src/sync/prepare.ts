@@ -3,9 +3,12 @@
 import { createHash } from 'node:crypto'
 import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../mirror/row-bytes.ts'
 import { shapeTask } from '../mirror/shape.ts'
-import { readPage, type UnfitItem } from '../service/wire.ts'
+import { NOT_PLAIN } from '../service/json-strict.ts'
+import { openPlainPage, parseItem } from '../service/plain-page.ts'
+import { type PageItem, readPage, type UnfitItem } from '../service/wire.ts'
 import type { Moment, Task, TaskRow } from '../task.ts'
 import { isFinal, type ListedTask, lacksParts } from './intake.ts'
+import { PlainItems } from './plain-items.ts'
 
 export interface PreparedWindow {
   statusCode: number | null
@@ -32,6 +35,10 @@ const HASH = 16
 
 /** Items between two pauses of `prepareInSteps`: about half a millisecond. */
 const STEP = 100
+/** So many items of an answer are parsed one by one in any case; beyond, only a quarter of them. */
+const MOST_PARSED = 16
+const COMMA = 0x2c
+const CLOSE_LIST = 0x5d
 
 /** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
 export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
@@ -47,36 +54,118 @@ export function* prepareInSteps(
   raw: Uint8Array,
   finalStatuses: ReadonlySet<string>,
 ): Generator<undefined, PreparedWindow> {
+  return (yield* takePlainly(raw, finalStatuses)) ?? (yield* parseAll(raw, finalStatuses))
+}
+
+/** Any answer, by the parser. Throws as `prepareWindow` does. */
+export function* parseAll(raw: Uint8Array, finalStatuses: ReadonlySet<string>): Generator<undefined, PreparedWindow> {
   const { statusCode, message, hasPayload, items } = readPage(raw)
-  const hashes = Buffer.alloc(items.length * HASH)
-  const ends = new Uint32Array(items.length)
-  const flags = new Uint8Array(items.length)
-  const ids: string[] = []
-  const moments: Moment[] = []
-  const unfit: [number, UnfitItem][] = []
-  // A row takes no more than its text did, besides its head.
-  const rows = new RowBytes(raw.length + items.length * ROW_HEAD)
+  const draft = new WindowDraft(raw.length, finalStatuses)
   for (const [index, item] of items.entries()) {
     if (index % STEP === 0) yield
-    if (item.kind === 'unfit') {
-      ids.push(unfitIdentity(item.raw))
-      moments.push(item.createdAt)
-      unfit.push([index, item])
-      ends[index] = rows.end
-      continue
-    }
-    const { task } = item
-    const row = shapeTask(task)
-    const final = isFinal(task, finalStatuses)
-    const start = rows.end
-    rows.append(row)
-    ids.push(row.id)
-    moments.push(momentOf(row))
-    ends[index] = rows.end
-    hashes.write(hashOfRowBytes(rows.between(start, rows.end)), index * HASH, HASH, 'hex')
-    flags[index] = (final ? FINAL : 0) | (lacksParts(task, final) ? LACKS : 0)
+    draft.add(item)
   }
-  return { statusCode, message, hasPayload, ids, moments, rows: rows.between(0, rows.end), ends, hashes, flags, unfit }
+  return draft.window({ statusCode, message, hasPayload })
+}
+
+/**
+ * An ordinary answer, most of whose items are plain; the others are parsed one by one. Null where something is not as
+ * it mostly is: nothing is said then, and nothing was done.
+ */
+export function* takePlainly(
+  raw: Uint8Array,
+  finalStatuses: ReadonlySet<string>,
+): Generator<undefined, PreparedWindow | null> {
+  const page = openPlainPage(raw)
+  if (page === null) return null
+  const { bytes, itemsAt } = page
+  const plain = new PlainItems(bytes, finalStatuses)
+  const draft = new WindowDraft(raw.length, finalStatuses)
+  let parsed = 0
+  let at = itemsAt
+  for (let count = 0; bytes[at] !== CLOSE_LIST; count += 1) {
+    if (count % STEP === 0) yield
+    const end = plain.read(at)
+    if (end !== NOT_PLAIN) {
+      draft.addPlain(bytes, plain)
+      at = end
+    } else {
+      parsed += 1
+      // By the parser alone they are done sooner.
+      if (parsed > MOST_PARSED && parsed * 4 > count) return null
+      const item = parseItem(bytes, at)
+      if (item === null) return null
+      draft.add(item.item)
+      at = item.end
+    }
+    if (bytes[at] === CLOSE_LIST) break
+    if (bytes[at] !== COMMA || bytes[at + 1] === CLOSE_LIST) return null
+    at += 1
+  }
+  const envelope = page.close(at + 1)
+  return envelope === null ? null : draft.window({ ...envelope, hasPayload: true })
+}
+
+class WindowDraft {
+  private readonly ids: string[] = []
+  private readonly moments: Moment[] = []
+  private readonly unfit: [number, UnfitItem][] = []
+  private readonly ends: number[] = []
+  private readonly hashes: string[] = []
+  private readonly flags: number[] = []
+  private readonly rows: RowBytes
+  private readonly finalStatuses: ReadonlySet<string>
+
+  /** `size`: bytes of the answer. A row takes no more than its text did, besides its head. */
+  constructor(size: number, finalStatuses: ReadonlySet<string>) {
+    this.rows = new RowBytes(Math.ceil(size * 1.2) + 10 * ROW_HEAD)
+    this.finalStatuses = finalStatuses
+  }
+
+  add(item: PageItem): void {
+    if (item.kind === 'unfit') {
+      this.unfit.push([this.ids.length, item])
+      this.note(unfitIdentity(item.raw), item.createdAt, '', 0)
+      return
+    }
+    const row = shapeTask(item.task)
+    const final = isFinal(item.task, this.finalStatuses)
+    const start = this.rows.end
+    this.rows.append(row)
+    this.note(row.id, momentOf(row), this.hashFrom(start), flagsOf(final, lacksParts(item.task, final)))
+  }
+
+  addPlain(bytes: Buffer, plain: PlainItems): void {
+    const final = plain.isFinal
+    const start = this.rows.end
+    this.rows.appendPlain(bytes, plain.row)
+    this.note(plain.id, plain.createdAt, this.hashFrom(start), flagsOf(final, plain.lacksParts(final)))
+  }
+
+  window(envelope: Pick<PreparedWindow, 'statusCode' | 'message' | 'hasPayload'>): PreparedWindow {
+    const { ids, moments, unfit } = this
+    const hashes = Buffer.alloc(ids.length * HASH)
+    for (const [index, hash] of this.hashes.entries()) hashes.write(hash, index * HASH, HASH, 'hex')
+    const rows = this.rows.between(0, this.rows.end)
+    const [ends, flags] = [Uint32Array.from(this.ends), Uint8Array.from(this.flags)]
+    return { ...envelope, ids, moments, rows, ends, hashes, flags, unfit }
+  }
+
+  private hashFrom(start: number): string {
+    return hashOfRowBytes(this.rows.between(start, this.rows.end))
+  }
+
+  private note(id: string, moment: Moment, hash: string, flags: number): void {
+    this.ids.push(id)
+    this.moments.push(moment)
+    this.ends.push(this.rows.end)
+    this.hashes.push(hash)
+    this.flags.push(flags)
+  }
+}
+
+function flagsOf(final: boolean, lacks: boolean): number {
+  return (final ? FINAL : 0) | (lacks ? LACKS : 0)
 }
 
 /** One task made ready by itself. */

@@ -1,0 +1,103 @@
+// The answer of the list around its items, where it is as it mostly is: `{"statusCode":200,"body":{"items":[...]}}` in any
+// order, without white space. What is otherwise is left to `readPage`. Judges nothing.
+import { isUtf8 } from 'node:buffer'
+import { isMirrorError } from '../errors.ts'
+import { spanAt } from './json-scan.ts'
+import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from './json-strict.ts'
+import { type Page, type PageItem, readItemText, shortMessage } from './wire.ts'
+
+const LINE_FEED = 0x0a
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_LIST = 0x5b
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+type Envelope = Pick<Page, 'statusCode' | 'message'>
+
+export interface PlainPage {
+  bytes: Buffer
+  /** Where the first item begins, or the list ends. */
+  itemsAt: number
+  /** `at`: behind the list. Null where the rest is not plain. */
+  close(at: number): Envelope | null
+}
+
+/** Null where the way to the items is not plain. */
+export function openPlainPage(raw: Uint8Array): PlainPage | null {
+  if (!isUtf8(raw)) return null
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
+  const envelope: Envelope = { statusCode: null, message: null }
+  const names = new Set<string>()
+
+  /** Reads members from the name at `at` up to one called `wanted`; where its value begins, or the end of the object. */
+  function find(from: number, level: string, wanted: string | null): number {
+    let at = from
+    for (;;) {
+      const end = nameEnd(bytes, at)
+      if (end === NOT_PLAIN || bytes[end] !== COLON) return NOT_PLAIN
+      const name = level + bytes.toString('utf8', at + 1, end - 1)
+      // Of members with one name the last one counts: for the parser to say.
+      if (names.has(name)) return NOT_PLAIN
+      names.add(name)
+      if (name === wanted) return end + 1
+      at = pass(name, end + 1)
+      if (at === NOT_PLAIN) return NOT_PLAIN
+      if (bytes[at] === CLOSE_OBJECT) return at
+      if (bytes[at] !== COMMA) return NOT_PLAIN
+      at += 1
+    }
+  }
+
+  /** Behind the value of a member. */
+  function pass(name: string, start: number): number {
+    if (name === 'body' || name === 'body.items') return NOT_PLAIN
+    if (name === 'statusCode') {
+      const end = numberEnd(bytes, start)
+      const value = end === NOT_PLAIN ? Number.NaN : integerAt(bytes, start, end)
+      envelope.statusCode = value
+      return Number.isNaN(value) ? NOT_PLAIN : end
+    }
+    if (name === 'message') {
+      const end = stringEnd(bytes, start)
+      if (end === NOT_PLAIN || hadEscape()) return NOT_PLAIN
+      envelope.message = shortMessage(bytes.toString('utf8', start + 1, end - 1))
+      return end
+    }
+    return valueEnd(bytes, start)
+  }
+
+  /** Behind the object whose member ends at `at`. */
+  function finish(at: number, level: string): number {
+    if (at === NOT_PLAIN || bytes[at] === CLOSE_OBJECT) return at
+    return bytes[at] === COMMA ? find(at + 1, level, null) : NOT_PLAIN
+  }
+
+  if (bytes[0] !== OPEN_OBJECT) return null
+  const body = find(1, '', 'body')
+  if (body === NOT_PLAIN || bytes[body] !== OPEN_OBJECT) return null
+  const items = find(body + 1, 'body.', 'body.items')
+  if (items === NOT_PLAIN || bytes[items] !== OPEN_LIST) return null
+  return {
+    bytes,
+    itemsAt: items + 1,
+    close(at) {
+      const bodyEnd = finish(at, 'body.')
+      const end = bodyEnd === NOT_PLAIN ? NOT_PLAIN : finish(bodyEnd + 1, '')
+      if (end === NOT_PLAIN) return null
+      const rest = bytes.subarray(end + 1)
+      return rest.every((byte) => byte === LINE_FEED) ? envelope : null
+    },
+  }
+}
+
+/** The item at `start`, by the parser, and where it ends. Null where there is none. */
+export function parseItem(bytes: Buffer, start: number): { item: PageItem; end: number } | null {
+  const { end } = spanAt(bytes, start)
+  try {
+    return { item: readItemText(bytes.toString('utf8', start, end)), end }
+  } catch (error) {
+    if (isMirrorError(error)) return null
+    throw error
+  }
+}
