@@ -9,7 +9,7 @@ import { listedTask, type PreparedWindow, parseAll, prepareWindow, takePlainly }
 import { taskText as anyTask, numberText, objectText, pageText, stringText, valueText } from '../support/json-text.ts'
 
 const DONE = new Set(['DONE'])
-const RUNS = Number(process.env.PREPARE_RUNS ?? 1500)
+const RUNS = Number(process.env.PREPARE_RUNS ?? 800)
 
 function drained<T>(steps: Generator<undefined, T>): T {
   for (;;) {
