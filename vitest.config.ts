@@ -8,7 +8,8 @@ export default defineConfig({
     pool: 'forks',
     // One more than there are cores: a test that waits for a disk or a timer leaves its core to another.
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Not how long a test may take, but when it hangs: on a machine with much else to do everything takes long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })
