@@ -23,6 +23,7 @@ export async function runHead(run: Run): Promise<NewsDone> {
   const list = watchList(run, 'created_desc', frontier)
   const done = await runWalk(list.run, {
     kind: 'head',
+    begun: list.begun,
     request: {
       start: 0,
       beyond: true,
@@ -74,6 +75,7 @@ export async function runTail(run: Run): Promise<NewsDone> {
   const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
   const done = await runWalk(list.run, {
     kind: 'tail',
+    begun: list.begun,
     request: {
       start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
       accepts: list.holds,

@@ -17,6 +17,8 @@ export interface WalkTask {
   /** What makes the steps; `walk` itself where absent. */
   steps?: (source: WindowSource, request: WalkRequest) => Walk
   resume?: WalkRow | null
+  /** Called before the first window is asked for. */
+  begun?(walkId: number): Promise<void>
   /** Items in the list when its end was last proven: for progress and for reading ahead. */
   total: number | null
 }
@@ -40,6 +42,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
   const walkId =
     task.resume?.id ?? (await writer.beginWalk(task.kind, task.range ?? { since: null, until: null }, now()))
+  await task.begun?.(walkId)
   const length = listLength(run, task.total, task.kind === 'full')
   const source = listSource({
     service: run.service,

@@ -10,6 +10,8 @@ import { listedTask, prepareWindow } from './prepare.ts'
 export interface WatchedList {
   /** The run, with a service that is watched. */
   run: Run
+  /** To be called once the walk has its number. */
+  begun(walkId: number): Promise<void>
   /** Whether the windows so far, in list order, hold a run older than the frontier. Items met before are passed over. */
   found(window: ItemsWindow, shown: OrderEvidence): Promise<boolean>
   /** Whether this window alone holds one. */
@@ -37,6 +39,7 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
   const before = new Map<string, Known | null>()
   let stretch: Candidate[] = []
   let windows = 0
+  let settled = Number.MAX_SAFE_INTEGER
 
   async function compare(raw: Uint8Array): Promise<void> {
     const shown = prepareWindow(raw, finalStatuses)
@@ -46,7 +49,7 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
       // What was seen first counts: later this walk may have taken it in.
       if (before.has(id)) continue
       const isAsBefore = held !== null && held.form === listedTask(shown, index).hash.toString('base64')
-      before.set(id, held === null ? null : { seq: held.seq, isAsBefore })
+      before.set(id, held === null || held.seq > settled ? null : { seq: held.seq, isAsBefore })
     }
     for (const id of before.keys()) {
       if (before.size <= MOST_COMPARED) break
@@ -98,6 +101,11 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
 
   return {
     run: { ...run, service },
+
+    async begun(walkId) {
+      // Without a frontier nothing is settled, and no walk of news can be complete.
+      if (run.facts.frontier !== undefined) settled = await writer.settledSeq(walkId)
+    },
 
     async found(window, shown) {
       const seen = Math.min(settleMs, order === 'created_desc' ? shown.inversionDesc : shown.inversionAsc)

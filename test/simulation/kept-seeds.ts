@@ -1089,4 +1089,27 @@ export const KEPT: { story: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    story: 'what a killed head walk took in does not end the next one',
+    scenario: {
+      ...CALM,
+      seed: 9201389,
+      account: { ...PLAIN, order: 'updated_desc', tasks: 6, tieGroup: 2, listCarries: 'noData', pastEnd: '400' },
+      window: 12,
+      overlap: 3,
+      concurrency: 2,
+      settleMs: 3600000,
+      latencyMs: 20000,
+      changes: 0.02,
+      changeKinds: ['insert', 'insert', 'remove', 'delist', 'restore', 'move'],
+      places: ['late', 'past'],
+      lateMs: 3600001,
+      failures: { list: 0.1, refusedList: 0, get: 0, unreachable: 0.01 },
+      runs: [
+        { jumpMs: 0, changes: 0, request: { command: 'sync', full: true }, kill: { at: 20, how: 'after' } },
+        { jumpMs: 79981, changes: 20, request: { command: 'sync' }, kill: { at: 70, how: 'within' } },
+        { jumpMs: 9242566, changes: 1, request: { command: 'sync' }, kill: { at: 73, how: 'after' } },
+      ],
+    },
+  },
 ]

@@ -172,7 +172,10 @@ export function oddScenarioOf(seed: number): Scenario {
     hiddenFraction: 0,
   }
   const failures = random.chance(0.05) ? { ...scenario.failures, list: 0.5 } : scenario.failures
-  return { ...scenario, account, failures, poisoned: 0, oddity: anyOddity(random, scenario.window) }
+  const oddity = anyOddity(random, scenario.window)
+  // One of the two clocks has to be right.
+  const skewMs = oddity.kind === 'date-jumps' ? 0 : scenario.skewMs
+  return { ...scenario, account, failures, poisoned: 0, skewMs, oddity }
 }
 
 function accountOf(random: Random, window: number): AccountPlan {
