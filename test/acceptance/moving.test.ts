@@ -9,7 +9,10 @@ import { makeStage, missingFrom, SOAK, type Stage } from './stage.ts'
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 const EACH = 30
-const TASKS = 3000
+/** Half of everything in `npm test`: as many windows, with half the tasks in each. */
+const WINDOW = SOAK ? 1000 : 500
+const TASKS = 3 * WINDOW
+const SMALL = { TASK_MIRROR_SYNC_WINDOW: String(WINDOW) }
 
 /** Once the service stands still, one full walk makes both equal. */
 async function expectEqualAtRest(stage: Stage): Promise<void> {
@@ -32,13 +35,13 @@ for (const where of ['front', 'middle', 'behind'] as const satisfies Where[]) {
   }
 }
 const insertInside: Churn = (account, { skip }) => {
-  const at = (skip ?? 0) + 500
+  const at = (skip ?? 0) + WINDOW / 2
   if (at >= account.listed) return
   const beside = JSON.parse(account.get(account.idAt(at))!) as { createdAt: number }
   for (let place = 1; place <= EACH; place += 1) account.insert(1, { where: beside.createdAt + place })
 }
 const deleteInside: Churn = (account, { skip }) => {
-  const from = Math.min((skip ?? 0) + 500, Math.max(0, account.listed - EACH))
+  const from = Math.min((skip ?? 0) + WINDOW / 2, Math.max(0, account.listed - EACH))
   const ids = Array.from({ length: Math.min(EACH, account.listed - from) }, (_, place) => account.idAt(from + place))
   account.remove(ids)
 }
@@ -63,7 +66,7 @@ test.concurrent.for(CASES)(
       if (request.operation === 'list' && account.listed > EACH) churn(account, request)
     })
     const stayed = stage.listedThroughout()
-    const { code, summary, asked } = await stage.sync()
+    const { code, summary, asked } = await stage.runJson(['sync'], SMALL)
     stop()
     expect(missingFrom(stage, stayed())).toBe(0)
     expect(code).toBe(summary.verdict === 'complete' ? 0 : 3)
@@ -72,7 +75,7 @@ test.concurrent.for(CASES)(
   },
 )
 
-const BURSTS = [900, 2500].flatMap((burst, row) =>
+const BURSTS = [0.9 * WINDOW, 2.5 * WINDOW].flatMap((burst, row) =>
   (['front', 'middle', 'behind'] as const).flatMap((where, column) =>
     ORDERS.filter((_, place) => SOAK || (row + column) % ORDERS.length === place).map((order) => ({
       burst,
@@ -86,14 +89,14 @@ test.concurrent.for(BURSTS)(
   'a burst of $burst deletes, $where, between two windows, $order: complete, and nothing that stayed is missing',
   { timeout: 90_000 },
   async ({ burst, where, order }) => {
-    await using stage = await makeStage({ tasks: 6000, order, openFraction: 0 })
+    await using stage = await makeStage({ tasks: 6 * WINDOW, order, openFraction: 0 })
     let lists = 0
     stage.simulator.onBeforeRequest(({ operation }, account) => {
       if (operation === 'list') lists += 1
       if (operation === 'list' && lists === 5) account.remove(burst, { where })
     })
     const stayed = stage.listedThroughout()
-    const { code, summary, asked } = await stage.sync()
+    const { code, summary, asked } = await stage.runJson(['sync'], SMALL)
     expect(missingFrom(stage, stayed())).toBe(0)
     expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
     expect(asked.length).toBeLessThan(200)
