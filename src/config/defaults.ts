@@ -11,7 +11,7 @@ export const DEFAULTS = {
     connectTimeoutMs: 10_000,
     requestTimeoutMs: MINUTE_MS,
     maxResponseBytes: 256 * MIB,
-    concurrency: 4,
+    concurrency: 8,
     requestsPerSecond: null,
     maxRetries: 6,
     maxRetryAfterMs: 5 * MINUTE_MS,

@@ -40,6 +40,9 @@ export function nextConcurrency(present: number, how: 'well' | 'strained', most:
   return how === 'well' ? Math.min(most, present + 1 / present) : Math.max(1, present / 2)
 }
 
+/** Requests at once in the beginning, before it is known how the service bears them. */
+const FIRST = 4
+
 /** A longer timer fires at once in Node. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1
 
@@ -47,7 +50,7 @@ export function createPacing(options: PacingOptions): Pacing {
   const { now, signal } = options
   const interval = options.requestsPerSecond === null ? 0 : 1000 / options.requestsPerSecond
   const queue: { resolve(): void; reject(reason: unknown): void }[] = []
-  let allowed = options.concurrency
+  let allowed = Math.min(options.concurrency, FIRST)
   let taken = 0
   let halvedAt = Number.NEGATIVE_INFINITY
   let heldUntil = Number.NEGATIVE_INFINITY

@@ -168,6 +168,11 @@ function flagsOf(final: boolean, lacks: boolean): number {
   return (final ? FINAL : 0) | (lacks ? LACKS : 0)
 }
 
+/** Gives memory back that nobody reads any more, instead of waiting until it is collected: megabytes for each window. */
+export function release(bytes: Uint8Array): void {
+  if (bytes.buffer instanceof ArrayBuffer && !bytes.buffer.detached) bytes.buffer.transfer(0)
+}
+
 /** One task made ready by itself. */
 export function prepareTask(task: Task, finalStatuses: ReadonlySet<string>): ListedTask {
   const row = shapeTask(task)

@@ -4,7 +4,7 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
-import { prepareInSteps } from './prepare.ts'
+import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
 import { type Call, type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
 
@@ -110,7 +110,10 @@ function prepareGently(finalStatuses: ReadonlySet<string>): Prepare {
     const steps = prepareInSteps(raw, finalStatuses)
     for (;;) {
       const { value, done } = steps.next()
-      if (done === true) return value
+      if (done === true) {
+        release(raw)
+        return value
+      }
       await pause()
     }
   }

@@ -7,7 +7,7 @@ import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { countOutcome, type ListedTask, takeListed } from './intake.ts'
-import { listedTask, type PreparedWindow } from './prepare.ts'
+import { listedTask, type PreparedWindow, release } from './prepare.ts'
 import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
@@ -150,6 +150,7 @@ export function windowIntake(writing: Writing) {
       })
       recent.push({ piece: writing.pieces(), ids: inWindow })
       if (recent.length > RECENT) recent.shift()
+      release(window.rows)
       return { newlyMet: taken.newlyMet }
     },
 
@@ -171,7 +172,11 @@ export function windowIntake(writing: Writing) {
       return newly
     },
 
-    dropWindow: (handle: number): void => void held.delete(handle),
+    dropWindow(handle: number): void {
+      const holding = held.get(handle)
+      if (holding !== undefined) release(holding.window.rows)
+      held.delete(handle)
+    },
   }
 
   /** Whether the row of an id may be another than it was after so many pieces of work. */

@@ -152,9 +152,17 @@ test('strained answers of one round halve the concurrency once', async () => {
   const sentAt = clock.now()
   await clock.advance(100)
   for (let i = 0; i < 8; i++) pacing.heard('strained', sentAt)
-  expect(pacing.concurrency()).toBe(4)
-  pacing.heard('strained', clock.now() + 1)
   expect(pacing.concurrency()).toBe(2)
+  pacing.heard('strained', clock.now() + 1)
+  expect(pacing.concurrency()).toBe(1)
+})
+
+test('four requests go out at once in the beginning, and as many as are allowed once the answers were good', () => {
+  const { pacing, clock } = pacingOf({ concurrency: 8 })
+  expect(pacing.concurrency()).toBe(4)
+  for (let i = 0; i < 30; i++) pacing.heard('well', clock.now())
+  expect(pacing.concurrency()).toBe(8)
+  expect(pacingOf({ concurrency: 2 }).pacing.concurrency()).toBe(2)
 })
 
 test('concurrency grows by about one per round of good answers', () => {
