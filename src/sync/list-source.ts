@@ -30,6 +30,9 @@ export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId } = options
   const ahead = new Map<string, Promise<Asked>>()
   let first = true
+  /** Windows read ahead that have come, and what they may be: more would only take memory. */
+  let waiting = 0
+  const mostWaiting = Math.max(4, options.concurrency / 2)
 
   const decode = (raw: Uint8Array<ArrayBuffer>): Promise<ParsedAnswer> => writer.parseList(raw)
 
@@ -51,6 +54,7 @@ export function listSource(options: ListSourceOptions): ListSource {
         .catch(() => undefined)
     }
     ahead.clear()
+    waiting = 0
   }
 
   return {
@@ -58,8 +62,8 @@ export function listSource(options: ListSourceOptions): ListSource {
       const key = `${skip}:${take}`
       const early = fresh ? undefined : ahead.get(key)
       if (early === undefined) forget()
-      else ahead.delete(key)
       const answer = await (early ?? ask(skip, take, maxRetries))
+      if (early !== undefined && ahead.delete(key)) waiting -= 1
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
       const { handle } = answer.parsed
       const { known, ...viewed } = await writer.view(handle, walkId)
@@ -82,10 +86,13 @@ export function listSource(options: ListSourceOptions): ListSource {
         if (options.total !== null && place > options.total) break
         const key = `${place}:${take}`
         if (ahead.has(key)) continue
-        if (ahead.size >= options.concurrency) break
+        if (ahead.size >= options.concurrency || waiting >= mostWaiting) break
         const asked = ask(place, take)
+        const come = () => {
+          if (ahead.get(key) === asked) waiting += 1
+        }
         // Read later, or forgotten: never unhandled.
-        asked.catch(() => undefined)
+        asked.then(come, come)
         ahead.set(key, asked)
       }
     },

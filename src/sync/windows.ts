@@ -23,8 +23,8 @@ export interface Viewed extends Looked {
   moments: Moment[]
 }
 
-/** More than are ever looked up ahead of being taken in. */
-const RECENT = 64
+/** More than are usually looked up ahead of being taken in; what was looked up before is looked up again. */
+const RECENT = 16
 
 export interface TakeIn {
   handle: number
