@@ -43,11 +43,8 @@ beforeAll(async () => {
   storage = await startStorage((stop) => {
     stopStorage = stop
   })
-  for (const folder of ['bin', 'srv/tasks', 'srv/datasette', 'var/www', 'etc', 'mirrors', 'keys'])
+  for (const folder of ['srv/tasks', 'srv/datasette', 'var/www', 'etc', 'mirrors', 'keys'])
     mkdirSync(scratch.path(folder), { recursive: true })
-  writeFileSync(scratch.path('bin/task-mirror'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`, {
-    mode: 0o755,
-  })
   writeFileSync(scratch.path('key'), KEY, { mode: 0o600 })
   writeFileSync(scratch.path('etc/accounts'), 'acme\n')
   writeFileSync(scratch.path('keys/acme'), KEY, { mode: 0o600 })
@@ -146,9 +143,10 @@ async function runLine(text: string): Promise<void> {
 
 async function runBlock(block: string, more: Record<string, string> = {}): Promise<void> {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn('bash', ['-eu', '-c', block], {
+  const command = `task-mirror() { '${process.execPath}' '${CLI}' "$@"; }`
+  const child = spawn('bash', ['-eu', '-c', `${command}\n${block}`], {
     cwd: scratch.dir,
-    env: { PATH: `${scratch.path('bin')}:${PATH}`, HOME, ...env, ...more },
+    env: { PATH, HOME, ...env, ...more },
     // sqlite3 without a statement reads them from stdin.
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 60_000,

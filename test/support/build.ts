@@ -1,11 +1,16 @@
 // Builds dist/ where a source is newer than the last build, so that tests of the command line run what a user runs; and
-// lets Node keep what it has compiled, which halves the time of tests that start threads and processes.
+// lets Node keep what it has compiled, and files live in memory where there is room: both halve the time it takes.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+
+/** Nothing here is about what a machine still has after it has lost its power. */
+const MEMORY = '/dev/shm'
+const ROOM_BYTES = 2 ** 31
 
 export default function build(): void {
   process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/task-mirror')
+  if (isRoomy(MEMORY)) process.env.TMPDIR ??= MEMORY
   if (newestIn('src') <= (statSync('dist/cli.js', { throwIfNoEntry: false })?.mtimeMs ?? 0)) return
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
 }
@@ -14,4 +19,14 @@ export default function build(): void {
 function newestIn(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return Math.max(...[folder, ...entries.map((name) => join(folder, name))].map((path) => statSync(path).mtimeMs))
+}
+
+function isRoomy(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize > ROOM_BYTES
+  } catch {
+    return false
+  }
 }
