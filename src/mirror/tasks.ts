@@ -8,16 +8,22 @@ import { TASK_COLUMNS } from './shape.ts'
 /** What the mirror knows of a task before an answer is taken in. */
 export interface KnownTask {
   seq: number
-  contentHash: Buffer
-  /** Null until the list has shown the task. */
-  listHash: Buffer | null
+  /** Whether the list last showed it with the hash that was asked for. */
+  isListedSo: boolean
   deletedAt: number | null
   /** Start of the read that brought the present content, epoch ms. */
   readAt: number
 }
 
+export interface KnownHashes {
+  contentHash: Buffer
+  /** Null until the list has shown the task. */
+  listHash: Buffer | null
+}
+
 export interface TaskTable {
-  find(id: string): KnownTask | undefined
+  find(id: string, listHash?: Buffer): KnownTask | undefined
+  hashes(seq: number): KnownHashes
   /** The stored columns; integers beyond 2^53 come as bigint. */
   read(seq: number): TaskRow
   /** Its id, where the row is no tombstone. */
@@ -51,7 +57,8 @@ const columns = TASK_COLUMNS.join(', ')
 const INTEGERS: ReadonlySet<string> = new Set(['timeframe', 'created_at', 'completed_at', 'result_status_code'])
 
 export function taskTable(db: Db): TaskTable {
-  const find = db.prepare('SELECT seq, content_hash, list_hash, deleted_at, read_at FROM tasks WHERE id = ?').raw()
+  const find = db.prepare('SELECT seq, list_hash = ?, deleted_at, read_at FROM tasks WHERE id = ?').raw()
+  const hashes = db.prepare('SELECT content_hash AS contentHash, list_hash AS listHash FROM tasks WHERE seq = ?')
   const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
   const liveIdOf = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
   const changedAt = db.prepare('SELECT changed_at FROM tasks WHERE seq = ?').pluck()
@@ -90,12 +97,14 @@ export function taskTable(db: Db): TaskTable {
   const filter = seq === 0 ? new IdFilter() : null
 
   return {
-    find(id) {
+    // Compared where they stand: most hashes are equal, and a buffer for each would cost more than the look-up.
+    find(id, listHash) {
       if (filter?.mayHave(id) === false) return undefined
-      const found = find.get(id) as [number, Buffer, Buffer | null, number | null, number] | undefined
+      const found = find.get(listHash ?? null, id) as [number, number | null, number | null, number] | undefined
       if (found === undefined) return undefined
-      return { seq: found[0], contentHash: found[1], listHash: found[2], deletedAt: found[3], readAt: found[4] }
+      return { seq: found[0], isListedSo: found[1] === 1, deletedAt: found[2], readAt: found[3] }
     },
+    hashes: (wanted) => hashes.get(wanted) as KnownHashes,
     read(wanted) {
       const row = read.get(wanted) as Record<string, string | bigint | null>
       for (const [name, value] of Object.entries(row)) {

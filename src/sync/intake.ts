@@ -60,7 +60,7 @@ export interface ListedTask {
 
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'
 
-/** Takes a listed task in. `known` is what the mirror holds of it. Returns the row's seq and what happened. */
+/** Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what happened. */
 export function takeListed(
   tables: Tables,
   rules: IntakeRules,
@@ -78,14 +78,15 @@ export function takeListed(
   }
   const restored = known.deletedAt !== null
   const { seq } = known
-  if (!restored && known.listHash !== null && listHash.equals(known.listHash)) return { seq, outcome: 'unchanged' }
+  if (!restored && known.isListedSo) return { seq, outcome: 'unchanged' }
+  const held = tables.tasks.hashes(seq)
   const row = rowOf(listed.bytes)
   const stored = tables.tasks.read(seq)
   const merged = layOver(storedTask(stored), storedTask(row))
   const mergedRow = shapeTask(merged)
   const mergedHash = contentHash(mergedRow)
   const carriesAll = mergedHash.equals(listHash) || sameContent(mergedRow, row)
-  if (mergedHash.equals(known.contentHash) || sameContent(mergedRow, stored)) {
+  if (mergedHash.equals(held.contentHash) || sameContent(mergedRow, stored)) {
     tables.tasks.setListHash(seq, listHash)
     if (restored) {
       tables.tasks.restore(seq, now)
@@ -93,7 +94,7 @@ export function takeListed(
       noteOwed(tables, rules, merged, now)
     }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    if (!carriesAll && known.listHash !== null && rules.oweDetails) tables.owed.owe(id, 'detail', now)
+    if (!carriesAll && held.listHash !== null && rules.oweDetails) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
   if (!carriesAll && (rules.oweDetails || isFinal(storedTask(stored), rules.finalStatuses))) {
@@ -128,8 +129,9 @@ export function takeDetail(
     outcome = 'inserted'
   } else {
     seq = known.seq
-    const same = hash.equals(known.contentHash) || sameContent(row, tables.tasks.read(seq))
-    if (!same) tables.tasks.replace(seq, row, hash, known.listHash, readAt, now)
+    const held = tables.tasks.hashes(seq)
+    const same = hash.equals(held.contentHash) || sameContent(row, tables.tasks.read(seq))
+    if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
     else if (known.deletedAt !== null) tables.tasks.restore(seq, now)
     outcome = known.deletedAt !== null ? 'restored' : same ? 'unchanged' : 'updated'
   }

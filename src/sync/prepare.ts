@@ -187,10 +187,15 @@ export function listedTask({ ids, rows, ends, hashes, flags }: PreparedWindow, i
   return {
     id: ids[index] as string,
     bytes: Buffer.from(rows.buffer, rows.byteOffset + start, (ends[index] as number) - start),
-    hash: Buffer.from(hashes.buffer, hashes.byteOffset + index * HASH, HASH),
+    hash: listedHash({ hashes }, index),
     final: (flag & FINAL) !== 0,
     lacks: (flag & LACKS) !== 0,
   }
+}
+
+/** The hash of the item at `index`. */
+export function listedHash({ hashes }: Pick<PreparedWindow, 'hashes'>, index: number): Buffer {
+  return Buffer.from(hashes.buffer, hashes.byteOffset + index * HASH, HASH)
 }
 
 function momentOf({ created_at: created }: TaskRow): Moment {

@@ -27,15 +27,16 @@ export function replayIntake(writing: Writing) {
   function takeText(item: WaitingItem, now: number): boolean {
     const task = readTask(item)
     if (task === null) return false
-    const known = tables.tasks.find(task.id)
+    const listed = item.source === 'list' ? prepareTask(task, rules.finalStatuses) : null
+    const known = tables.tasks.find(task.id, listed?.hash)
     if (known !== undefined) {
       // An old text neither replaces newer content nor takes a tombstone back.
       if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
       if (known.readAt >= item.seenAt) return true
     }
     const { outcome } =
-      item.source === 'list'
-        ? takeListed(tables, rules, known, prepareTask(task, rules.finalStatuses), item.seenAt, now)
+      listed !== null
+        ? takeListed(tables, rules, known, listed, item.seenAt, now)
         : takeDetail(tables, rules, known, task, item.seenAt, now)
     const counts = { seen: 1 }
     countOutcome(counts, outcome)

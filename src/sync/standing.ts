@@ -34,7 +34,7 @@ export function standingLookUp({ tables, walks }: Writing) {
       return ids.map((id) => {
         const known = tables.tasks.find(id)
         if (known === undefined || known.deletedAt !== null) return null
-        return { seq: known.seq, form: known.listHash?.toString('base64') ?? null }
+        return { seq: known.seq, form: tables.tasks.hashes(known.seq).listHash?.toString('base64') ?? null }
       })
     },
   }

@@ -7,7 +7,7 @@ import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { countOutcome, type ListedTask, takeListed } from './intake.ts'
-import { listedTask, type PreparedWindow, release } from './prepare.ts'
+import { listedHash, listedTask, type PreparedWindow, release } from './prepare.ts'
 import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
@@ -82,8 +82,8 @@ export function windowIntake(writing: Writing) {
   }
 
   // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
-  const findAll = writing.db.transaction((ids: string[], unfit: Map<number, UnfitItem>) =>
-    ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id))),
+  const findAll = writing.db.transaction((window: PreparedWindow, unfit: Map<number, UnfitItem>) =>
+    window.ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id, listedHash(window, index)))),
   )
 
   /** What the mirror and the marks of `walkId` say of the items of a window, as they are now. */
@@ -94,7 +94,7 @@ export function windowIntake(writing: Writing) {
     const met = new Uint8Array(ids.length)
     const heldBefore = new Uint8Array(ids.length)
     let known = 0
-    holding.known = findAll(ids, holding.unfit)
+    holding.known = findAll(holding.window, holding.unfit)
     holding.known.forEach((row, index) => {
       if (row !== undefined) {
         known += 1
@@ -137,7 +137,8 @@ export function windowIntake(writing: Writing) {
             return
           }
           // An id that the window lists twice has changed its row meanwhile.
-          const known = changed(id) || inWindow.has(id) ? tables.tasks.find(id) : holding.known[index]
+          const known =
+            changed(id) || inWindow.has(id) ? tables.tasks.find(id, listedHash(window, index)) : holding.known[index]
           inWindow.add(id)
           const seq = takeTask(listedTask(window, index), known, step, counts)
           if (marks?.add(seq) === true) taken.newlyMet += 1
