@@ -32,6 +32,8 @@ export function listSource(options: ListSourceOptions): ListSource {
   let first = true
   /** Windows read ahead that have come, and what they may be: more would only take memory. */
   let waiting = 0
+  /** How many windows are read ahead: fewer where the walk did not want them, because the list moves. */
+  let depth = options.concurrency
   const mostWaiting = Math.max(4, options.concurrency / 2)
 
   const decode = (raw: Uint8Array<ArrayBuffer>): Promise<ParsedAnswer> => writer.parseList(raw)
@@ -61,7 +63,11 @@ export function listSource(options: ListSourceOptions): ListSource {
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
       const early = fresh ? undefined : ahead.get(key)
-      if (early === undefined) forget()
+      if (early !== undefined) depth = Math.min(options.concurrency, depth + 1 / depth)
+      else {
+        if (ahead.size > 0) depth = Math.max(1, depth / 2)
+        forget()
+      }
       const answer = await (early ?? ask(skip, take, maxRetries))
       if (early !== undefined && ahead.delete(key)) waiting -= 1
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
@@ -81,12 +87,12 @@ export function listSource(options: ListSourceOptions): ListSource {
     },
 
     expect(skip, stride, take) {
-      for (let step = 0; step < options.concurrency; step += 1) {
+      for (let step = 0; step < Math.floor(depth); step += 1) {
         const place = skip + step * stride
         if (options.total !== null && place > options.total) break
         const key = `${place}:${take}`
         if (ahead.has(key)) continue
-        if (ahead.size >= options.concurrency || waiting >= mostWaiting) break
+        if (ahead.size >= Math.floor(depth) || waiting >= mostWaiting) break
         const asked = ask(place, take)
         const come = () => {
           if (ahead.get(key) === asked) waiting += 1
