@@ -85,7 +85,7 @@ test.each([
 })
 
 test.each([
-  ['that grows', { insertsPerRequest: 5 }],
+  ['that grows', { insertsPerRequest: 2 }],
   ['that shrinks', { deletesPerRequest: 1 }],
   ['whose pages are filtered', { hiddenFraction: 0.3 }],
   ['whose answers are capped', { capItems: 60 }],
