@@ -1,43 +1,44 @@
-// Which ids a mirror that began empty may hold: 4 bytes per id, no false "no". Saves a first backfill the look-up of ids
-// that cannot be there.
+// Which ids a mirror that began empty may hold: no false "no", and 8 MB however many there are. Saves a first backfill the
+// look-up of ids that cannot be there. A Bloom filter in blocks, so that an id costs one place in memory.
+
+const BLOCKS = 1 << 17
+/** Of 32 bits. */
+const WORDS_PER_BLOCK = 16
+/** Bits that an id sets in its block: beyond eight million ids, one in twenty is looked up in vain. */
+const BITS_PER_ID = 4
 
 export class IdFilter {
-  private slots = new Int32Array(1 << 14)
-  private count = 0
+  private readonly words = new Int32Array(BLOCKS * WORDS_PER_BLOCK)
 
   add(id: string): void {
-    if (this.count * 2 >= this.slots.length) this.grow()
-    this.put(hashOf(id))
+    this.each(id, (word, bit) => {
+      this.words[word]! |= bit
+      return true
+    })
   }
 
   /** False only where `id` was never added. */
   mayHave(id: string): boolean {
-    const hash = hashOf(id)
-    const mask = this.slots.length - 1
-    for (let at = hash & mask; this.slots[at] !== 0; at = (at + 1) & mask) if (this.slots[at] === hash) return true
-    return false
+    return this.each(id, (word, bit) => (this.words[word]! & bit) !== 0)
   }
 
-  private put(hash: number): void {
-    const mask = this.slots.length - 1
-    let at = hash & mask
-    for (; this.slots[at] !== 0; at = (at + 1) & mask) if (this.slots[at] === hash) return
-    this.slots[at] = hash
-    this.count += 1
+  /** False as soon as `visit` says so. */
+  private each(id: string, visit: (word: number, bit: number) => boolean): boolean {
+    // FNV-1a over UTF-16 units, and the same over what it has come to: one for the block, the other for its bits.
+    let place = 0x811c9dc5
+    let bits = 0
+    for (let at = 0; at < id.length; at += 1) {
+      place = Math.imul(place ^ id.charCodeAt(at), 0x01000193)
+      bits = Math.imul(bits ^ place, 0x85ebca6b) ^ (place >>> 13)
+    }
+    place ^= place >>> 15
+    bits ^= bits >>> 16
+    const block = (place & (BLOCKS - 1)) * WORDS_PER_BLOCK
+    for (let taken = 0; taken < BITS_PER_ID; taken += 1) {
+      // Four bits for the word, five for the bit in it; then others of the same 32.
+      if (!visit(block + (bits & (WORDS_PER_BLOCK - 1)), 1 << ((bits >>> 4) & 31))) return false
+      bits = Math.imul(bits, 0x9e3779b1) ^ (bits >>> 15)
+    }
+    return true
   }
-
-  private grow(): void {
-    const before = this.slots
-    this.slots = new Int32Array(before.length * 2)
-    this.count = 0
-    for (const hash of before) if (hash !== 0) this.put(hash)
-  }
-}
-
-/** FNV-1a over UTF-16 units, never 0. */
-function hashOf(id: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193)
-  hash ^= hash >>> 15
-  return hash === 0 ? 1 : hash
 }

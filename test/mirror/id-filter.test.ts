@@ -3,24 +3,25 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { IdFilter } from '../../src/mirror/id-filter.ts'
 
-test('has every id that was added, also after it has grown', () => {
+test('has every id that was added', () => {
+  const filter = new IdFilter()
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 300 }), (ids) => {
-      const filter = new IdFilter()
       for (const id of ids) filter.add(id)
       expect(ids.filter((id) => !filter.mayHave(id))).toEqual([])
     }),
   )
-  const filter = new IdFilter()
-  for (let at = 0; at < 50_000; at += 1) filter.add(`task-${at}`)
-  for (let at = 0; at < 50_000; at += 1) if (!filter.mayHave(`task-${at}`)) throw new Error(`task-${at} was lost`)
-  expect(filter.mayHave('task-49999')).toBe(true)
 })
 
-test('says no to nearly all others', () => {
+test.each([
+  ['numbered', (at: number) => `task-${at}`],
+  ['hexadecimal', (at: number) => (at * 2654435761).toString(16).padStart(24, '0')],
+  ['decimal', (at: number) => String(at)],
+])('says no to nearly all other ids, which are %s', (_, idOf) => {
   const filter = new IdFilter()
-  for (let at = 0; at < 20_000; at += 1) filter.add(`task-${at}`)
+  const [added, others] = [300_000, 20_000]
+  for (let at = 0; at < added; at += 1) filter.add(idOf(at))
   let wrong = 0
-  for (let at = 0; at < 20_000; at += 1) if (filter.mayHave(`other-${at}`)) wrong += 1
-  expect(wrong).toBeLessThan(20)
+  for (let at = added; at < added + others; at += 1) if (filter.mayHave(idOf(at))) wrong += 1
+  expect(wrong).toBeLessThan(others / 500)
 })
