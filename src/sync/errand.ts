@@ -1,12 +1,12 @@
 // A run that is no sync: one errand at the service, under the lock and with a row in `runs` like any other. Knows how a
 // run begins and ends, not what the errand is.
 import { EXIT, exitCodeOf, isMirrorError } from '../errors.ts'
+import { BY_ITSELF } from '../mirror/commits.ts'
 import { openReader } from '../mirror/open.ts'
 import type { ClientOptions } from '../service/client.ts'
 import type { Traffic } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
-import { BY_ITSELF } from './commits.ts'
 import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { startWriter } from './thread.ts'

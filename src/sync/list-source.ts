@@ -26,14 +26,17 @@ export interface ListSourceOptions {
   onFirst?(window: ItemsWindow, known: number): Promise<void>
 }
 
+/** A short walk has no use for more. */
+const FIRST_DEPTH = 4
+
 export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId } = options
   const ahead = new Map<string, Promise<Asked>>()
   let first = true
   /** Windows read ahead that have come, and what they may be: more would only take memory. */
   let waiting = 0
-  /** How many windows are read ahead: fewer where the walk did not want them, because the list moves. */
-  let depth = options.concurrency
+  /** How many windows are read ahead: more while the walk wants them, fewer where it did not, because the list moves. */
+  let depth = Math.min(FIRST_DEPTH, options.concurrency)
   const mostWaiting = Math.max(4, options.concurrency / 2)
 
   const decode = (raw: Uint8Array<ArrayBuffer>): Promise<ParsedAnswer> => writer.parseList(raw)

@@ -1,10 +1,10 @@
 // One run of `sync` or `backfill`: opens the mirror, plans, carries the plan out step by step, and says how it ended.
 // Every decision lies in a file of its own; this one keeps their order and the exit code.
 import { EXIT, exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
+import type { Gathering } from '../mirror/commits.ts'
 import type { Service } from '../service/service.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
-import type { Gathering } from './commits.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
@@ -64,8 +64,11 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     refuseTooEarly(run)
     bindService(run, baseUrl, context.apiKey)
     await carryOut(run, progress)
+    await writer.settle()
   } catch (thrown) {
     error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached() : thrown
+    // Windows on their way when something else ended the run.
+    await writer.settle().catch((failure: unknown) => progress.codes.push(exitCodeOf(failure)))
   }
   await service.close()
   let result: RunResult | null = null

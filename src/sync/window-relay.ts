@@ -18,6 +18,8 @@ export interface WindowRelay {
    */
   takeIn(step: TakeIn): Promise<TakenIn>
   dropWindow(handle: number): Promise<void>
+  /** Waits until everything is taken in; throws what a window was not taken in for, where no call has told it. */
+  settle(): Promise<void>
   /**
    * To be called before any other call: what was looked up may no longer be so. Throws what a window was not taken in
    * for.
@@ -54,6 +56,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
   let current: number | null = null
   let failed: { error: unknown } | null = null
   let last: Promise<unknown> = Promise.resolve()
+  let lastTaken: Promise<unknown> = Promise.resolve()
 
   const count = () => forgotten + taken.length
 
@@ -68,6 +71,16 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
     done.catch((error) => {
       failed ??= { error }
     })
+  }
+
+  /** An error of `answer` is told here, and need not be told again. */
+  async function told<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (error) {
+      if (failed?.error === error) failed = null
+      throw error
+    }
   }
 
   /** Marks as met what `walkId` took in since `after`. */
@@ -112,7 +125,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       const { looked, after } = early ?? { looked: call('look', [handle, walkId]) as Promise<Looked>, after: count() }
       window.asked = null
       window.viewed = null
-      const { met, held: heldBefore, known } = await looked
+      const { met, held: heldBefore, known } = await told(looked)
       throwFailed()
       bringUpToDate(met, ids, walkId, after)
       window.viewed = { walkId, met, after: count() }
@@ -130,6 +143,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
         return done
       }
       noteFailure(done)
+      lastTaken = done.catch(() => undefined)
       bringUpToDate(viewed.met, ids, walkId, viewed.after)
       const newly = new Set(ids.filter((_, index) => viewed.met[index] === 0))
       taken.push({ walkId, ids })
@@ -140,6 +154,11 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
     async dropWindow(handle) {
       held.delete(handle)
       await call('dropWindow', [handle])
+    },
+
+    async settle() {
+      await lastTaken
+      throwFailed()
     },
 
     otherCall() {

@@ -95,6 +95,7 @@ test('a window is looked up anew when anything else was asked of the writer mean
 test.each([
   ['the next view', ({ relay }: ReturnType<typeof noted>) => relay.view(2, 7)],
   ['the next window that is to be taken in', ({ relay }: ReturnType<typeof noted>) => relay.takeIn(step(2))],
+  ['settling', ({ relay }: ReturnType<typeof noted>) => relay.settle()],
   ['any other call', async ({ relay }: ReturnType<typeof noted>) => relay.otherCall()],
 ])('a window that could not be taken in is told by %s, once', async (_, next) => {
   const full = new Error('the disk is full')
@@ -108,6 +109,22 @@ test.each([
   await new Promise(setImmediate)
   await expect(next(given)).rejects.toBe(full)
   expect(() => relay.otherCall()).not.toThrow()
+})
+
+test('settling waits until everything is taken in', async () => {
+  let finish: () => void = () => undefined
+  const { relay } = noted({ takeIn: () => new Promise((resolve) => (finish = () => resolve(undefined))) })
+  await relay.parseList(page('a'))
+  await relay.view(1, 7)
+  await relay.takeIn(step(1))
+  let settled = false
+  const settling = relay.settle().then(() => {
+    settled = true
+  })
+  await new Promise(setImmediate)
+  expect(settled).toBe(false)
+  finish()
+  await settling
 })
 
 test('windows are prepared in the order they came, also behind one that cannot be read', async () => {

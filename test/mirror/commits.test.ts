@@ -1,7 +1,7 @@
 // Windows that share a transaction: when others see them, and what is taken back when something fails.
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { BY_ITSELF, commitsTo, type Gathering } from '../../src/sync/commits.ts'
+import { BY_ITSELF, commitsTo, type Gathering } from '../../src/mirror/commits.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
 let scratch: Scratch
