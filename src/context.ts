@@ -69,9 +69,10 @@ export async function createContext(
     now: Date.now,
     random: Math.random,
     async config() {
-      const { loadConfig } = await import('./config/load.ts')
+      const { plainConfig } = await import('./config/plain.ts')
       const file = (given.values.config as string | undefined) ?? null
-      return loadConfig({ file, env, overrides: given.overrides })
+      const sources = { file, env, overrides: given.overrides }
+      return plainConfig(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
     },
     async apiKey() {
       const { readApiKey } = await import('./config/api-key.ts')

@@ -1,7 +1,8 @@
 // docs/configuration.md out of the schema: every key with what it takes, its default and what it is for. Pure.
 import { DEFAULTS } from './defaults.ts'
 import { expectation } from './explain.ts'
-import { environmentName, KEYS, schemaOf, valueAt } from './keys.ts'
+import { environmentName, KEYS, valueAt } from './keys.ts'
+import { schemaOf } from './schema.ts'
 
 const SECTIONS: Record<string, string> = {
   service: 'Where the service is and how it is asked.',

@@ -1,7 +1,8 @@
 // Turns what zod finds wrong with a configuration into sentences: key, what was expected, type of what was there.
 // Repeats no text: it may be a secret in the wrong place.
 import { z } from 'zod'
-import { KEYS, schemaOf, valueAt } from './keys.ts'
+import { KEYS, valueAt } from './keys.ts'
+import { schemaOf } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 

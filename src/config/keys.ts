@@ -1,7 +1,8 @@
 // The keys of the configuration as dotted names ("service.auth.name"), and the environment variable of each.
-import { z } from 'zod'
 import { DEFAULTS } from './defaults.ts'
-import { configSchema } from './schema.ts'
+
+/** The file that is read from the working directory where none is named. */
+export const DEFAULT_FILE = 'task-mirror.json'
 
 /** Every key that holds a value, in the order of the defaults. */
 export const KEYS: readonly string[] = leaves(DEFAULTS, '')
@@ -20,24 +21,6 @@ export function environmentName(key: string): string {
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .replaceAll('.', '_')
     .toUpperCase()}`
-}
-
-/** The schema of the value of `key`. */
-export function schemaOf(key: string): z.ZodType {
-  let schema: z.ZodType = configSchema
-  for (const name of key.split('.')) {
-    const shape: Record<string, z.ZodType> = (inner(schema) as z.ZodObject).shape as Record<string, z.ZodType>
-    const next = shape[name]
-    if (next === undefined) throw new Error(`No such key: ${key}`)
-    schema = next
-  }
-  return schema
-}
-
-function inner(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault
-    ? inner(schema.unwrap() as z.ZodType)
-    : schema
 }
 
 /** The value at `key` in nested objects; undefined where a part of the way is missing. */

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
 import { explainIssues, explainValue } from './explain.ts'
-import { environmentName, KEYS, schemaOf, setAt, valueAt } from './keys.ts'
+import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
-import { type Config, configSchema } from './schema.ts'
+import { type Config, configSchema, schemaOf } from './schema.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -30,8 +30,6 @@ export interface LoadedConfig {
   /** The file that was read; null where there was none. */
   file: string | null
 }
-
-export const DEFAULT_FILE = 'task-mirror.json'
 
 /** Throws `config-invalid` that names every wrong value with its source, its type and what was expected. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {

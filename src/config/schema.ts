@@ -209,6 +209,24 @@ export const configSchema = z.strictObject({
 /** The whole configuration, every key set. Durations are milliseconds, sizes are bytes. */
 export type Config = Omit<z.output<typeof configSchema>, '$schema'>
 
+/** The schema of the value of `key`. */
+export function schemaOf(key: string): z.ZodType {
+  let schema: z.ZodType = configSchema
+  for (const name of key.split('.')) {
+    const shape: Record<string, z.ZodType> = (inner(schema) as z.ZodObject).shape as Record<string, z.ZodType>
+    const next = shape[name]
+    if (next === undefined) throw new Error(`No such key: ${key}`)
+    schema = next
+  }
+  return schema
+}
+
+function inner(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault
+    ? inner(schema.unwrap() as z.ZodType)
+    : schema
+}
+
 /** The JSON Schema of the configuration file, as published in config/task-mirror.schema.json. */
 export function jsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-2020-12' })

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
-import { environmentName, KEYS, schemaOf, valueAt } from '../../src/config/keys.ts'
+import { environmentName, KEYS, valueAt } from '../../src/config/keys.ts'
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts'
-import { configSchema, jsonSchema } from '../../src/config/schema.ts'
+import { configSchema, jsonSchema, schemaOf } from '../../src/config/schema.ts'
 import { MirrorError } from '../../src/errors.ts'
 import { makeScratch } from '../support/scratch.ts'
 
