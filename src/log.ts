@@ -1,8 +1,8 @@
 // The log: pino's JSON lines, made readable on a terminal. Written synchronously, so that no last line is lost.
 // Callers log chosen fields, never whole requests, tasks or errors of the HTTP library.
-import { pino } from 'pino'
+import { createRequire } from 'node:module'
 import type { Facts } from './errors.ts'
-import type { LogLevel } from './log-levels.ts'
+import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
 
 export interface Log {
   debug(fields: Facts, message: string): void
@@ -22,21 +22,34 @@ export interface LogOptions {
 
 export async function createLog(options: LogOptions): Promise<Log> {
   const format = options.pretty ? await prettyFormat(options.colour) : (line: string) => line
-  const logger = pino(
+  let logger: Log | null = null
+
+  /** The library is loaded with the first line: a quiet run writes none. */
+  function log(level: keyof Log, fields: Facts, message: string): void {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return
+    logger ??= makeLogger(options.level, (line) => options.write(format(line)))
+    logger[level](fields, message)
+  }
+
+  return {
+    debug: (fields, message) => log('debug', fields, message),
+    info: (fields, message) => log('info', fields, message),
+    warn: (fields, message) => log('warn', fields, message),
+    error: (fields, message) => log('error', fields, message),
+  }
+}
+
+function makeLogger(level: LogLevel, write: (line: string) => void): Log {
+  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
+  return pino(
     {
-      level: options.level,
+      level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => options.write(format(line)) },
+    { write },
   )
-  return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-  }
 }
 
 /** Loaded only for a terminal. The factory formats in place: a pino transport would do it in a worker, and lose lines. */

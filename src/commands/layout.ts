@@ -35,7 +35,10 @@ function cellText(value: Cell, widest: number): string {
 
 /** 12345 is "12,345". */
 export function grouped(value: number | bigint): string {
-  return value.toLocaleString('en-US')
+  // The language's own way loads its tables first: 10 ms of a run that takes 200.
+  return typeof value === 'bigint' || Number.isInteger(value)
+    ? String(value).replace(/\B(?=(\d{3})+$)/g, ',')
+    : value.toLocaleString('en-US')
 }
 
 /** "1 task", "12,345 tasks". */
