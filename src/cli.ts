@@ -6,6 +6,8 @@
 const NEEDED = [22, 19]
 /** The run is given so long to commit the work in hand; leaving takes a moment of the 5 s as well. */
 const GRACE_MS = 4500
+/** Idle connections and the like may keep the process for so long after its work. */
+const LINGER_MS = 100
 /** The exit code of a full disk, see EXIT in errors.ts. */
 const EXIT_DISK = 7
 const SIGNALS = [
@@ -95,11 +97,15 @@ function withLog(exitCode: number): number {
   return exitCode === 0 ? EXIT_DISK : exitCode
 }
 
-/** Ends the process once what was written to stdout has left it; after a signal nobody waits for a slow reader. */
+/**
+ * Ends the process once what was written to stdout has left it; after a signal nobody waits for a slow reader. It ends by
+ * itself where nothing is left open: `process.exit` can wait for ever for a compiler of V8 that waits for the garbage
+ * collection of a thread that is already leaving (https://github.com/nodejs/node/issues/54918).
+ */
 function leave(exitCode: number, signal: AbortSignal): void {
   if (signal.aborted) process.exit(exitCode)
   process.exitCode = exitCode
-  process.stdout.write('', () => process.exit(exitCode))
+  process.stdout.write('', () => setTimeout(() => process.exit(exitCode), LINGER_MS).unref())
 }
 
 /**
