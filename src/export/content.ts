@@ -1,15 +1,18 @@
 // What stands in the files of a snapshot, whatever their place: columns, redaction, format, what a file says of itself.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { MirrorError } from '../errors.ts'
-import { type Column, chosenColumns, positionOf, type RawRow } from './columns.ts'
+import { type Column, chosenColumns } from './columns.ts'
 import type { RecordedFilters } from './feed.ts'
 import type { ExportOptions } from './options.ts'
-import type { EngineName } from './parquet/engine.ts'
+import { type PackerOptions, STRETCH_BYTES, stretchPacker } from './packer.ts'
+import { CODEC_OF, type EngineName } from './parquet/engine.ts'
 import { engineOf } from './parquet/engines.ts'
-import type { Redactor } from './redact.ts'
-import type { CutReader } from './rows.ts'
+import { type Redactor, redactRow } from './redact.ts'
+import type { CutReader, Stretch } from './rows.ts'
+import type { SecondThread } from './second-thread.ts'
 import { compressingSink, interrupted, ReaderGone, type Sink } from './sink.ts'
 import type { Target } from './target.ts'
+import { packTogether } from './together.ts'
 import { ndjsonWriter, type SnapshotWriter } from './writer.ts'
 
 export interface Content {
@@ -17,6 +20,8 @@ export interface Content {
   redactor: Redactor
   /** null for NDJSON. */
   engine: EngineName | null
+  /** How stretches are packed on more than one thread; null where only rows can be written. */
+  packing: PackerOptions | null
   /** Begins a file. `destroy` frees what it holds, also after a failure. */
   writerFor(sink: Sink): { writer: SnapshotWriter; destroy: () => void }
   /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
@@ -34,7 +39,7 @@ export interface ContentOptions {
 }
 
 /** Small enough for readers on small machines, large enough to compress well. */
-const ROW_GROUP_BYTES = 8 * 1024 * 1024
+const ROW_GROUP_BYTES = STRETCH_BYTES.parquet
 
 export async function contentOf(of: ContentOptions): Promise<Content> {
   const { target, options, filters, redactor, cut, snapshotId, sinceSeq } = of
@@ -44,6 +49,12 @@ export async function contentOf(of: ContentOptions): Promise<Content> {
     columns,
     redactor,
     engine: parquet?.name ?? null,
+    packing:
+      parquet === null
+        ? { format: 'ndjson', withMeta: filters.withMeta }
+        : parquet.name === 'hyparquet'
+          ? { format: 'parquet', columns, codec: CODEC_OF[target.compression] }
+          : null,
     writerFor(sink) {
       if (parquet === null) {
         const compressing = compressingSink(sink, target.compression)
@@ -69,48 +80,70 @@ export async function contentOf(of: ContentOptions): Promise<Content> {
   }
 }
 
+/** Takes rows in order, or rows that are encoded already. */
+export type RowTaker = Pick<SnapshotWriter, 'write' | 'add'>
+
 /**
- * Brings all rows of the cut, redacted, to `writer` and then ends it with `close`. A reader of stdout that has gone away
- * ends it without failure.
+ * Brings all rows of the cut, redacted, to `writer` and then ends it with `close`; with `second`, a thread that holds the
+ * same cut, by two threads. A reader of stdout that has gone away ends it without failure.
  */
 export async function pour(
   cut: CutReader,
-  redactor: Redactor,
-  writer: { write(rows: RawRow[]): Promise<void> },
+  { redactor, packing }: Pick<Content, 'redactor' | 'packing'>,
+  writer: RowTaker,
   { signal, onProgress }: Pick<ExportOptions, 'signal' | 'onProgress'>,
   close: () => Promise<unknown>,
+  second: SecondThread | null = null,
 ): Promise<{ rows: number; readerGone: boolean }> {
   const total = onProgress ? cut.total() : null
   let rows = 0
-  try {
-    for (const batch of cut.batches()) {
+
+  function took(count: number): void {
+    rows += count
+    onProgress?.(rows, total)
+  }
+
+  /** Lets signals and timers in, also where no write made it wait. */
+  async function pause(): Promise<void> {
+    await breathe()
+    stopIfAborted(signal)
+  }
+
+  async function pourAlone(stretch?: Stretch): Promise<void> {
+    for (const batch of cut.batches(stretch)) {
       stopIfAborted(signal)
       if (redactor.names.length > 0) for (const row of batch) redactRow(row, redactor)
       await writer.write(batch)
-      rows += batch.length
-      onProgress?.(rows, total)
-      // Lets signals and timers in, also where no write made it wait.
-      await breathe()
+      took(batch.length)
+      await pause()
     }
+  }
+
+  async function pourWith(other: SecondThread, options: PackerOptions): Promise<void> {
+    await other.begin(options, redactor.names)
+    const here = await stretchPacker(cut, redactor, options, pause)
+    const stretches = cut.stretches(STRETCH_BYTES[options.format])
+    for await (const { packed, rest } of packTogether(stretches, here, other.pack)) {
+      stopIfAborted(signal)
+      if (packed !== null) {
+        await writer.add(packed)
+        took(packed.rows)
+      }
+      if (rest !== null) await pourAlone(rest)
+      await pause()
+    }
+    redactor.add(other.counts())
+  }
+
+  try {
+    if (second !== null && packing !== null) await pourWith(second, packing)
+    else await pourAlone()
     await close()
     return { rows, readerGone: false }
   } catch (error) {
     if (error instanceof ReaderGone) return { rows, readerGone: true }
     throw error
   }
-}
-
-const HEADERS = [positionOf('data_header'), positionOf('result_header')]
-const EXTRA = positionOf('extra')
-
-/** Replaces what a snapshot must not hold, in place. */
-export function redactRow(row: RawRow, redactor: Redactor): void {
-  for (const i of HEADERS) {
-    const text = row[i]
-    if (typeof text === 'string') row[i] = redactor.header(text)
-  }
-  const extra = row[EXTRA]
-  if (typeof extra === 'string') row[EXTRA] = redactor.extra(extra)
 }
 
 /** In one spelling, so that equal filters are equal text. Throws `usage-invalid` for a column that there is none of. */

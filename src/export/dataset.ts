@@ -2,6 +2,7 @@
 // is in a file is the writer's business, where it lies the publication's.
 import { positionOf, type RawRow } from './columns.ts'
 import type { ManifestFile } from './manifest.ts'
+import type { Packed } from './packed.ts'
 import { type Partition, type PartitionBy, partitionOf, staysIn } from './partition.ts'
 import type { OutputFile } from './publish.ts'
 import type { Sink } from './sink.ts'
@@ -25,6 +26,8 @@ export interface DatasetOptions {
 export interface DatasetWriter {
   /** Takes rows in the order of `created_at, id`, nulls first. */
   write(rows: RawRow[]): Promise<void>
+  /** Takes such rows encoded already. Only where nothing but size cuts files: no partitions, no `rowsPerFile`. */
+  add(packed: Packed): Promise<void>
   /** Ends the last file. Without any row there is one file that holds none, so that readers find the columns. */
   close(): Promise<ManifestFile[]>
   /** Frees what is open, after a failure. */
@@ -107,6 +110,14 @@ export function datasetWriter(publication: Publication, options: DatasetOptions)
         await part.writer.write(piece)
         from += count
       }
+    },
+    async add(packed) {
+      if (part !== null && part.file.bytes >= options.fileBytes) await end()
+      part ??= await begin(packed.minCreatedAt)
+      part.info.rows += packed.rows
+      part.info.minCreatedAt ??= packed.minCreatedAt
+      part.info.maxCreatedAt = packed.maxCreatedAt ?? part.info.maxCreatedAt
+      await part.writer.add(packed)
     },
     async close() {
       if (part === null && files.length === 0) await begin(null)

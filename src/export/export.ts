@@ -2,6 +2,7 @@
 // how each is done is the business of the files beside it.
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { recordSnapshot } from '../mirror/snapshots.ts'
@@ -9,11 +10,13 @@ import { type Content, contentOf, filtersOf, pour, refuseMisplaced, stopIfAborte
 import { type Destination, feedBase, type RecordedFilters, refuseOlderMirror } from './feed.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import { COMPRESSION_OF } from './parquet/engine.ts'
+import { engineOf } from './parquet/engines.ts'
 import { openDraft } from './publish.ts'
 import { type Published, publishDataset, readLatest } from './publish-dataset.ts'
 import { makeRedactor } from './redact.ts'
 import { removeExpired } from './remove-expired.ts'
-import { type CutReader, openCut } from './rows.ts'
+import { type CutReader, type Filters, openCut } from './rows.ts'
+import { openBoth, type SecondThread, startSecondThread } from './second-thread.ts'
 import { type Sink, streamSink } from './sink.ts'
 import type { Store } from './store.ts'
 import { storeAt } from './store-at.ts'
@@ -39,7 +42,8 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const store = await storeAt(target, options)
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
-    const result = await publish(place, store, target, filters, options, startedAt, now)
+    const second = isForTwo(target, options) ? startSecondThread(options.dbPath, target.format) : null
+    const result = await publish(place, store, target, filters, options, second, startedAt, now).finally(second?.close)
     if (place !== '-') await record(result, place, filters, options, now())
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep))
     return { ...result, durationMs: now() - startedAt }
@@ -54,6 +58,7 @@ async function publish(
   target: Target,
   filters: RecordedFilters,
   options: ExportOptions,
+  second: SecondThread | null,
   startedAt: number,
   now: () => number,
 ): Promise<ExportResult> {
@@ -62,10 +67,8 @@ async function publish(
   const latest = store === null ? undefined : await readLatest(store)
   const destination: Destination = { place, format: target.format, filters, latest }
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
-  const cut = openCut(options.dbPath, {
-    ...options.filters,
-    ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }),
-  })
+  const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
+  const { cut, other } = await cutsOf(options.dbPath, wanted, target, options, second)
   try {
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
     const redactor = makeRedactor(options.redact ?? [])
@@ -74,13 +77,14 @@ async function publish(
     const content = await contentOf({ target, options, filters, redactor, cut, snapshotId, sinceSeq })
     const published =
       store === null
-        ? await publishFile(place, cut, content, options, startedAt)
+        ? await publishFile(place, cut, other, content, options, startedAt)
         : await publishDataset({
             store,
             latest: latest ?? null,
             target,
             snapshotId,
             cut,
+            second: other,
             base,
             filters,
             content,
@@ -110,9 +114,43 @@ async function publish(
   }
 }
 
+/** The cut, and the second thread where it holds the same one. */
+async function cutsOf(
+  path: string,
+  filters: Filters,
+  target: Target,
+  options: ExportOptions,
+  second: SecondThread | null,
+): Promise<{ cut: CutReader; other: SecondThread | null }> {
+  if (second === null) return { cut: openCut(path, filters), other: null }
+  // Loaded while the thread starts.
+  if (target.format === 'parquet') await engineOf(options.engine ?? 'hyparquet')
+  const { cut, same } = await openBoth(path, filters, second)
+  return { cut, other: same ? second : null }
+}
+
+/** Below this size a second thread has hardly started when the work is done. */
+const SMALL_MIRROR_BYTES = 24 * 1024 * 1024
+
+/** Whether two threads can share the work and it pays: a large mirror of which nearly all rows are wanted. */
+function isForTwo(target: Target, options: ExportOptions): boolean {
+  const { engine = 'hyparquet', partitionBy = 'none', rowsPerFile, changes, filters } = options
+  const size = statSync(options.dbPath, { throwIfNoEntry: false })?.size ?? 0
+  return (
+    size >= (options.smallMirrorBytes ?? SMALL_MIRROR_BYTES) &&
+    availableParallelism() > 1 &&
+    (target.format === 'ndjson' || engine === 'hyparquet') &&
+    partitionBy === 'none' &&
+    (rowsPerFile ?? null) === null &&
+    changes === undefined &&
+    !filters?.statuses
+  )
+}
+
 async function publishFile(
   path: string,
   cut: CutReader,
+  second: SecondThread | null,
   content: Content,
   options: ExportOptions,
   startedAt: number,
@@ -124,9 +162,8 @@ async function publishFile(
     const sink: Sink = draft ?? streamSink(options.stdout ?? process.stdout, options.signal)
     const { writer, destroy } = content.writerFor(sink)
     try {
-      const { rows, readerGone } = await pour(cut, content.redactor, writer, options, () =>
-        writer.close(content.about(content.redactor.counts())),
-      )
+      const close = () => writer.close(content.about(content.redactor.counts()))
+      const { rows, readerGone } = await pour(cut, content, writer, options, close, second)
       stopIfAborted(options.signal)
       await draft?.publish()
       return { path, manifest: null, files: 1, rows, bytes: sink.bytes, sha256: draft?.sha256() ?? null, readerGone }

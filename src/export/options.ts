@@ -39,6 +39,8 @@ export interface ExportOptions {
   keep?: number | null
   /** Fixed partitions above the destination, such as `{account: 'acme'}`. */
   partitionValues?: Record<string, string>
+  /** From this size of the mirror on, two threads share the work; 24 MiB unless given. */
+  smallMirrorBytes?: number
   toolVersion: string
   signal?: AbortSignal
   /** Epoch ms. */

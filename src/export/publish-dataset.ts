@@ -7,6 +7,7 @@ import type { FeedBase, RecordedFilters } from './feed.ts'
 import { jsonBytes, type Kind, type Latest, latestAfter, type ManifestFile, parseLatest } from './manifest.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import type { CutReader } from './rows.ts'
+import type { SecondThread } from './second-thread.ts'
 import { LATEST, MANIFEST, type Store } from './store.ts'
 import { endingOf, type Target } from './target.ts'
 
@@ -19,6 +20,8 @@ export interface DatasetJob {
   target: Target
   snapshotId: string
   cut: CutReader
+  /** A thread that holds the same cut; null where this one is to work alone. */
+  second: SecondThread | null
   /** null for a full snapshot. */
   base: FeedBase | null
   filters: RecordedFilters
@@ -45,9 +48,10 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
   })
   try {
     let files: ManifestFile[] = []
-    await pour(job.cut, content.redactor, dataset, options, async () => {
+    const close = async () => {
       files = await dataset.close()
-    })
+    }
+    await pour(job.cut, content, dataset, options, close, job.second)
     stopIfAborted(options.signal)
     const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
     await publication.publish(manifest)

@@ -1,8 +1,9 @@
 // Replaces the values of credential headers in JSON text and leaves every other byte or digit as it is.
-// Pure but for its own counts: knows JSON text, never rows, files or formats.
+// Pure but for its own counts: knows JSON text and which columns hold it, never files or formats.
 import { MirrorError } from '../errors.ts'
 import { isObject, parseExact } from '../json.ts'
 import type { JsonObject, JsonValue } from '../task.ts'
+import { positionOf, type RawRow } from './columns.ts'
 
 /** Headers whose values do not leave the mirror unless asked for; compared without regard to case. */
 export const REDACTED_HEADERS: readonly string[] = [
@@ -24,6 +25,8 @@ export interface Redactor {
   extra(text: string): string
   /** How many values were replaced so far, by name; names without any are absent. */
   counts(): Record<string, number>
+  /** Adds the counts of another redactor, which worked on other texts. */
+  add(counts: Readonly<Record<string, number>>): void
 }
 
 /** RFC 9110 token: no name can hold a character that JSON text may write as an escape other than \u. */
@@ -133,7 +136,23 @@ export function makeRedactor(names: readonly string[]): Redactor {
     header: (text) => redact(text, (exact) => JSON.stringify(walk(parse(exact), true))),
     extra: (text) => redact(text, (exact) => JSON.stringify(walk(parse(exact), false))),
     counts: () => Object.fromEntries(counts),
+    add(more) {
+      for (const [name, count] of Object.entries(more)) counts.set(name, (counts.get(name) ?? 0) + count)
+    },
   }
+}
+
+const HEADERS = [positionOf('data_header'), positionOf('result_header')]
+const EXTRA = positionOf('extra')
+
+/** Replaces what a snapshot must not hold, in place. */
+export function redactRow(row: RawRow, redactor: Redactor): void {
+  for (const i of HEADERS) {
+    const text = row[i]
+    if (typeof text === 'string') row[i] = redactor.header(text)
+  }
+  const extra = row[EXTRA]
+  if (typeof extra === 'string') row[EXTRA] = redactor.extra(extra)
 }
 
 /** An own property whatever its name: plain assignment to `__proto__` would change the prototype. */

@@ -17,6 +17,18 @@ export interface Filters {
   sinceSeq?: number | null
 }
 
+/** A row's place in the order of `created_at, id`. */
+export interface Place {
+  createdAt: bigint | null
+  id: string
+}
+
+/** The rows behind `after` (null: from the first), up to and with the one at `upTo` (null: to the last). */
+export interface Stretch {
+  after: Place | null
+  upTo: Place | null
+}
+
 export interface CutReader {
   /** The highest `change_seq` of the mirror at this moment; 0 where it is empty. Names the cut. */
   readonly cut: number
@@ -25,8 +37,13 @@ export interface CutReader {
   readonly verdictAt: number | null
   /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
   total(): number | null
-  /** The rows in the order of `created_at, id`, at most about `BATCH_BYTES` of text at a time; a batch may be empty. */
-  batches(): Generator<RawRow[], void, void>
+  /**
+   * The rows in the order of `created_at, id`, at most about `BATCH_BYTES` of text at a time; a batch may be empty.
+   * Only those of `stretch`, where one is given; not with `sinceSeq`.
+   */
+  batches(stretch?: Stretch): Generator<RawRow[], void, void>
+  /** Cuts all rows into stretches that hold about `bytes` of text each, found as they are asked for. */
+  stretches(bytes: number): Generator<Stretch, void, void>
   /** The row of a task, whatever the filters; null where there is none. */
   row(id: string): RawRow | null
   close(): void
@@ -47,7 +64,31 @@ const DELETED_AT = positionOf('deleted_at')
 const CHANGE_SEQ = positionOf('change_seq')
 const NAMES = COLUMNS.map((column) => column.source).join()
 
+/** Below every other `created_at` there can be. */
+const LEAST_INTEGER = -(2n ** 63n)
+/** Of a stretch, however large the rows are. */
+const LEAST_ROWS = 50
+
+type Bound = bigint | string
 type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
+
+/**
+ * Tells whether anything was committed to the mirror at `path` since it was opened, or since it was asked last: two cuts
+ * opened between two answers of which the second is false are the same. https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+export function watchCommits(path: string): { hasCommits(): boolean; close(): void } {
+  const db = openReader(path)
+  const version = db.prepare('PRAGMA data_version').pluck()
+  let last = version.get()
+  return {
+    hasCommits() {
+      const before = last
+      last = version.get()
+      return last !== before
+    },
+    close: () => void db.close(),
+  }
+}
 
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
@@ -65,6 +106,7 @@ export function openCut(path: string, filters: Filters): CutReader {
       verdictAt: walk?.finishedAt ?? null,
       total,
       batches,
+      stretches,
       row,
       close: () => db.close(),
     }
@@ -73,9 +115,9 @@ export function openCut(path: string, filters: Filters): CutReader {
     throw explain(path, error)
   }
 
-  function range(): { terms: string[]; bounds: bigint[] } {
+  function range(): { terms: string[]; bounds: Bound[] } {
     const terms: string[] = []
-    const bounds: bigint[] = []
+    const bounds: Bound[] = []
     for (const [term, bound] of [
       ['created_at >= ?', filters.since],
       ['created_at < ?', filters.until],
@@ -87,7 +129,7 @@ export function openCut(path: string, filters: Filters): CutReader {
     return { terms, bounds }
   }
 
-  function count(table: string, terms: string[], bounds: bigint[]): number {
+  function count(table: string, terms: string[], bounds: Bound[]): number {
     const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
     return db
       .prepare(`SELECT count(*) FROM ${table} ${where}`)
@@ -107,6 +149,75 @@ export function openCut(path: string, filters: Filters): CutReader {
 
   function changed(): number {
     return count('tasks INDEXED BY tasks_change_seq', ['change_seq > ?'], [BigInt(filters.sinceSeq ?? 0)])
+  }
+
+  /** The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. */
+  function pieces({ after, upTo }: Stretch): { terms: string[]; bounds: Bound[] }[] {
+    const found: { terms: string[]; bounds: Bound[] }[] = []
+    function add(...conditions: [string, Bound[]][]): void {
+      const { terms, bounds } = range()
+      for (const [term, more] of conditions) {
+        terms.push(term)
+        bounds.push(...more)
+      }
+      found.push({ terms, bounds })
+    }
+    if (after === null || after.createdAt === null) {
+      const isLast = upTo !== null && upTo.createdAt === null
+      add(
+        ['created_at IS NULL', []],
+        ...(after === null ? [] : ([['id > ?', [after.id]]] as [string, Bound[]][])),
+        ...(isLast ? ([['id <= ?', [upTo.id]]] as [string, Bound[]][]) : []),
+      )
+      if (isLast) return found
+    }
+    const isBehind = after !== null && after.createdAt !== null
+    add(
+      isBehind
+        ? ['(created_at, id) > (?, ?)', [after.createdAt as bigint, after.id]]
+        : ['created_at >= ?', [LEAST_INTEGER]],
+      ...(upTo === null
+        ? []
+        : ([['(created_at, id) <= (?, ?)', [upTo.createdAt as bigint, upTo.id]]] as [string, Bound[]][])),
+    )
+    return found
+  }
+
+  function* stretches(bytes: number): Generator<Stretch, void, void> {
+    const rows = rowsOf(bytes)
+    for (let after: Place | null = null; ; ) {
+      const upTo = placeBehind(after, rows)
+      yield { after, upTo }
+      if (upTo === null) return
+      after = upTo
+    }
+  }
+
+  /** So many rows hold about `bytes`, by the size of the mirror and the share of tombstones. */
+  function rowsOf(bytes: number): number {
+    const pragma = (name: string) => db.pragma(name, { simple: true }) as number
+    const size = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+    const { terms, bounds } = range()
+    const share = (total() ?? 0) / Math.max(count('tasks', terms, bounds), 1)
+    return Math.max(Math.round((bytes * count('tasks', [], [])) / size / Math.max(share, 0.1)), LEAST_ROWS)
+  }
+
+  /** The place of the `rows`th row behind `after`; null where there are fewer. By the index, never by the rows. */
+  function placeBehind(after: Place | null, rows: number): Place | null {
+    let left = rows
+    for (const { terms, bounds } of pieces({ after, upTo: null })) {
+      const where = terms.join(' AND ')
+      const found = db
+        .prepare(
+          `SELECT created_at AS createdAt, id FROM tasks INDEXED BY tasks_created_at WHERE ${where}
+           ORDER BY created_at, id LIMIT 1 OFFSET ?`,
+        )
+        .safeIntegers()
+        .get(...bounds, BigInt(left - 1)) as Place | undefined
+      if (found !== undefined) return found
+      left -= count('tasks INDEXED BY tasks_created_at', terms, bounds)
+    }
+    return null
   }
 
   /** The rows of the range in order: read through by the index, or looked up where only few have changed. */
@@ -141,7 +252,19 @@ export function openCut(path: string, filters: Filters): CutReader {
     return (byId.get(id) as RawRow | undefined) ?? null
   }
 
-  function* batches(): Generator<RawRow[], void, void> {
+  function* rowsIn(stretch: Stretch): Generator<RawRow> {
+    for (const { terms, bounds } of pieces(stretch)) {
+      const statement = db.prepare(
+        `SELECT ${NAMES} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
+      )
+      yield* statement
+        .raw()
+        .safeIntegers()
+        .iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
+    }
+  }
+
+  function* batches(stretch?: Stretch): Generator<RawRow[], void, void> {
     const statuses = filters.statuses ? new Set<unknown>(filters.statuses) : null
     const since = hasSince ? BigInt(filters.sinceSeq ?? 0) : null
     let batch: RawRow[] = []
@@ -150,7 +273,7 @@ export function openCut(path: string, filters: Filters): CutReader {
     try {
       // Status, tombstones and changes are sifted here rather than in SQL, so that a stretch without any wanted row does
       // not hold the event loop for the length of a scan.
-      for (const row of select()) {
+      for (const row of stretch === undefined ? select() : rowsIn(stretch)) {
         read++
         for (const value of row) if (typeof value === 'string') bytes += value.length
         const isWanted =

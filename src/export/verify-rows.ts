@@ -2,13 +2,13 @@
 // that has changed since can no longer be compared, all others must be equal, and none may be absent.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { COLUMNS, type Column, positionOf, type RawRow } from './columns.ts'
-import { redactRow } from './content.ts'
+
 import type { RecordedFilters } from './feed.ts'
 import { linesOf } from './lines.ts'
 import type { Manifest } from './manifest.ts'
 import { taskLine } from './ndjson.ts'
 import { openParquet } from './parquet/read.ts'
-import { makeRedactor } from './redact.ts'
+import { makeRedactor, redactRow } from './redact.ts'
 import { openCut } from './rows.ts'
 
 /** How many rows were compared, and how many have changed in the mirror since. */

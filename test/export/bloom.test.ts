@@ -11,7 +11,7 @@ const hashOf = (value: string) => hashParquetValue(value, element)!
 function hash(bytes: Uint8Array): bigint {
   const out = word()
   xxhash64(bytes, bytes.length, out)
-  return (BigInt(out.hi) << 32n) | BigInt(out.lo)
+  return (BigInt(out.hi >>> 0) << 32n) | BigInt(out.lo >>> 0)
 }
 
 test('the hash of nothing is the one the specification gives', () => {

@@ -22,7 +22,7 @@ export function bloomFilterOf(values: readonly string[]): Uint32Array {
   for (const value of values) {
     if (value.length * 3 > scratch.length) scratch = new Uint8Array(value.length * 3)
     xxhash64(scratch, encoder.encodeInto(value, scratch).written, hash)
-    const first = Math.floor((hash.hi * blocks) / 2 ** 32) * WORDS_PER_BLOCK
+    const first = Math.floor(((hash.hi >>> 0) * blocks) / 2 ** 32) * WORDS_PER_BLOCK
     for (let i = 0; i < WORDS_PER_BLOCK; i++) {
       filter[first + i]! |= 1 << (Math.imul(hash.lo, SALT[i]!) >>> 27)
     }

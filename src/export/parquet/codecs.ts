@@ -2,45 +2,54 @@
 import { promisify } from 'node:util'
 import { constants, gzip, gzipSync, zstdCompress, zstdCompressSync } from 'node:zlib'
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js'
-import type { Compression } from '../target.ts'
+import type { Codec } from './engine.ts'
 
-export type Codec = 'ZSTD' | 'SNAPPY' | 'GZIP' | 'UNCOMPRESSED'
-
-/** The name that Parquet has for a compression. */
-export const CODEC_OF: Record<Compression, Codec> = {
-  zstd: 'ZSTD',
-  snappy: 'SNAPPY',
-  gzip: 'GZIP',
-  none: 'UNCOMPRESSED',
-}
-
-/** Holds what a page of ordinary text comes to, so that one piece of memory does. */
-const CHUNK = { chunkSize: 64 * 1024 }
-const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
+const { ZSTD_dfast } = constants
 /**
- * For an ordinary page a window of its size: the result is the same, and two megabytes less are set up and torn down for
- * each. Not told the size itself: the tables zstd would take for it are a twelfth worse.
+ * Level 3 as zstd has it for input of any size, but for the window, which is that of an ordinary page: the result is the
+ * same, and two megabytes less are set up and torn down for each. Spelled out, because told the size of a page zstd takes
+ * tables that pack a twelfth worse.
  */
-const ZSTD_PAGE = { ...CHUNK, params: { ...LEVEL, [constants.ZSTD_c_windowLog]: 18 } }
-const ZSTD_LARGE = { ...CHUNK, params: LEVEL }
-const zstdOptions = (page: Uint8Array) => (page.length <= 2 ** 18 + 2 ** 12 ? ZSTD_PAGE : ZSTD_LARGE)
+const ZSTD_PAGE = {
+  [constants.ZSTD_c_compressionLevel]: 3,
+  [constants.ZSTD_c_windowLog]: 18,
+  [constants.ZSTD_c_chainLog]: 16,
+  [constants.ZSTD_c_hashLog]: 17,
+  [constants.ZSTD_c_searchLog]: 1,
+  [constants.ZSTD_c_minMatch]: 5,
+  [constants.ZSTD_c_strategy]: ZSTD_dfast,
+}
+const ZSTD_LARGE = { ...ZSTD_PAGE, [constants.ZSTD_c_windowLog]: 21 }
+const zstdOptions = (page: Uint8Array) => ({
+  ...chunks(page),
+  params: page.length <= 2 ** 18 + 2 ** 12 ? ZSTD_PAGE : ZSTD_LARGE,
+})
 
-const zstdOnThread = promisify(zstdCompress) as (bytes: Uint8Array, options: typeof ZSTD_LARGE) => Promise<Buffer>
-const gzipOnThread = promisify(gzip) as (bytes: Uint8Array, options: typeof CHUNK) => Promise<Buffer>
+/** The memory that output is taken in: one piece for what an ordinary page comes to, hardly any for a small one. */
+const chunks = (page: Uint8Array) => ({ chunkSize: Math.max(128, Math.min(Math.ceil(page.length / 2), 64 * 1024)) })
+
+const zstdOnThread = promisify(zstdCompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
+const gzipOnThread = promisify(gzip) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
 /** For small pieces, on this thread. */
 export const COMPRESSORS = {
   ZSTD: (page: Uint8Array): Uint8Array => zstdCompressSync(page, zstdOptions(page)),
-  GZIP: (page: Uint8Array): Uint8Array => gzipSync(page),
+  GZIP: (page: Uint8Array): Uint8Array => gzipSync(page, chunks(page)),
   SNAPPY: snappyCompress as (page: Uint8Array) => Uint8Array,
 }
 
 /** Below, handing a page to another thread costs more than it saves. */
 const SMALL_BYTES = 4 * 1024
 
+/** Gives the page compressed, at once or later; `page` may not change until then. */
+export type CompressPage = (page: Uint8Array, codec: Codec) => Uint8Array | Promise<Uint8Array>
+
+/** On this thread: where others are busy with work of their own, handing pages around costs more than it saves. */
+export const compressHere: CompressPage = (page, codec) => (codec === 'UNCOMPRESSED' ? page : COMPRESSORS[codec](page))
+
 /** The page, compressed; a large one on another thread where the codec can. `page` may not change until then. */
 export async function compressPage(page: Uint8Array, codec: Codec): Promise<Uint8Array> {
   if (codec === 'UNCOMPRESSED') return page
   if (codec === 'SNAPPY' || page.length < SMALL_BYTES) return COMPRESSORS[codec](page)
-  return codec === 'ZSTD' ? zstdOnThread(page, zstdOptions(page)) : gzipOnThread(page, CHUNK)
+  return codec === 'ZSTD' ? zstdOnThread(page, zstdOptions(page)) : gzipOnThread(page, chunks(page))
 }

@@ -34,6 +34,8 @@ export const HEADROOM_BYTES = 16
 
 /** What is known after so many different values decides whether it is worth going on with a dictionary. */
 const DICTIONARY_TRIAL = 1_000
+/** Where a dictionary did not pay, none is tried for so many row groups of the column. */
+const GROUPS_WITHOUT_TRIAL = 15
 /** Room that is kept for the next row group; more was for a few very large values. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024
 
@@ -53,6 +55,8 @@ export class ColumnBuffer {
   /** Per value that is not null, its place in the dictionary. */
   indexes = new Int32Array(4_096)
   #places = new Map<Value, number>()
+  /** Row groups for which no dictionary is tried. */
+  #untried = 0
   #last: Value | null = null
   #lastPlace = 0
   #dictionaryBytes = 0
@@ -70,7 +74,8 @@ export class ColumnBuffer {
     this.length = 0
     this.pages = []
     this.#beginPage(0)
-    this.dictionary = this.#options.mayRepeat ? [] : null
+    this.dictionary = this.#options.mayRepeat && this.#untried === 0 ? [] : null
+    this.#untried = Math.max(this.#untried - 1, 0)
     this.#places = new Map()
     this.#last = null
     this.#dictionaryBytes = 0
@@ -135,6 +140,7 @@ export class ColumnBuffer {
   /** Brings what was collected by place into PLAIN, page by page, as if there had never been a dictionary. */
   #giveUpDictionary(dictionary: readonly Value[]): void {
     const { rows } = this
+    if (dictionary.length >= DICTIONARY_TRIAL) this.#untried = GROUPS_WITHOUT_TRIAL
     this.dictionary = null
     this.#places = new Map()
     this.pages = []

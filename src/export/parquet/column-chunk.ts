@@ -1,14 +1,15 @@
 // Brings a collected column into the file: pages, dictionary, statistics, page index. The layout follows
 // https://github.com/apache/parquet-format; headers and run-length encoding are hyparquet-writer's.
 import type { SchemaElement } from 'hyparquet'
-import { ByteWriter } from 'hyparquet-writer'
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
-import { type Codec, compressPage } from './codecs.ts'
+import type { CompressPage } from './codecs.ts'
 import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
+import type { Codec } from './engine.ts'
 
 export interface ChunkOptions {
   name: string
@@ -21,15 +22,15 @@ export interface ChunkOptions {
 }
 
 /** Pages on their way through the compressor, in order. */
-export type PackedPages = { page: Page; plainBytes: number; packed: Promise<Uint8Array> }[]
+export type PackedPages = { page: Page; plainBytes: number; packed: Uint8Array | Promise<Uint8Array> }[]
 
-/** Begins compressing all pages of the column, on other threads. It may not be changed until all have come back. */
-export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions): PackedPages {
+/** Begins compressing all pages of the column. It may not be changed until all have come back. */
+export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions, compress: CompressPage): PackedPages {
   column.settle()
   return column.pages.map((page) => {
     const plain = element.repetition_type === 'REQUIRED' ? valuesOf(column, page) : withLevels(column, page)
-    const packed = compressPage(plain, codec)
-    packed.catch(() => {})
+    const packed = compress(plain, codec)
+    if (packed instanceof Promise) packed.catch(() => {})
     return { page, plainBytes: plain.length, packed }
   })
 }
@@ -65,13 +66,14 @@ export async function writeChunk(
   column: ColumnBuffer,
   pages: PackedPages,
   options: ChunkOptions,
+  compress: CompressPage,
 ): Promise<PageIndexes> {
   const { name, element, codec, hasBounds } = options
   const start = writer.offset
   const encoding = column.dictionary === null ? 'PLAIN' : 'PLAIN_DICTIONARY'
   let uncompressed = 0
   if (column.dictionary !== null) {
-    uncompressed += await writeDictionary(writer, column.dictionary, options)
+    uncompressed += await writeDictionary(writer, column.dictionary, options, compress)
   }
   const dataStart = writer.offset
   const offsetIndex: NonNullable<PageIndexes['offsetIndex']> = { page_locations: [] }
@@ -131,15 +133,18 @@ export async function writeChunk(
   } as PageIndexes
 }
 
-async function writeDictionary(writer: ByteWriter, values: readonly Value[], options: ChunkOptions): Promise<number> {
+async function writeDictionary(
+  writer: ByteWriter,
+  values: readonly Value[],
+  options: ChunkOptions,
+  compress: CompressPage,
+): Promise<number> {
   const page = new ByteWriter()
   writePlain(page, values as never, options.element.type!, undefined)
   const plain = page.getBytes()
   const last = options.lastDictionary
   const packed =
-    last !== undefined && Buffer.compare(last.plain, plain) === 0
-      ? last.packed
-      : await compressPage(plain, options.codec)
+    last !== undefined && Buffer.compare(last.plain, plain) === 0 ? last.packed : await compress(plain, options.codec)
   options.lastDictionary = { plain, packed }
   const start = writer.offset
   writePageHeader(writer, {

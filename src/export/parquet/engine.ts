@@ -11,6 +11,16 @@ export type EngineName = (typeof ENGINES)[number]
 /** What an engine compresses with where nothing is asked for. */
 export const COMPRESSION_OF: Record<EngineName, Compression> = { hyparquet: 'zstd', 'parquetjs-lite': 'gzip' }
 
+export type Codec = 'ZSTD' | 'SNAPPY' | 'GZIP' | 'UNCOMPRESSED'
+
+/** The name that Parquet has for a compression. */
+export const CODEC_OF: Record<Compression, Codec> = {
+  zstd: 'ZSTD',
+  snappy: 'SNAPPY',
+  gzip: 'GZIP',
+  none: 'UNCOMPRESSED',
+}
+
 export interface ParquetOptions {
   compression: Compression
   /** Row groups are closed at about this many bytes before compression: what bounds memory, here and in readers. */

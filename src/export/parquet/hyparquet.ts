@@ -1,52 +1,19 @@
-// The default engine: hyparquet-writer's file format around columns that are collected off the JavaScript heap and
-// compressed on other threads while the next rows come in. Knows Parquet's types, never SQL or tasks.
+// The default engine: hyparquet-writer's file format around row groups of our own making, which are compressed on other
+// threads while the next rows come in, or come ready-made. Knows Parquet's files, never SQL or tasks.
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { FileMetaData, SchemaElement } from 'hyparquet'
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import type { FileMetaData } from 'hyparquet'
 import { writeBlooms } from 'hyparquet-writer/src/bloom.js'
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
-import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
-import { bloomFilterOf } from './bloom.ts'
-import { CODEC_OF, COMPRESSORS, type Codec } from './codecs.ts'
-import { ColumnBuffer } from './column-buffer.ts'
-import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
-import type { ParquetEngine } from './engine.ts'
-import { variantElements, writeVariant } from './variant.ts'
+import type { PageIndexes } from 'hyparquet-writer/src/types.js'
+import type { Column } from '../columns.ts'
+import { compressPage } from './codecs.ts'
+import { CODEC_OF, type Codec, type ParquetEngine } from './engine.ts'
+import { movedTo, RowGroup, schemaOf } from './row-group.ts'
 
 /** "PAR1". */
 const MAGIC = 0x31524150
-
-/** Also the grain of the page index: a reader that knows the page reads this much of a column. */
-const PAGE_BYTES = 256 * 1024
-
-/** JSON columns are plain strings: Parquet's JSON type makes writers parse and write the text anew. */
-const ELEMENT_OF: Record<Exclude<ColumnKind, 'variant'>, Partial<SchemaElement>> = {
-  utf8: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-  int64: { type: 'INT64' },
-  timestamp_ms: {
-    type: 'INT64',
-    converted_type: 'TIMESTAMP_MILLIS',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-  },
-}
-
-/** A column of the row group that is being filled. */
-interface Filling {
-  column: Column
-  position: number
-  chunk: ChunkOptions
-  buffer: ColumnBuffer
-  /** Of a key or a variant: its values, which its bloom filter or its encoding is made of. */
-  texts: (string | null)[] | null
-}
-
-interface RowGroup {
-  rows: number
-  bytes: number
-  columns: Filling[]
-}
 
 /**
  * Emptied row groups of a file that was ended, by its columns: the next file of a dataset takes them over, because memory
@@ -58,38 +25,22 @@ export const hyparquetEngine: ParquetEngine = {
   name: 'hyparquet',
   open(sink, columns, options) {
     const codec = CODEC_OF[options.compression]
-    const schema = [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)]
     const bytes = new ByteWriter()
-    const file = new ParquetWriter({
-      writer: bytes,
-      schema,
-      codec,
-      compressors: COMPRESSORS,
-      createdBy: options.createdBy,
-    })
+    bytes.appendUint32(MAGIC)
+    const indexes: PageIndexes[] = []
+    const rowGroups: FileMetaData['row_groups'] = []
+    let allRows = 0
     const sorting = sortingOf(columns)
-    // Two take turns: while one is compressed and written, rows go into the other.
-    const idle = IDLE.get(columns)
+    // Two take turns: while one is compressed and written, rows go into the other. Neither is there before a row is.
+    let groups = IDLE.get(columns)
     IDLE.delete(columns)
-    let [filling, spare] = idle?.codec === codec ? idle.groups : [emptyRowGroup(), emptyRowGroup()]
+    if (groups?.codec !== codec) groups = undefined
     let writing: Promise<void> = Promise.resolve()
 
-    function emptyRowGroup(): RowGroup {
-      return { rows: 0, bytes: 0, columns: columns.map((column) => fillingOf(column)) }
-    }
-
-    function fillingOf(column: Column): Filling {
-      const element = column.kind === 'variant' ? variantElements(column.name)[0]! : elementsOf(column)[0]!
-      // Statistics and page indexes repeat values in the clear: never for what can hold a secret.
-      const hasBounds = !column.secret
-      const isText = column.kind !== 'int64' && column.kind !== 'timestamp_ms'
-      return {
-        column,
-        position: positionOf(column.name),
-        chunk: { name: column.name, element, codec, hasBounds },
-        buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
-        texts: column.key || column.kind === 'variant' ? [] : null,
-      }
+    function filling(): RowGroup {
+      const make = () => new RowGroup(columns, codec, compressPage)
+      groups ??= { codec, groups: [make(), make()] }
+      return groups.groups[0]
     }
 
     /** Brings what the writer has so far into the sink; offsets in the file go on counting. */
@@ -98,94 +49,87 @@ export const hyparquetEngine: ParquetEngine = {
       bytes.index = 0
     }
 
-    function take(rows: readonly RawRow[], from: number, to: number): void {
-      for (const { column, position, buffer, texts } of filling.columns) {
-        if (texts !== null) for (let i = from; i < to; i++) texts.push(rows[i]![position] as string | null)
-        if (column.kind !== 'variant') buffer.append(rows, position, from, to)
-      }
-      filling.rows += to - from
-    }
-
     /** Hands the filled row group over; waits only for the one before. */
     async function turn(): Promise<void> {
       await writing
-      const full = filling
-      filling = spare
-      spare = full
+      const full = filling()
+      groups!.groups.reverse()
       writing = writeRowGroup(full)
       // Its failure is thrown by the next turn or by close; until then it is nobody's.
       writing.catch(() => {})
     }
 
     async function writeRowGroup(group: RowGroup): Promise<void> {
-      const packed = group.columns.map(({ column, buffer, chunk }) =>
-        column.kind === 'variant' ? null : packPages(buffer, chunk),
-      )
+      const { rows } = group
       const start = bytes.offset
-      const chunks = []
-      for (const [i, filled] of group.columns.entries()) {
-        for (const indexes of await writeColumn(filled, packed[i] ?? null)) {
-          chunks.push(indexes.chunk)
-          file.pendingIndexes.push(indexes)
-        }
+      const packed = await group.pack(bytes, async () => {
         await flush()
         await breathe()
-      }
-      file.num_rows += BigInt(group.rows)
-      file.row_groups.push({
-        columns: chunks,
-        total_byte_size: chunks.reduce((sum, chunk) => sum + (chunk.meta_data?.total_uncompressed_size ?? 0n), 0n),
-        num_rows: BigInt(group.rows),
-        total_compressed_size: BigInt(bytes.offset - start),
-        ...(sorting.length > 0 && { sorting_columns: sorting }),
       })
-      for (const { buffer, texts } of group.columns) {
-        buffer.reset()
-        if (texts !== null) texts.length = 0
-      }
-      group.rows = 0
-      group.bytes = 0
+      enter(rows, packed, bytes.offset - start)
     }
 
-    async function writeColumn({ column, buffer, chunk, texts }: Filling, packed: PackedPages | null) {
-      if (packed === null) return writeVariant(bytes, schema, column.name, texts!, codec, PAGE_BYTES)
-      const indexes = await writeChunk(bytes, buffer, packed, chunk)
-      return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(texts as string[]) } : indexes]
+    function enter(rows: number, packed: readonly PageIndexes[], size: number): void {
+      const chunks = packed.map(({ chunk }) => chunk)
+      indexes.push(...packed)
+      allRows += rows
+      rowGroups.push({
+        columns: chunks,
+        total_byte_size: chunks.reduce((sum, chunk) => sum + (chunk.meta_data?.total_uncompressed_size ?? 0n), 0n),
+        num_rows: BigInt(rows),
+        total_compressed_size: BigInt(size),
+        ...(sorting.length > 0 && { sorting_columns: sorting }),
+      })
+    }
+
+    /**
+     * Indexes, bloom filters and footer, as the library's own writer has them but for the version, which is 1: what pages
+     * are like says each for itself, and parquetjs-lite's reader opens no file of another version.
+     */
+    function finish(about: Record<string, string>): void {
+      writeIndexes(bytes, indexes)
+      writeBlooms(bytes, indexes)
+      // The length is not part of what is written.
+      writeMetadata(bytes, {
+        version: 1,
+        created_by: options.createdBy,
+        schema: schemaOf(columns),
+        num_rows: BigInt(allRows),
+        row_groups: rowGroups,
+        key_value_metadata: Object.entries(about).map(([key, value]) => ({ key, value })),
+      } as FileMetaData)
+      bytes.appendUint32(MAGIC)
     }
 
     return {
       async write(batch) {
-        let from = 0
-        for (let i = 0; i < batch.length; i++) {
-          for (const value of batch[i]!) filling.bytes += typeof value === 'string' ? value.length + 4 : 8
-          if (filling.bytes < options.rowGroupBytes) continue
-          take(batch, from, i + 1)
-          from = i + 1
-          await turn()
+        for (let from = 0; from < batch.length; ) {
+          const group = filling()
+          from = group.take(batch, from, options.rowGroupBytes)
+          if (group.bytes >= options.rowGroupBytes) await turn()
         }
-        take(batch, from, batch.length)
+      },
+      async add({ rows, content }) {
+        if (content instanceof Uint8Array) throw new Error('bytes of NDJSON are no row group')
+        if (groups !== undefined && filling().rows > 0) await turn()
+        await writing
+        await flush()
+        const moved = movedTo(bytes.offset, content.indexes)
+        await sink.write(content.bytes)
+        bytes.offset += content.bytes.length
+        enter(rows, moved, content.bytes.length)
       },
       async close(about) {
-        // Without any row one empty row group is written, as Arrow does it: some readers refuse a list of none.
-        if (filling.rows > 0 || (spare.rows === 0 && file.row_groups.length === 0)) await turn()
+        if (groups !== undefined && filling().rows > 0) await turn()
         await writing
-        finishFile(file, about)
+        // Without any row one empty row group is written, as Arrow does it: some readers refuse a list of none.
+        if (rowGroups.length === 0) await writeRowGroup(filling())
+        finish(about)
         await flush()
-        IDLE.set(columns, { codec, groups: [filling, spare] })
+        if (groups !== undefined) IDLE.set(columns, groups)
       },
     }
   },
-}
-
-function elementsOf(column: Column): SchemaElement[] {
-  if (column.kind === 'variant') return variantElements(column.name)
-  return [
-    {
-      name: column.name,
-      repetition_type: column.nullable ? 'OPTIONAL' : 'REQUIRED',
-      ...ELEMENT_OF[column.kind],
-    },
-  ]
 }
 
 /** The order of the rows in terms of the leaves of the schema; none where createdAt was left out. */
@@ -195,19 +139,4 @@ function sortingOf(columns: readonly Column[]) {
   return ['created_at', 'id']
     .filter((name) => leaves.includes(name))
     .map((name) => ({ column_idx: leaves.indexOf(name), descending: false, nulls_first: true }))
-}
-
-/**
- * Indexes, bloom filters and footer, as `ParquetWriter.finish` writes them but for the version, which is 1: what pages
- * are like says each for itself, and parquetjs-lite's reader opens no file of another version.
- */
-function finishFile(file: ParquetWriter, about: Record<string, string>): void {
-  const { writer, pendingIndexes, createdBy: created_by, schema, num_rows, row_groups } = file
-  writeIndexes(writer, pendingIndexes)
-  writeBlooms(writer, pendingIndexes)
-  const key_value_metadata = Object.entries(about).map(([key, value]) => ({ key, value }))
-  // The length is not part of what is written.
-  const metadata = { version: 1, created_by, schema, num_rows, row_groups, key_value_metadata } as FileMetaData
-  writeMetadata(writer, metadata)
-  writer.appendUint32(MAGIC)
 }

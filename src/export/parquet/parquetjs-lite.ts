@@ -4,8 +4,8 @@ import parquetjs from 'parquetjs-lite'
 import { MirrorError } from '../../errors.ts'
 import { type Column, positionOf, type RawRow } from '../columns.ts'
 import type { Compression } from '../target.ts'
-import { CODEC_OF } from './codecs.ts'
-import type { ParquetEngine } from './engine.ts'
+
+import { CODEC_OF, type ParquetEngine } from './engine.ts'
 
 const TYPE_OF = { utf8: 'UTF8', json: 'UTF8', int64: 'INT64', timestamp_ms: 'TIMESTAMP_MILLIS' } as const
 
@@ -49,6 +49,9 @@ export const parquetjsLiteEngine: ParquetEngine = {
           await explaining(() => writer.appendRow(record))
           writer.setRowGroupSize(Number.MAX_SAFE_INTEGER)
         }
+      },
+      async add() {
+        throw new Error('parquetjs-lite takes rows only')
       },
       async close(about) {
         writer.setMetadata('created_by', options.createdBy)

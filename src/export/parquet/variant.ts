@@ -7,16 +7,8 @@ import { encodeNestedValues } from 'hyparquet-writer/src/dremel.js'
 import { schemaPathResolver } from 'hyparquet-writer/src/schema.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { encodeVariantColumn } from 'hyparquet-writer/src/variant.js'
-import { COMPRESSORS, type Codec } from './codecs.ts'
-
-/** The group of a variant column and its two leaves, as the schema lists them. */
-export function variantElements(name: string): SchemaElement[] {
-  return [
-    { name, repetition_type: 'OPTIONAL', num_children: 2, logical_type: { type: 'VARIANT' } },
-    { name: 'metadata', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
-    { name: 'value', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
-  ]
-}
+import { COMPRESSORS } from './codecs.ts'
+import type { Codec } from './engine.ts'
 
 /** Writes the leaves of the column `name`; null is a missing value, the text `null` JSON's own. */
 export function writeVariant(

@@ -1,17 +1,20 @@
 // XXH64 with seed 0, the hash of Parquet's bloom filters, in 32-bit halves: with bigint it took a third of an export.
 // Source: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
 
-/** A 64-bit register as two unsigned halves. */
+/**
+ * A 64-bit register as two halves, each as the engine holds a 32-bit integer: signed. An unsigned one would be a double,
+ * and memory for each step.
+ */
 interface Word {
   hi: number
   lo: number
 }
 
-const P1: Word = { hi: 0x9e3779b1, lo: 0x85ebca87 }
-const P2: Word = { hi: 0xc2b2ae3d, lo: 0x27d4eb4f }
-const P3: Word = { hi: 0x165667b1, lo: 0x9e3779f9 }
-const P4: Word = { hi: 0x85ebca77, lo: 0xc2b2ae63 }
-const P5: Word = { hi: 0x27d4eb2f, lo: 0x165667c5 }
+const P1: Word = { hi: 0x9e3779b1 | 0, lo: 0x85ebca87 | 0 }
+const P2: Word = { hi: 0xc2b2ae3d | 0, lo: 0x27d4eb4f | 0 }
+const P3: Word = { hi: 0x165667b1 | 0, lo: 0x9e3779f9 | 0 }
+const P4: Word = { hi: 0x85ebca77 | 0, lo: 0xc2b2ae63 | 0 }
+const P5: Word = { hi: 0x27d4eb2f | 0, lo: 0x165667c5 | 0 }
 
 const lanes: [Word, Word, Word, Word] = [word(), word(), word(), word()]
 const input = word()
@@ -104,8 +107,8 @@ function mixIn(hash: Word, bits: number): void {
 }
 
 function set(a: Word, hi: number, lo: number): void {
-  a.hi = hi
-  a.lo = lo
+  a.hi = hi | 0
+  a.lo = lo | 0
 }
 
 function load(bytes: Uint8Array, at: number): void {
@@ -114,49 +117,49 @@ function load(bytes: Uint8Array, at: number): void {
 }
 
 function load32(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 }
 
 function add(a: Word, b: Word): void {
-  const lo = a.lo + b.lo
-  a.hi = (a.hi + b.hi + (lo > 0xffffffff ? 1 : 0)) >>> 0
-  a.lo = lo >>> 0
+  const lo = (a.lo + b.lo) | 0
+  const carry = lo >>> 0 < b.lo >>> 0 ? 1 : 0
+  a.hi = (a.hi + b.hi + carry) | 0
+  a.lo = lo
 }
 
 function exclusiveOr(a: Word, b: Word): void {
-  a.hi = (a.hi ^ b.hi) >>> 0
-  a.lo = (a.lo ^ b.lo) >>> 0
+  a.hi ^= b.hi
+  a.lo ^= b.lo
 }
 
 /** Left, by 1 to 31 bits. */
 function rotate(a: Word, bits: number): void {
   const { hi, lo } = a
-  a.hi = ((hi << bits) | (lo >>> (32 - bits))) >>> 0
-  a.lo = ((lo << bits) | (hi >>> (32 - bits))) >>> 0
+  a.hi = (hi << bits) | (lo >>> (32 - bits))
+  a.lo = (lo << bits) | (hi >>> (32 - bits))
 }
 
 /** a ^= a >>> bits, for 29, 32 and 33. */
 function shiftXor(a: Word, bits: number): void {
   const { hi, lo } = a
   if (bits < 32) {
-    a.hi = (hi ^ (hi >>> bits)) >>> 0
-    a.lo = (lo ^ ((lo >>> bits) | (hi << (32 - bits)))) >>> 0
+    a.hi = hi ^ (hi >>> bits)
+    a.lo = lo ^ ((lo >>> bits) | (hi << (32 - bits)))
   } else {
-    a.lo = (lo ^ (hi >>> (bits - 32))) >>> 0
+    a.lo = lo ^ (hi >>> (bits - 32))
   }
 }
 
-/** The low 64 bits of the product, by 16-bit parts of the low halves: every sum stays below 2^53. */
+/** The low 64 bits of the product, by 16-bit parts of the low halves: every sum stays below 2^32. */
 function multiply(a: Word, b: Word): void {
   const a0 = a.lo & 0xffff
   const a1 = a.lo >>> 16
   const b0 = b.lo & 0xffff
   const b1 = b.lo >>> 16
-  const p00 = a0 * b0
-  const p01 = a0 * b1
-  const p10 = a1 * b0
-  const middle = (p00 >>> 16) + (p01 & 0xffff) + (p10 & 0xffff)
-  const high = a1 * b1 + (p01 >>> 16) + (p10 >>> 16) + (middle >>> 16)
-  a.hi = (high + Math.imul(a.hi, b.lo) + Math.imul(a.lo, b.hi)) >>> 0
-  a.lo = ((middle << 16) | (p00 & 0xffff)) >>> 0
+  const low = Math.imul(a0, b0)
+  const middle = (Math.imul(a1, b0) + (low >>> 16)) | 0
+  const carried = (Math.imul(a0, b1) + (middle & 0xffff)) | 0
+  const high = Math.imul(a1, b1) + (middle >>> 16) + (carried >>> 16)
+  a.hi = (high + Math.imul(a.hi, b.lo) + Math.imul(a.lo, b.hi)) | 0
+  a.lo = Math.imul(a.lo, b.lo)
 }

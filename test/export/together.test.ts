@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { RawRow } from '../../src/export/columns.ts'
+import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
+import type { PackedStretch } from '../../src/export/packed.ts'
+import { openCut, type Stretch } from '../../src/export/rows.ts'
+import { openBoth, startSecondThread } from '../../src/export/second-thread.ts'
+import { packTogether } from '../../src/export/together.ts'
+import { duck } from './duck.ts'
+import { makeMirror, ordinaryRows } from './mirror.ts'
+
+const base = { redact: ['authorization'], toolVersion: '1.2.3' } as const
+const alone = { ...base, smallMirrorBytes: Number.POSITIVE_INFINITY }
+const together = { ...base, smallMirrorBytes: 0 }
+
+/** Rows of all kinds: ties, none without a date at first, tombstones, secrets, and one far too large for a stretch. */
+function manyRows() {
+  const rows = ordinaryRows(9_000).map((row, i) => ({
+    ...row,
+    created_at: i < 300 ? null : 1_700_000_000_000 + Math.floor(i / 7),
+    data_header: `{"Authorization":"secret-${i}","a":"${'x'.repeat(400 + (i % 500))}"}`,
+    result_body: `{"n":${i},"text":"${'y'.repeat(i % 900)}é"}`,
+    deleted_at: i % 50 === 0 ? 1_800_000_000_000 : null,
+  }))
+  for (let i = 4_000; i < 4_012; i++) rows[i]!.result_body = `"${'z'.repeat(1_500_000)}"`
+  return rows
+}
+
+const filters: NonNullable<ExportOptions['filters']>[] = [
+  {},
+  { includeDeleted: true },
+  { since: 1_700_000_000_200, until: 1_700_000_000_900 },
+]
+
+test('two threads write the same NDJSON as one, byte for byte', { timeout: 60_000 }, async () => {
+  const mirror = makeMirror(...manyRows())
+  for (const [i, wanted] of filters.entries()) {
+    const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}-${i}.ndjson`)) as [string, string]
+    const common = { dbPath: mirror.path, filters: wanted, withMeta: true }
+    const before = await exportSnapshot({ ...alone, ...common, out: one })
+    const after = await exportSnapshot({ ...together, ...common, out: two })
+    expect(readFileSync(two).equals(readFileSync(one))).toBe(true)
+    expect(after.rows).toBe(before.rows)
+    expect(after.redacted).toEqual(before.redacted)
+    expect(after.sha256).toBe(before.sha256)
+  }
+})
+
+test('two threads write the same rows into Parquet as one, in the same order', { timeout: 60_000 }, async () => {
+  const mirror = makeMirror(...manyRows())
+  const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}.parquet`)) as [string, string]
+  await exportSnapshot({ ...alone, dbPath: mirror.path, out: one })
+  await exportSnapshot({ ...together, dbPath: mirror.path, out: two })
+  const rows = (path: string) => `SELECT * FROM read_parquet('${path}', file_row_number = true)`
+  const [[, differing]] = (await duck(`SELECT 1, count(*) FROM (
+    (${rows(one)} EXCEPT ALL ${rows(two)}) UNION ALL (${rows(two)} EXCEPT ALL ${rows(one)}))`)) as [[number, string]]
+  expect(Number(differing)).toBe(0)
+})
+
+test('two threads write the files of a dataset with the bounds and counts that one gives them', async () => {
+  const mirror = makeMirror(...manyRows())
+  const manifests = await Promise.all(
+    [alone, together].map(async (options, i) => {
+      const out = `${join(mirror.folder, `set-${i}`)}/`
+      const { manifest } = await exportSnapshot({ ...options, dbPath: mirror.path, out, fileBytes: 100_000 })
+      return JSON.parse(readFileSync(manifest as string, 'utf8'))
+    }),
+  )
+  const [one, two] = manifests
+  expect(two.rows).toBe(one.rows)
+  expect(two.files.length).toBeGreaterThan(1)
+  expect([two.minCreatedAt, two.maxCreatedAt]).toEqual([one.minCreatedAt, one.maxCreatedAt])
+})
+
+test('stretches hold every row once, in order, also where createdAt is missing', () => {
+  const mirror = makeMirror(...manyRows())
+  for (const wanted of filters) {
+    const cut = openCut(mirror.path, wanted)
+    const ids = (rows: Iterable<RawRow[]>) => [...rows].flat().map((row) => row[0])
+    const stretches = [...cut.stretches(256 * 1024)]
+    expect(stretches.length).toBeGreaterThan(wanted.since === undefined ? 20 : 0)
+    expect(stretches.flatMap((stretch) => ids(cut.batches(stretch)))).toEqual(ids(cut.batches()))
+    cut.close()
+  }
+})
+
+test('a commit between the opening of the two cuts is noticed, and both are opened anew', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  const second = startSecondThread(mirror.path, 'ndjson')
+  try {
+    let commits = 0
+    const both = await openBoth(
+      mirror.path,
+      {},
+      {
+        ...second,
+        async open(path, wanted) {
+          if (commits++ < 2) mirror.insert(...ordinaryRows(1, 100 + commits))
+          await second.open(path, wanted)
+        },
+      },
+    )
+    expect(commits).toBe(3)
+    expect(both.same).toBe(true)
+    expect(both.cut.cut).toBe(12)
+    both.cut.close()
+  } finally {
+    await second.close()
+  }
+})
+
+test('where commits never cease the cut is good, but not shared', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  const second = startSecondThread(mirror.path, 'ndjson')
+  try {
+    let commits = 0
+    const both = await openBoth(
+      mirror.path,
+      {},
+      {
+        ...second,
+        async open(path, wanted) {
+          mirror.insert(...ordinaryRows(1, 100 + commits++))
+          await second.open(path, wanted)
+        },
+      },
+    )
+    expect(both.same).toBe(false)
+    both.cut.close()
+  } finally {
+    await second.close()
+  }
+})
+
+test('what fails on the other thread fails the export in words', async () => {
+  const second = startSecondThread('/nowhere/mirror.sqlite', 'ndjson')
+  try {
+    await expect(second.open('/nowhere/mirror.sqlite', {})).rejects.toMatchObject({ name: 'MirrorError' })
+  } finally {
+    await second.close()
+  }
+})
+
+const stretch = (i: number): Stretch => ({ after: null, upTo: { createdAt: BigInt(i), id: String(i) } })
+const outcome = ({ upTo }: Stretch): PackedStretch => ({
+  packed: { rows: Number(upTo?.id), minCreatedAt: null, maxCreatedAt: null, content: new Uint8Array() },
+  rest: null,
+})
+
+test('outcomes come in order whoever is slower, and nobody runs far ahead', async () => {
+  for (const slow of ['here', 'there']) {
+    let ahead = 0
+    let most = 0
+    const pack = (who: string) => async (wanted: Stretch) => {
+      ahead++
+      most = Math.max(most, ahead)
+      for (let i = 0; i < (who === slow ? 50 : 1); i++) await new Promise(setImmediate)
+      return outcome(wanted)
+    }
+    const found: number[] = []
+    const all = Array.from({ length: 30 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
+    for await (const { packed } of packTogether(all, pack('here'), pack('there'))) {
+      found.push(packed?.rows as number)
+      ahead--
+    }
+    expect(found).toEqual(Array.from({ length: 30 }, (_, i) => i))
+    expect(most).toBeLessThanOrEqual(5)
+  }
+})
+
+test('a stretch that fails there fails the whole', async () => {
+  const all = Array.from({ length: 9 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
+  const there = async () => Promise.reject(new Error('no'))
+  const taken = (async () => {
+    for await (const _ of packTogether(all, async (wanted) => outcome(wanted), there)) await new Promise(setImmediate)
+  })()
+  await expect(taken).rejects.toThrow('no')
+})
