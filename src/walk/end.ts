@@ -206,6 +206,16 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
     if (onlyLast(one, question.lastId)) high = middle
     else low = middle
   }
+  // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
+  // the last item there is nothing else.
+  const start = await reader.read(0, reader.window, { fresh: true })
+  reader.drop(start)
+  if (start.kind !== 'items') return { kind: 'moved' }
+  if (start.ids.includes(question.lastId)) {
+    const alone = await reader.read(high, reader.window, { fresh: true })
+    reader.drop(alone)
+    if (!onlyLast(alone, question.lastId)) return { kind: 'unprovable', reason: 'skip-ignored' }
+  }
   return { kind: 'proven', index: high, tied: false, repeats: true }
 }
 

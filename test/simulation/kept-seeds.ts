@@ -1112,4 +1112,25 @@ export const KEPT: { story: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    story: 'a last window that is also the first is no proof that skip is honoured',
+    scenario: {
+      ...CALM,
+      seed: 8700919,
+      account: { ...PLAIN, order: 'insertion', tasks: 11, openFraction: 0.1, ignoreSkip: true },
+      notFound: 'envelope-404',
+      window: 2,
+      settleMs: 0,
+      changeKinds: ['insert', 'insert', 'remove', 'finish', 'restore'],
+      places: ['behind', 'tie'],
+      lateMs: 1,
+      oddity: { kind: 'reordered-windows' },
+      runs: [
+        { jumpMs: 0, changes: 0, request: { command: 'sync' }, kill: null },
+        { jumpMs: 47300, changes: 0, request: { command: 'sync' }, kill: { at: 2, how: 'within' } },
+        { jumpMs: 586214886, changes: 20, request: { command: 'backfill', until: 1795127854865 }, kill: null },
+        { jumpMs: 1087377080, changes: 1, request: { command: 'backfill' }, kill: null },
+      ],
+    },
+  },
 ]
