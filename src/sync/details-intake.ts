@@ -3,7 +3,6 @@ import type { OwedReason } from '../mirror/owed.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import { type Detail, readDetail } from '../service/wire.ts'
 import { countOutcome, type ListedOutcome, takeDetail } from './intake.ts'
-import { standingLookUp } from './standing.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
 /** What came of asking for one task by its id. */
@@ -81,8 +80,6 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
   }
 
   return {
-    ...standingLookUp(writing),
-
     parseDetail(raw: Uint8Array): ParsedAnswer {
       const detail = readDetail(raw)
       handles += 1

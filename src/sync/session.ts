@@ -18,6 +18,7 @@ import { detailIntake } from './details-intake.ts'
 import type { Tables } from './intake.ts'
 import { nextOpenCheck } from './open-checks.ts'
 import { replayIntake } from './replay-intake.ts'
+import { standingLookUp } from './standing.ts'
 import { windowIntake } from './windows.ts'
 import type { Writing } from './writing.ts'
 
@@ -143,6 +144,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     ...windowIntake(writing),
     ...detailIntake(writing, nextOpenCheck),
     ...replayIntake(writing),
+    ...standingLookUp(writing),
 
     opened(): Opened {
       return {
