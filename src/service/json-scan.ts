@@ -1,6 +1,21 @@
 // Finds values in the bytes of JSON text that is known to be valid, without recursion: where they begin and end, how deep
 // they are nested, whether they hold a number that needs its own digits. Never decodes a string.
+
 import { isOddNumber } from '../json.ts'
+import {
+  BACKSLASH,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  MINUS,
+  NINE,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  POINT,
+  QUOTE,
+  ZERO,
+} from './json-bytes.ts'
 
 /** A value in the bytes: `start` inclusive, `end` exclusive. */
 export interface Span {
@@ -13,19 +28,6 @@ export interface Span {
   /** Whether it holds a key that is written with an escape: plain `JSON.parse` may misread it, see `parseValid`. */
   escapedKey: boolean
 }
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const BACKSLASH = 0x5c
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 
 /** The value that begins at or, behind white space, after `from`. */
 export function spanAt(bytes: Buffer, from: number): Span {

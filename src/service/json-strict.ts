@@ -1,23 +1,24 @@
 // Walks over the bytes of JSON text that nobody has checked yet, and goes no further than it is sure of: whatever is no
 // JSON, and whatever `JSON.stringify(JSON.parse(text))` would write otherwise, is none of its business and comes back as
 // NOT_PLAIN. So what it passes may be taken as it stands. Never decodes a string; bytes have to be valid UTF-8.
+import {
+  BACKSLASH,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  MINUS,
+  NINE,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  PLUS,
+  POINT,
+  QUOTE,
+  ZERO,
+} from './json-bytes.ts'
 
 /** In place of an end: invalid or unusual, which of the two is for a real parser to say. */
 export const NOT_PLAIN = -1
-
-const QUOTE = 0x22
-const PLUS = 0x2b
-const COMMA = 0x2c
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const COLON = 0x3a
-const OPEN_LIST = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 
 /** Levels of lists and objects that are passed. */
 const MOST_LEVELS = 64

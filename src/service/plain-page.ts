@@ -1,17 +1,12 @@
 // The answer of the list around its items, where it is as it mostly is: `{"statusCode":200,"body":{"items":[...]}}` in any
 // order, without white space. What is otherwise is left to `readPage`. Judges nothing.
+
 import { isUtf8 } from 'node:buffer'
 import { isMirrorError } from '../errors.ts'
+import { CLOSE_OBJECT, COLON, COMMA, LINE_FEED, OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
 import { spanAt } from './json-scan.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from './json-strict.ts'
 import { type Page, type PageItem, readItemText, shortMessage } from './wire.ts'
-
-const LINE_FEED = 0x0a
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_LIST = 0x5b
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 
 type Envelope = Pick<Page, 'statusCode' | 'message'>
 

@@ -1,16 +1,13 @@
 // Items that may be taken from the bytes of an answer as they stand: every member is one that a column holds exactly, and
 // the text of JSON columns is what a parser would write. Most items of most services are so, and then nothing is parsed.
 // Whatever is otherwise is left to the parser, see prepare.ts; both ways come to the same row, byte for byte.
+
 import { PlainRow } from '../mirror/row-bytes.ts'
 import { type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../mirror/shape.ts'
+import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT } from '../service/json-bytes.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from '../service/json-strict.ts'
 import { MAX_ID_LENGTH } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
-
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 
 /** A member by the bytes of its name, and where it goes. */
 interface Member {

@@ -1,8 +1,10 @@
 // A window made ready for the writer: parsed, shaped, hashed. Pure, so it runs on whichever thread is idle; its rows are
 // bytes in one buffer, which crosses from thread to thread at no cost (docs/performance.md).
+
 import { createHash } from 'node:crypto'
 import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../mirror/row-bytes.ts'
 import { shapeTask } from '../mirror/shape.ts'
+import { CLOSE_LIST, COMMA } from '../service/json-bytes.ts'
 import { NOT_PLAIN } from '../service/json-strict.ts'
 import { openPlainPage, parseItem } from '../service/plain-page.ts'
 import { type PageItem, readPage, type UnfitItem } from '../service/wire.ts'
@@ -37,8 +39,6 @@ const HASH = 16
 const STEP = 100
 /** So many items of an answer are parsed one by one in any case; beyond, only a quarter of them. */
 const MOST_PARSED = 16
-const COMMA = 0x2c
-const CLOSE_LIST = 0x5d
 
 /** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
 export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
