@@ -96,6 +96,8 @@ export function openCut(path: string, filters: Filters): CutReader {
   let byId: Statement | null = null
   const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
   try {
+    // Read once from one end to the other, pages are hardly needed twice.
+    db.pragma('cache_size = -4096')
     db.exec('BEGIN')
     // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
     const cut = db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number | null

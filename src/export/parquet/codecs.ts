@@ -26,7 +26,7 @@ const zstdOptions = (page: Uint8Array) => ({
 })
 
 /** The memory that output is taken in: one piece for what an ordinary page comes to, hardly any for a small one. */
-const chunks = (page: Uint8Array) => ({ chunkSize: Math.max(128, Math.min(Math.ceil(page.length / 2), 64 * 1024)) })
+const chunks = (page: Uint8Array) => ({ chunkSize: Math.max(128, Math.min(page.length >> 2, 32 * 1024)) })
 
 const zstdOnThread = promisify(zstdCompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 const gzipOnThread = promisify(gzip) as (bytes: Uint8Array, options: object) => Promise<Buffer>

@@ -34,6 +34,8 @@ export const HEADROOM_BYTES = 16
 
 /** What is known after so many different values decides whether it is worth going on with a dictionary. */
 const DICTIONARY_TRIAL = 1_000
+/** From here on room is added in smaller steps: what is left over counts for every thread. */
+const LARGE_BYTES = 1024 * 1024
 /** Where a dictionary did not pay, none is tried for so many row groups of the column. */
 const GROUPS_WITHOUT_TRIAL = 15
 /** Room that is kept for the next row group; more was for a few very large values. */
@@ -201,7 +203,8 @@ export class ColumnBuffer {
   #ensure(size: number): void {
     if (this.length + size <= this.bytes.length) return
     // A whole number of integers, as typed arrays have it.
-    this.#resize(Math.ceil(Math.max(this.bytes.length * 2, this.length + size) / 8) * 8)
+    const larger = this.bytes.length * (this.bytes.length < LARGE_BYTES ? 2 : 1.25)
+    this.#resize(Math.ceil(Math.max(larger, this.length + size) / 8) * 8)
   }
 
   #resize(size: number): void {
