@@ -1,10 +1,9 @@
 // Snapshots: task-mirror, plain concatenation, DuckDB and the sqlite3 shell, turn by turn, from the same mirror.
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Cost, measure } from './measure.ts'
+import { areThere } from './shell.ts'
 import { addBar, addRow, node, type Stage, sizeOf, taskMirror } from './stage.ts'
-
-const SQLITE3 = '/usr/bin/sqlite3'
 
 export async function benchExport(stage: Stage, mirror: string, tasks: number): Promise<void> {
   const { folder, repeats } = stage
@@ -30,12 +29,12 @@ export async function benchExport(stage: Stage, mirror: string, tasks: number): 
       make: () => node('plain/duckdb.ts', source, path('duckdb.parquet')),
     },
   ]
-  if (existsSync(SQLITE3)) {
+  if (areThere('sqlite3 -json', ['sqlite3'])) {
     contenders.push({
       name: 'sqlite3 -json',
       file: 'sqlite3.json',
       make: () =>
-        measure([SQLITE3, '-readonly', '-json', mirror, `.once ${path('sqlite3.json')}`, 'SELECT * FROM tasks']),
+        measure(['sqlite3', '-readonly', '-json', mirror, `.once ${path('sqlite3.json')}`, 'SELECT * FROM tasks']),
     })
   }
   const costs = contenders.map((): Cost[] => [])

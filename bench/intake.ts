@@ -2,9 +2,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cost } from './measure.ts'
+import { areThere, takeInByShell } from './shell.ts'
 import { addBar, addRow, expectCount, node, run, type Stage, sizeOf } from './stage.ts'
 
 const LATENCY_MS = 50
+const SHELL = 'curl + jq + sqlite-utils'
 
 /** Tasks that `benchIntake` shows in its course: the server has to keep back as many. */
 export function keptBackFor(tasks: number, repeats: number): number {
@@ -30,11 +32,19 @@ export async function benchIntake(stage: Stage): Promise<string> {
     farPlain: [] as Cost[],
     farBackfill: [] as Cost[],
   }
-  const bytes = { plain: 0, mirror: 0 }
+  const bytes = { plain: 0, mirror: 0, shell: 0 }
   const requests: number[] = []
   let serverMs = 0
   let shown = tasks
   let mirror = ''
+  // Once: it takes half a minute and is nowhere near the others.
+  const shell: Cost[] = []
+  if (areThere(SHELL, ['curl', 'jq', 'sqlite-utils'])) {
+    const path = join(folder, 'shell.sqlite')
+    shell.push(await takeInByShell(near, path, tasks))
+    bytes.shell = sizeOf(path)
+    rmSync(path)
+  }
   for (let turn = 0; turn < repeats; turn += 1) {
     const path = (name: string) => join(folder, `${name}-${turn}.sqlite`)
     costs.plain.push(await node('plain/loop.ts', near, path('plain')))
@@ -72,6 +82,7 @@ export async function benchIntake(stage: Stage): Promise<string> {
   const group = `intake of ${tasks} tasks`
   const plain = addRow(stage, group, 'plain loop', tasks, costs.plain, bytes.plain)
   addRow(stage, group, 'floor: parse and insert from memory', tasks, costs.floor)
+  if (shell.length > 0) addRow(stage, group, SHELL, tasks, shell, bytes.shell)
   const backfill = addRow(stage, group, 'backfill', tasks, costs.backfill, bytes.mirror)
   addRow(stage, group, 'sync, nothing new', null, costs.nothing)
   const full = addRow(stage, group, 'sync --full, nothing changed', tasks, costs.full)

@@ -1,10 +1,14 @@
 // Cost per task as the number of tasks grows: the same steps at every size, once or more each.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Cost } from './measure.ts'
-import { addBar, addRow, expectCount, node, run, type Stage, sizeOf, taskMirror } from './stage.ts'
+import { type Cost, measure } from './measure.ts'
+import { addBar, addRow, emptyScript, expectCount, node, run, type Stage, sizeOf, taskMirror } from './stage.ts'
+
+/** A run with nothing to do is short and measured more often. */
+const SHORT_TURNS = 5
 
 const STEPS = [
+  'empty Node',
   'plain loop',
   'backfill',
   'sync, nothing new',
@@ -21,9 +25,15 @@ export async function benchScale(stage: Stage, sizes: readonly number[]): Promis
     const turns = size >= 1_000_000 ? 1 : stage.repeats
     for (let turn = 0; turn < turns; turn += 1) await measureAll(stage, size, costs, bytes)
     for (const name of STEPS) {
-      const tasks = name === 'sync, nothing new' ? null : size
+      const tasks = name === 'sync, nothing new' || name === 'empty Node' ? null : size
       addRow(stage, group, name, tasks, costs.get(name)!, bytes.get(name) ?? null)
     }
+  }
+  for (const size of sizes) {
+    const median = (name: string) =>
+      stage.rows.find((row) => row.group === `scale, ${size} tasks` && row.name === name)!.ms.median
+    const above = median('sync, nothing new') - median('empty Node')
+    addBar(stage, `sync, nothing new, ${size} tasks, above an empty Node`, above, 'ms', { atMost: 300 })
   }
   const least = sizes.find((size) => size >= 100_000)
   const most = sizes.at(-1)
@@ -51,9 +61,12 @@ async function measureAll(stage: Stage, size: number, costs: Map<string, Cost[]>
   const backfill = await run(['backfill'], base, mirror)
   costs.get('backfill')!.push(backfill.cost)
   bytes.set('backfill', sizeOf(mirror))
-  const nothing = await run(['sync'], base, mirror)
-  costs.get('sync, nothing new')!.push(nothing.cost)
-  if (nothing.summary.requests > 3) throw new Error(`sync with nothing new took ${nothing.summary.requests} requests`)
+  for (let turn = 0; turn < SHORT_TURNS; turn += 1) {
+    costs.get('empty Node')!.push(await measure([process.execPath, emptyScript(stage.folder)]))
+    const { cost, summary } = await run(['sync'], base, mirror)
+    costs.get('sync, nothing new')!.push(cost)
+    if (summary.requests > 3) throw new Error(`sync with nothing new took ${summary.requests} requests`)
+  }
   const full = await run(['sync', '--full'], base, mirror)
   costs.get('sync --full, nothing changed')!.push(full.cost)
   expectCount('sync --full', full.summary.unchanged, backfill.summary.inserted)
