@@ -6,7 +6,7 @@ import type { Stretch } from './rows.ts'
 /** Given to the other thread at once: one that it works on and one that it finds next. */
 const GIVEN = 2
 /** Stretches packed or being packed ahead of the one that is waited for: what bounds memory. */
-const AHEAD = 4
+const AHEAD = 8
 
 /**
  * The outcome of all `stretches` in their order. Whoever is free takes the next one; `there` is the other thread, `here`
