@@ -19,10 +19,12 @@ export interface Commits {
   commit<T>(work: () => T): T
   /** Like `commit`, but the transaction may end later, with the pieces that follow: at the next `commit` at the latest. */
   gather<T>(work: () => T): T
+  /** Ends the transaction of what was gathered. */
+  flush(): void
 }
 
 /**
- * Both throw what `work` throws, and `MirrorError` for errors of SQLite, of a transaction that could not be ended since
+ * All throw what `work` throws, and `MirrorError` for errors of SQLite, of a transaction that could not be ended since
  * the last call as well; everything since the last end of a transaction is rolled back then, and `onRollback` was called.
  */
 export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback: (error: unknown) => void): Commits {
@@ -89,6 +91,10 @@ export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback
       throwFailed()
       flush()
       return alone(work)
+    },
+    flush() {
+      throwFailed()
+      flush()
     },
     gather(work) {
       throwFailed()

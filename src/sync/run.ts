@@ -259,10 +259,10 @@ async function conclude(
     fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
   }
   const signalled = interrupted && isMirrorError(stopped.reason) ? Number(stopped.reason.facts.exitCode) : Number.NaN
-  const exitCode = Number.isInteger(signalled)
+  let exitCode = Number.isInteger(signalled)
     ? signalled
     : worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
-  const outcome: Outcome = interrupted
+  let outcome: Outcome = interrupted
     ? 'interrupted'
     : error !== null && exitCode !== EXIT.partial
       ? 'failed'
@@ -294,6 +294,8 @@ async function conclude(
     )
     .catch((second: unknown) => {
       error ??= second
+      exitCode = worstExitCode(exitCode, exitCodeOf(second))
+      if (!interrupted) outcome = 'failed'
     })
   const lastFull = await writer.lastFull()
   const summary: RunSummary = {

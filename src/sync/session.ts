@@ -4,6 +4,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MirrorError } from '../errors.ts'
 import { commitsTo, type Gathering } from '../mirror/commits.ts'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
 import { takeLock } from '../mirror/lock.ts'
@@ -96,6 +97,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
   const walks = walkTable(db)
   const runs = runTable(db)
   const seen = new Bits()
+  const file = statSync(db.name).ino
   let broken: { error: unknown } | null = null
   let marks: { walkId: number; of: Marks } | null = null
 
@@ -108,7 +110,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     seen.dropAbove(tasks.highestSeq())
   }
 
-  const { commit, gather, count } = commitsTo(db, options.path, options.gathering, onRollback)
+  const { commit, gather, flush, count } = commitsTo(db, options.path, options.gathering, onRollback)
 
   const runId = commit(() => {
     writeFacts(db, { final_statuses: options.finalStatuses }, options.now)
@@ -239,6 +241,9 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
         return added
       }),
 
+    /** Commits the windows that were taken in; throws what they could not be committed for, where no call has. */
+    flush,
+
     counts: (): RunCounts => runs.counts(runId),
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
     endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
@@ -246,16 +251,25 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
     /**
      * Ends the connection and gives the lock back, whatever happens; windows gathered since the last commit are lost, so
      * `endRun` comes before. Returns the size of a WAL that readers keep from
-     * being folded back, bytes. Throws where the disk keeps it: nothing is lost, the next run folds it back.
+     * being folded back, bytes. Throws where the disk keeps it: nothing is lost, the next run folds it back; and where
+     * somebody has taken the file away, which SQLite does not notice.
      */
     close(): number {
       try {
         endTrial(db)
         explaining(options.path, () => closeWriter(db))
+        if (statSync(db.name, { throwIfNoEntry: false })?.ino !== file) throw takenAway(options.path)
       } finally {
         release()
       }
       return statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
     },
   }
+}
+
+function takenAway(path: string): MirrorError {
+  return new MirrorError('mirror-unreadable', `${path} was removed or replaced while this run wrote to it`, {
+    facts: { path },
+    hint: 'What this run took in went with it; run the same command again, and move a mirror only between runs.',
+  })
 }

@@ -18,7 +18,7 @@ export interface WindowRelay {
    */
   takeIn(step: TakeIn): Promise<TakenIn>
   dropWindow(handle: number): Promise<void>
-  /** Waits until everything is taken in; throws what a window was not taken in for, where no call has told it. */
+  /** Waits until everything is taken in and committed; throws what it was not for, where no call has told it. */
   settle(): Promise<void>
   /**
    * To be called before any other call: what was looked up may no longer be so. Throws what a window was not taken in
@@ -158,6 +158,10 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
 
     async settle() {
       await lastTaken
+      // Also where a window has failed: what the last transaction could not be ended for is not left to the next one.
+      const flushed = call('flush', [])
+      noteFailure(flushed)
+      await flushed.catch(() => undefined)
       throwFailed()
     },
 

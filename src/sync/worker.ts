@@ -1,6 +1,7 @@
 // Entry of the writer thread: hosts one session and answers calls one after another.
 import { parentPort, workerData } from 'node:worker_threads'
 import { isMirrorError } from '../errors.ts'
+import { explain } from '../mirror/open.ts'
 import { openSession, type Session, type SessionOptions } from './session.ts'
 import type { Reply, Request } from './thread.ts'
 
@@ -19,7 +20,8 @@ function answer(id: number, method: string, args: unknown[]): Reply {
     }
     const work = (session as Session)[method as keyof Session] as (...all: unknown[]) => unknown
     return { id, result: work(...args) }
-  } catch (error) {
+  } catch (thrown) {
+    const error = explain((workerData as SessionOptions).path, thrown)
     if (isMirrorError(error)) {
       const { code, message, hint, facts, cause } = error
       const why = cause instanceof Error ? cause.message : undefined

@@ -5,7 +5,13 @@ import { windowRelay } from '../../src/sync/window-relay.ts'
 import type { Looked, TakeIn } from '../../src/sync/windows.ts'
 
 /** Every look says of every item that it is not met and that the mirror holds it. */
-function noted({ takeIn = async () => ({ newlyMet: -1 }) }: { takeIn?: () => Promise<unknown> } = {}) {
+function noted({
+  takeIn = async () => ({ newlyMet: -1 }),
+  flush = async () => undefined,
+}: {
+  takeIn?: () => Promise<unknown>
+  flush?: () => Promise<unknown>
+} = {}) {
   const calls: string[] = []
   const sizes = new Map<number, number>()
   const looked = (handle: number): Looked => {
@@ -14,6 +20,7 @@ function noted({ takeIn = async () => ({ newlyMet: -1 }) }: { takeIn?: () => Pro
   }
   const relay = windowRelay(
     async (method, args) => {
+      if (method === 'flush') return flush()
       const [first] = args as [number | TakeIn]
       const handle = typeof first === 'number' ? first : first.handle
       if (method === 'hold') {
@@ -132,4 +139,12 @@ test('windows are prepared in the order they came, also behind one that cannot b
   const [bad, good] = await Promise.allSettled([relay.parseList(Buffer.from('<html>')), relay.parseList(page('a'))])
   expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'body-invalid' } })
   expect(good).toMatchObject({ status: 'fulfilled', value: { handle: 1 } })
+})
+
+test('a window that was taken in and then not committed is told of when all is settled', async () => {
+  const { relay } = noted({ flush: () => Promise.reject(new Error('no room')) })
+  await relay.parseList(page('a'))
+  await relay.view(1, 7)
+  await relay.takeIn(step(1))
+  await expect(relay.settle()).rejects.toThrow('no room')
 })

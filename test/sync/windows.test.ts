@@ -2,13 +2,26 @@
 // that were rolled back.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import type { RunEnd } from '../../src/mirror/runs.ts'
 import { prepareWindow } from '../../src/sync/prepare.ts'
 import { openSession } from '../../src/sync/session.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const DONE = new Set(['DONE'])
+const ENDED: RunEnd = {
+  plan: [],
+  outcome: 'ok',
+  verdict: null,
+  drift: 0,
+  exitCode: 0,
+  error: null,
+  requests: 0,
+  retries: 0,
+  bytes: 0,
+  waitedMs: 0,
+}
 
-function open(path: string, pieces = 1) {
+function open(path: string, pieces = 1, ms = Number.POSITIVE_INFINITY) {
   const session = openSession({
     path,
     command: 'sync',
@@ -20,7 +33,7 @@ function open(path: string, pieces = 1) {
     finalStatuses: [...DONE],
     oweDetails: false,
     dryRun: false,
-    gathering: { pieces, ms: Number.POSITIVE_INFINITY },
+    gathering: { pieces, ms },
   })
   const walkId = session.beginWalk('full', { since: null, until: null }, 1)
   let handles = 0
@@ -53,21 +66,7 @@ test.each([1, 8])(
     const second = hold(['b', 'two'], ['c', 'two'], ['b', 'two'])
     expect(takeIn(first)).toEqual({ newlyMet: 2 })
     expect(takeIn(second, 2)).toEqual({ newlyMet: 1 })
-    session.endRun(
-      {
-        plan: [],
-        outcome: 'ok',
-        verdict: null,
-        drift: 0,
-        exitCode: 0,
-        error: null,
-        requests: 0,
-        retries: 0,
-        bytes: 0,
-        waitedMs: 0,
-      },
-      3,
-    )
+    session.endRun(ENDED, 3)
     expect(session.counts()).toMatchObject({ windows: 2, seen: 3, inserted: 3, updated: 1 })
     session.close()
     const db = new Database(path, { readonly: true })
@@ -101,4 +100,28 @@ test('behind a window that was rolled back nothing of its walk is taken in, mark
   const next = session.beginWalk('full', { since: null, until: null }, 3)
   expect(() => session.endWalk({ walkId: next, ...ended, verdict: 'partial' })).not.toThrow()
   session.close()
+})
+
+test('windows that could not be committed in time are told of once, and the run can still be closed', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const { session, walkId, hold, takeIn } = open(path, 8, 1)
+  takeIn(hold(['a', 'one']))
+  const meddler = new Database(path)
+  // Fails when the transaction ends, and not before.
+  meddler.exec(`CREATE TABLE parent (n INTEGER PRIMARY KEY);
+    CREATE TABLE child (n INTEGER REFERENCES parent (n) DEFERRABLE INITIALLY DEFERRED);
+    CREATE TRIGGER stops AFTER INSERT ON tasks WHEN new.id = 'b' BEGIN INSERT INTO child VALUES (7); END`)
+  meddler.close()
+  takeIn(hold(['b', 'one']))
+  await expect.poll(() => session.knownCount(['b'])).toBe(0)
+  expect(() => takeIn(hold(['c', 'one']))).toThrow('FOREIGN KEY')
+  expect(() => session.flush()).toThrow('FOREIGN KEY')
+  expect(session.counts()).toMatchObject({ windows: 1, inserted: 1 })
+  session.endRun(ENDED, 3)
+  session.close()
+  const db = new Database(path, { readonly: true })
+  expect(db.prepare('SELECT outcome FROM runs').pluck().all()).toEqual(['ok'])
+  expect(db.prepare('SELECT met FROM walks WHERE id = ?').pluck().get(walkId)).toBe(1)
+  db.close()
 })

@@ -1,0 +1,64 @@
+// How a run ends when the mirror fails it: the exit code and the sentence are true, and the run's row is closed where it
+// can be.
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const FULL = { command: 'sync', full: true } as const
+
+test('a mirror that turns out to be damaged where it is only read is called damaged', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+  const path = scratch.path('mirror.sqlite')
+  const context = makeRunContext(simulator.url, path)
+  await runSync(context, FULL)
+  const db = new Database(path)
+  const page = db.pragma('page_size', { simple: true }) as number
+  const root = db.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_tasks_1'`).pluck().get()
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(page, 0xff), 0, page, ((root as number) - 1) * page)
+  closeSync(file)
+  const { exitCode, error } = await runSync(context, FULL)
+  expect(exitCode).toBe(7)
+  expect(error).toMatchObject({ code: 'mirror-damaged', hint: expect.any(String) })
+})
+
+test('a run whose mirror is taken away under it has failed', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  let asked = 0
+  await using simulator = await startSimulator({
+    tasks: 300,
+    openFraction: 0,
+    compression: 'none',
+    onBeforeRequest() {
+      asked += 1
+      if (asked === 3) for (const part of ['', '-wal', '-shm']) rmSync(path + part, { force: true })
+    },
+  })
+  const context = makeRunContext(simulator.url, path, { sync: { window: 50 } })
+  const { exitCode, error, summary } = await runSync(context, FULL)
+  expect({ exitCode, outcome: summary.outcome }).toEqual({ exitCode: 7, outcome: 'failed' })
+  expect(error).toMatchObject({ code: 'mirror-unreadable', message: expect.stringContaining('removed or replaced') })
+  expect(await runSync(context, FULL)).toMatchObject({ exitCode: 0, summary: { inserted: 300 } })
+})
+
+test('a run whose end cannot be written down has failed', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 30, openFraction: 0, compression: 'none' })
+  const path = scratch.path('mirror.sqlite')
+  const context = makeRunContext(simulator.url, path)
+  await runSync(context, FULL)
+  const meddler = new Database(path)
+  meddler.exec(`CREATE TRIGGER stops BEFORE UPDATE OF finished_at ON runs BEGIN SELECT raise(ABORT, 'no end'); END`)
+  meddler.close()
+  const { exitCode, error, summary } = await runSync(context, FULL)
+  expect({ exitCode, outcome: summary.outcome }).toEqual({ exitCode: 1, outcome: 'failed' })
+  expect(String(error)).toContain('no end')
+})
