@@ -129,7 +129,9 @@ export function windowIntake(writing: Writing) {
       const taken: Counted = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
       const { counts } = taken
       const inWindow = new Set<string>()
-      writing.gather(() => {
+      // Where the set-aside store is full, a window is taken back: that one, and none before it.
+      const together = unfit.size === 0 ? writing.gather : writing.commit
+      together(() => {
         window.ids.forEach((id, index) => {
           const item = unfit.get(index)
           if (item !== undefined) {

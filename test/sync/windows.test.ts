@@ -125,3 +125,15 @@ test('windows that could not be committed in time are told of once, and the run 
   expect(db.prepare('SELECT met FROM walks WHERE id = ?').pluck().get(walkId)).toBe(1)
   db.close()
 })
+
+test('where the set-aside store is full, the windows before stay', () => {
+  using scratch = makeScratch()
+  const { session, walkId, hold, takeIn } = open(scratch.path('mirror.sqlite'), 8)
+  takeIn(hold(['a', 'one']))
+  takeIn(hold(['b', 'one']))
+  const tooLarge = hold(['c', 'one'], ['', 'x'.repeat(1_000_001)])
+  expect(() => takeIn(tooLarge)).toThrow('The set-aside store is full')
+  expect(session.knownCount(['a', 'b', 'c'])).toBe(2)
+  expect(session.walk(walkId)).toMatchObject({ nextSkip: 2, windows: 2, met: 2 })
+  session.close()
+})
