@@ -15,6 +15,8 @@ export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
 
 const MOST_CODINGS = 5
 const FIRST_BUFFER_BYTES = 64 * 1024
+/** An announced length beyond this is believed when its bytes come. */
+const MOST_ANNOUNCED_BYTES = 16 * 1024 * 1024
 const CHUNK = { chunkSize: 64 * 1024 }
 // RFC 9659: a decoder of "zstd" in HTTP need not go beyond a window of 8 MB; 2^23.
 const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
@@ -40,8 +42,15 @@ export function codingsOf(header: string | string[] | undefined): string[] {
   return codings
 }
 
+/** The length a Content-Length header announces, bytes; 0 where it says nothing that helps. */
+export function announcedLength(header: string | string[] | undefined): number {
+  const length = typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : 0
+  return length > MOST_ANNOUNCED_BYTES ? 0 : length
+}
+
 /**
  * All bytes of `body` without its codings, in an `ArrayBuffer` of exactly their length (it can be transferred).
+ * `announced`: how many there probably are, so that room for them is made once.
  * Rejects with `BodyProblem`, with the error of the connection, or with the reason of `signal`; `body` is gone then.
  */
 export async function readBody(
@@ -49,8 +58,9 @@ export async function readBody(
   codings: string[],
   limit: number,
   signal: AbortSignal,
+  announced = 0,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const growing = new GrowingBuffer(limit)
+  const growing = new GrowingBuffer(limit, codings.length === 0 ? announced : 0)
   const decoders = codings.toReversed().map((coding) => DECODERS[coding]!())
   const collector = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
@@ -104,11 +114,13 @@ function codingProblem(error: unknown): unknown {
 /** Copies chunks into one buffer that doubles, so that a body sent byte by byte costs no more than its bytes. */
 class GrowingBuffer {
   readonly #limit: number
+  readonly #first: number
   #bytes = new Uint8Array(0)
   #length = 0
 
-  constructor(limit: number) {
+  constructor(limit: number, announced: number) {
     this.#limit = limit
+    this.#first = announced > 0 ? announced : FIRST_BUFFER_BYTES
   }
 
   /** The problem, where there is one. */
@@ -116,7 +128,7 @@ class GrowingBuffer {
     const length = this.#length + chunk.byteLength
     if (length > this.#limit) return new BodyProblem('too-large', `the body is larger than ${this.#limit} bytes`)
     if (length > this.#bytes.byteLength) {
-      const size = Math.min(this.#limit, Math.max(length, FIRST_BUFFER_BYTES, this.#bytes.byteLength * 2))
+      const size = Math.min(this.#limit, Math.max(length, this.#first, this.#bytes.byteLength * 2))
       this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(size))
     }
     this.#bytes.set(chunk, this.#length)

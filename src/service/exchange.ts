@@ -1,8 +1,7 @@
 // One request and its answer on the wire, within one deadline. Judges nothing: says what came, or how it broke.
-import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
-import { ACCEPTED_CODINGS, BodyProblem, codingsOf, readBody } from './body.ts'
+import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody } from './body.ts'
 import { parseHttpDate } from './http-date.ts'
 import { happeningOfBreak } from './judgement.ts'
 import { type Noticed, notice } from './noticed.ts'
@@ -76,7 +75,7 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
     retryAfterMs: retryAfterMs(answer.headers['retry-after'], serviceDate ?? options.now()),
     locationHost: hostOf(answer.headers.location, origin),
   }
-  const read = (limit: number) => readAnswer(answer.body, answer.headers['content-encoding'], limit, signal)
+  const read = (limit: number) => readAnswer(answer, limit, signal)
 
   if (httpStatus >= 300 && httpStatus < 400) {
     answer.body.destroy()
@@ -96,13 +95,13 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
 }
 
 async function readAnswer(
-  body: Readable,
-  coding: string | string[] | undefined,
+  { body, headers }: Pick<Dispatcher.ResponseData, 'body' | 'headers'>,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return await readBody(body, codingsOf(coding), limit, signal)
+    const announced = announcedLength(headers['content-length'])
+    return await readBody(body, codingsOf(headers['content-encoding']), limit, signal, announced)
   } finally {
     body.destroy()
   }
