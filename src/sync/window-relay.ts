@@ -48,17 +48,17 @@ export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow>
 /** `prepare` is never called twice at once. */
 export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
   const held = new Map<number, Held>()
-  /** The ids of windows that walks took in, in order; the first of them was number `forgotten`. */
-  let taken: { walkId: number; ids: string[] }[] = []
-  let forgotten = 0
+  /** Windows taken in by walks so far, and which of them brought an id last, of those that matter still. */
+  let count = 0
+  let takenBy: number | null = null
+  const takenAt = new Map<string, number>()
+  const recent: { number: number; ids: string[] }[] = []
   let handles = 0
   /** The walk that windows are most likely wanted for. */
   let current: number | null = null
   let failed: { error: unknown } | null = null
   let last: Promise<unknown> = Promise.resolve()
   let lastTaken: Promise<unknown> = Promise.resolve()
-
-  const count = () => forgotten + taken.length
 
   function throwFailed(): void {
     if (failed === null) return
@@ -85,19 +85,30 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
 
   /** Marks as met what `walkId` took in since `after`. */
   function bringUpToDate(met: Uint8Array, ids: string[], walkId: number, after: number): void {
-    const since = taken.slice(after - forgotten).filter((window) => window.walkId === walkId)
-    if (since.length === 0) return
-    const ofThem = new Set(since.flatMap((window) => window.ids))
-    for (const [index, id] of ids.entries()) if (ofThem.has(id)) met[index] = 1
+    if (walkId !== takenBy || after === count) return
+    for (const [index, id] of ids.entries()) if ((takenAt.get(id) ?? -1) >= after) met[index] = 1
   }
 
-  /** What nobody will ask for any more: windows that all that is held was looked up after. */
+  function noteTaken(walkId: number, ids: string[]): void {
+    if (walkId !== takenBy) {
+      takenAt.clear()
+      recent.length = 0
+      takenBy = walkId
+    }
+    for (const id of ids) takenAt.set(id, count)
+    recent.push({ number: count, ids })
+    count += 1
+  }
+
+  /** Windows that all that is held was looked up after matter to nobody. */
   function forget(): void {
-    let needed = count()
+    let needed = count
     for (const { asked, viewed } of held.values())
       needed = Math.min(needed, asked?.after ?? needed, viewed?.after ?? needed)
-    taken = taken.slice(needed - forgotten)
-    forgotten = needed
+    for (let oldest = recent[0]; oldest !== undefined && oldest.number < needed; oldest = recent[0]) {
+      for (const id of oldest.ids) if (takenAt.get(id) === oldest.number) takenAt.delete(id)
+      recent.shift()
+    }
   }
 
   return {
@@ -110,7 +121,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       const handle = handles
       const answer = call('hold', [handle, window, current], [window.rows.buffer]) as Promise<Looked | null>
       noteFailure(answer)
-      const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count() }
+      const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count }
       held.set(handle, { ids: window.ids, moments: window.moments, asked, viewed: null })
       const { statusCode, message, hasPayload } = window
       return { handle, statusCode, message, hasPayload, count: window.ids.length }
@@ -122,13 +133,13 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       const { ids, moments } = window
       current = walkId
       const early = window.asked?.walkId === walkId ? window.asked : null
-      const { looked, after } = early ?? { looked: call('look', [handle, walkId]) as Promise<Looked>, after: count() }
+      const { looked, after } = early ?? { looked: call('look', [handle, walkId]) as Promise<Looked>, after: count }
       window.asked = null
       window.viewed = null
       const { met, held: heldBefore, known } = await told(looked)
       throwFailed()
       bringUpToDate(met, ids, walkId, after)
-      window.viewed = { walkId, met, after: count() }
+      window.viewed = { walkId, met, after: count }
       return { ids, moments, met, held: heldBefore, known }
     },
 
@@ -146,7 +157,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       lastTaken = done.catch(() => undefined)
       bringUpToDate(viewed.met, ids, walkId, viewed.after)
       const newly = new Set(ids.filter((_, index) => viewed.met[index] === 0))
-      taken.push({ walkId, ids })
+      noteTaken(walkId, ids)
       forget()
       return { newlyMet: newly.size }
     },
