@@ -57,7 +57,11 @@ export async function* acceptEnd(
 ): Steps<Ended> {
   const doubted = end.tied && !(await isRunWhole(course.reader, end.index, last.moment))
   course.counting ??= doubted ? runOf(course.chain) : null
-  if (course.counting !== null) yield* proveCounted(course, end.index + 1, end.repeats === true ? end.index + 1 : null)
+  if (course.counting !== null) {
+    // A short answer says that nothing stands behind it only where answers are not cut.
+    const { cut, filtered } = course.endQuestion(last, end.index)
+    yield* proveCounted(course, end.index + 1, end.repeats === true ? end.index + 1 : null, !cut && !filtered)
+  }
   course.total = end.index + 1
   const { chain, firstWindow } = course
   // What the walk began with, and not what it met last, stands at the end: it has moved.

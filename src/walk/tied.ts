@@ -43,7 +43,12 @@ export async function acceptTied(course: Course, window: ItemsWindow): Promise<b
   return true
 }
 
-export async function* proveCounted(course: Course, behind: number | null, limit: number | null = null): Steps<void> {
+export async function* proveCounted(
+  course: Course,
+  behind: number | null,
+  limit: number | null = null,
+  atEnd = false,
+): Steps<void> {
   // Kept in the state until it is proven: the walk may be cut off meanwhile.
   const proven = yield* proveRun(
     course.reader,
@@ -51,6 +56,7 @@ export async function* proveCounted(course: Course, behind: number | null, limit
     behind,
     limit,
     course.doubts.includes('ties'),
+    atEnd,
   )
   if (!proven) course.doubts.push('ties')
   course.counting = null

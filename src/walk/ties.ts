@@ -75,7 +75,7 @@ export async function isRunWhole(reader: Reader, last: number, moment: Moment): 
  * An id met before that may be gone by now, so what the walk has met so far does not count.
  * Its windows are taken in without being met, because the list may have moved under them; the run is marked once it is
  * proven. `limit` is where the list ends, for a service
- * that does not show it; `inDoubt`: the walk cannot be complete any more. Returns whether the run is proven.
+ * that does not show it; `inDoubt`: the walk cannot be complete any more; `atEnd`: the run is the last of the list. Returns whether the run is proven.
  */
 export async function* proveRun(
   reader: Reader,
@@ -83,11 +83,19 @@ export async function* proveRun(
   behind: number | null,
   limit: number | null = null,
   inDoubt = false,
+  atEnd = false,
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
   const seen = new Set<string>()
   let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
   let from = Math.max(0, run.start - 1)
   for (let round = 0; round < (inDoubt ? ROUNDS_IN_DOUBT : ROUNDS); round += 1) {
+    if (before === null || before.length + 2 <= reader.largest) {
+      const whole = yield* readWhole(reader, run.moment, from, atEnd)
+      if (whole?.has(run.member) === true) {
+        yield* markProven(reader, whole)
+        return true
+      }
+    }
     const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen)
     if (found === null) {
       from = Math.max(0, from - reader.window)
@@ -104,12 +112,44 @@ export async function* proveRun(
     else if (seen.size === found.length && seen.has(run.member)) {
       const holds = await startsAt(reader, { moment: run.moment, start: found.start }, seen)
       if (!holds) continue
-      for (const id of seen) reader.unmet.delete(id)
-      yield { kind: 'mark', ids: [...seen] }
+      yield* markProven(reader, seen)
       return true
     }
   }
   return false
+}
+
+function* markProven(reader: Reader, ids: ReadonlySet<string>): Generator<WalkStep, void, StepResult> {
+  for (const id of ids) reader.unmet.delete(id)
+  yield { kind: 'mark', ids: [...ids] }
+}
+
+/**
+ * A run that one answer shows with an item before it and one behind it: that is all of it, at one moment, however much the
+ * list moves between two requests. At the end of the list nothing stands behind it: a short answer shows that. Null where no
+ * such answer came.
+ */
+async function* readWhole(
+  reader: Reader,
+  moment: Moment,
+  from: number,
+  atEnd: boolean,
+): AsyncGenerator<WalkStep, Set<string> | null, StepResult> {
+  const answer = await probe(reader, Math.max(0, from - Math.floor(reader.largest / 2)))
+  if (answer.kind !== 'items') return null
+  const { moments, ids } = answer
+  const first = moments.indexOf(moment)
+  const last = moments.lastIndexOf(moment)
+  const isWhole =
+    first >= (answer.skip === 0 ? 0 : 1) &&
+    (last < ids.length - 1 || (atEnd && ids.length < reader.largest)) &&
+    moments.slice(first, last).every((at) => at === moment)
+  if (!isWhole) {
+    reader.drop(answer)
+    return null
+  }
+  yield { kind: 'keep', window: answer }
+  return new Set(ids.slice(first, last + 1))
 }
 
 interface RunFound {
