@@ -4,6 +4,7 @@ import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
+import { followLast } from './ties.ts'
 
 export type EndJudgement =
   /**
@@ -105,11 +106,9 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
   const lengths = new Set<number>()
   let last = question.index
   for (const reach of [Math.floor(reader.largest / 2), Math.floor(reader.largest / 4), 2]) {
-    const answer = await probe(reader, Math.max(0, last - reach))
-    reader.drop(answer)
-    if (answer.kind !== 'items') return { kind: 'moved' }
+    const answer = await followLast(reader, question.lastId, last, reach)
+    if (answer === null) return { kind: 'moved' }
     const at = answer.ids.lastIndexOf(question.lastId)
-    if (at < 0) return { kind: 'moved' }
     if (at < answer.ids.length - 1) return answer.met.includes(0, at) ? { kind: 'more' } : { kind: 'moved' }
     if (answer.ids.length < reader.largest) lengths.add(answer.ids.length)
     last = answer.skip + at
@@ -183,7 +182,13 @@ async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: numb
     return { kind: 'unprovable', reason: 'ties' }
   const next = await one(place + 1)
   const ignored = near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]
-  return { kind: 'unprovable', reason: ignored ? 'skip-ignored' : 'wraps' }
+  if (ignored) return { kind: 'unprovable', reason: 'skip-ignored' }
+  // A list that begins again shows what stands at its top; one that has grown by many windows meanwhile does not.
+  const top = await probe(reader, 0)
+  reader.drop(top)
+  const id = near.kind === 'items' ? near.ids[0] : undefined
+  if (id !== undefined && top.kind === 'items' && !top.ids.includes(id)) return { kind: 'moved' }
+  return { kind: 'unprovable', reason: 'wraps' }
 }
 
 function onlyLast(answer: WindowAnswer, lastId: string): boolean {

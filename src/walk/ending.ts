@@ -55,7 +55,7 @@ export async function* acceptEnd(
   end: EndJudgement & { kind: 'proven' },
   last: { id: string; moment: Moment },
 ): Steps<Ended> {
-  const doubted = end.tied && !(await isRunWhole(course.reader, end.index, last.moment))
+  const doubted = end.tied && !(await isRunWhole(course.reader, end.index, last))
   course.counting ??= doubted ? runOf(course.chain) : null
   if (course.counting !== null) {
     // A short answer says that nothing stands behind it only where answers are not cut.

@@ -28,6 +28,8 @@ export function countRun(run: CountedRun, window: ItemsWindow): number | null {
 const ROUNDS = 12
 /** Where another run could not be proven, so that only the items count: fewer. */
 const ROUNDS_IN_DOUBT = 3
+/** How many answers the last item of a drifting list is followed through. */
+const MOST_HOPS = 6
 /** Ids of one run kept in memory while it is counted again. */
 const LARGEST_RUN = 300_000
 
@@ -59,14 +61,40 @@ async function startsAt(
  * Whether one answer shows the whole run at the end of the list: an item before it, all of it, nothing behind it, and
  * everything has been met. `last` is the index of its last item.
  */
-export async function isRunWhole(reader: Reader, last: number, moment: Moment): Promise<boolean> {
-  const reach = Math.floor(Math.max(reader.largest, 2) / 2)
-  const answer = await reader.read(Math.max(0, last - reach), Math.max(1, reader.served), { fresh: true })
-  reader.drop(answer)
-  if (answer.kind !== 'items' || answer.met.includes(0)) return false
+export async function isRunWhole(reader: Reader, last: number, { id, moment }: LastItem): Promise<boolean> {
+  const answer = await followLast(reader, id, last, Math.floor(Math.max(reader.largest, 2) / 2))
+  if (answer === null || answer.met.includes(0)) return false
   const first = answer.moments.indexOf(moment)
   if (first < 0 || (first === 0 && answer.skip > 0)) return false
   return answer.moments.slice(first).every((at) => at === moment) && answer.ids.length < reader.largest
+}
+
+/** The last item of the list. */
+interface LastItem {
+  id: string
+  moment: Moment
+}
+
+/**
+ * An answer that holds the last item, from about `reach` before it: since it stood at `index` it may have moved down by
+ * more than a window. Null where it is not found.
+ */
+export async function followLast(
+  reader: Reader,
+  lastId: string,
+  index: number,
+  reach: number,
+): Promise<ItemsWindow | null> {
+  let skip = Math.max(0, index - reach)
+  for (let hops = 0; hops < MOST_HOPS; hops += 1) {
+    const answer = await probe(reader, skip)
+    reader.drop(answer)
+    if (answer.kind !== 'items' || answer.ids.length === 0) return null
+    if (answer.ids.includes(lastId)) return answer
+    if (answer.met.includes(0)) return null
+    skip = answer.skip + answer.ids.length
+  }
+  return null
 }
 
 /**
