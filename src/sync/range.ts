@@ -21,8 +21,17 @@ export interface Range {
 
 type CreatedOrder = 'created_desc' | 'created_asc'
 
-/** What the walk has to see, whichever end of the list is newest. Pure. */
-export function rangeRequest(order: CreatedOrder, { since, until }: Range, slackMs: number, overlap: number) {
+/**
+ * What the walk has to see, whichever end of the list is newest. `frontier`: up to which tasks are known; a walk that begins
+ * at the top, newest first, must come by something as new as that before it believes what is older. Pure.
+ */
+export function rangeRequest(
+  order: CreatedOrder,
+  { since, until }: Range,
+  slackMs: number,
+  overlap: number,
+  frontier: number | null = null,
+) {
   const desc = order === 'created_desc'
   const entry = desc ? until : since
   const exit = desc ? since : until
@@ -30,6 +39,8 @@ export function rangeRequest(order: CreatedOrder, { since, until }: Range, slack
   const late = exit === null ? null : desc ? exit - slackMs : exit + slackMs
   const isEarly = (at: number): boolean => early === null || (desc ? at >= early : at < early)
   const isLate = (at: number): boolean => late !== null && (desc ? at < late : at >= late)
+  const expected = desc && entry === null && frontier !== null ? frontier - slackMs : Number.NEGATIVE_INFINITY
+  let newest = Number.NEGATIVE_INFINITY
   let behind = 0
   return {
     entry,
@@ -40,7 +51,8 @@ export function rangeRequest(order: CreatedOrder, { since, until }: Range, slack
         ? undefined
         : ({ moments, met }: ItemsWindow): boolean => {
             moments.forEach((at, index) => {
-              if (at !== null && met[index] === 0 && isLate(at)) behind += 1
+              newest = Math.max(newest, at ?? newest)
+              if (at !== null && met[index] === 0 && isLate(at) && newest >= expected) behind += 1
             })
             return behind >= overlap
           },
@@ -54,7 +66,7 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
   if (order === null || !isCreatedOrder(order)) return null
   const { overlap, window } = run.config.sync
   const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
-  const { entry, accepts, reached } = rangeRequest(order, range, slackMs, overlap)
+  const { entry, accepts, reached } = rangeRequest(order, range, slackMs, overlap, run.facts.frontier ?? null)
   const total = run.facts.total ?? null
 
   async function* seekAndWalk(source: WindowSource, request: WalkRequest): Walk {
@@ -69,6 +81,7 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
       start: 0,
       ...(entry === null ? {} : { accepts }),
       ...(reached === undefined ? {} : { reached }),
+      known: { order, inversionMs: slackMs },
       beyond: true,
       lap: 'never',
     },
@@ -76,7 +89,7 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
     total: null,
   })
   const { result } = done
-  const shown = result.order === null || result.order === order
+  const shown = !result.contradicted && (result.order === null || result.order === order)
   const reason = result.reason ?? (known === undefined || !shown ? 'order-not-proven' : null)
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   await endWalk(run, done, verdict, reason, learnedFrom(run, result), false)

@@ -125,6 +125,17 @@ describe('a range walk', () => {
 
   test('without a far bound it goes on to the end of the list', () => {
     expect(rangeRequest('created_desc', { since: null, until: 200 }, 0, 2).reached).toBeUndefined()
+  })
+
+  test('believes that it is behind its range only once it came by what is known to be new', () => {
+    const { reached } = rangeRequest('created_desc', { since: 100, until: null }, 5, 2, 300)
+    expect(reached?.(makeWindow([80, 70, 60]))).toBe(false)
+    expect(reached?.(makeWindow([290, 50, 40]))).toBe(false)
+    expect(reached?.(makeWindow([295, 50]))).toBe(false)
+    expect(reached?.(makeWindow([40]))).toBe(true)
+  })
+
+  test('is open at either end', () => {
     expect(rangeRequest('created_desc', { since: 5, until: null }, 0, 2).entry).toBeNull()
   })
 })

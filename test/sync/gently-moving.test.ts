@@ -1,0 +1,63 @@
+// Lists that move at every request, by little: the walk has to end, complete, and with everything that stayed.
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const idsIn = (path: string): Set<string> => {
+  const db = new Database(path, { readonly: true })
+  const ids = db.prepare('SELECT id FROM tasks').pluck().all() as string[]
+  db.close()
+  return new Set(ids)
+}
+
+test.each([
+  { tasks: 400, window: 10, every: 1, order: 'created_desc' },
+  { tasks: 400, window: 10, every: 3, order: 'created_desc' },
+  { tasks: 400, window: 10, every: 3, order: 'created_asc' },
+  { tasks: 2000, window: 100, every: 3, order: 'created_asc' },
+] as const)(
+  'one of $tasks is removed before every request whose number $every divides, windows of $window, $order',
+  async ({ tasks, window, every, order }) => {
+    for (const seed of [1, 2, 3]) {
+      using scratch = makeScratch()
+      await using simulator = await startSimulator({ tasks, seed, order, openFraction: 0, compression: 'none' })
+      simulator.onBeforeRequest(({ n }) => {
+        if (n % every === 0) simulator.account.remove(1)
+      })
+      const path = scratch.path('m.sqlite')
+      const { summary, notes } = await runSync(makeRunContext(simulator.url, path, { sync: { window } }), {
+        command: 'backfill',
+      })
+      expect({ seed, verdict: summary.verdict, notes }).toEqual({ seed, verdict: 'complete', notes: [] })
+      const mirrored = idsIn(path)
+      expect(simulator.account.ids().filter((id) => !mirrored.has(id))).toEqual([])
+    }
+  },
+)
+
+test.each([
+  { tasks: 300, window: 10, inserts: 1 },
+  { tasks: 1000, window: 100, inserts: 5 },
+  { tasks: 1000, window: 100, inserts: 10 },
+  { tasks: 2000, window: 100, inserts: 30 },
+])('$inserts inserted in front of $tasks before every request, windows of $window', async (given) => {
+  const { tasks, window, inserts } = given
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({
+    tasks,
+    insertsPerRequest: inserts,
+    openFraction: 0,
+    compression: 'none',
+  })
+  const before = simulator.account.ids()
+  const path = scratch.path('m.sqlite')
+  const { summary, notes } = await runSync(makeRunContext(simulator.url, path, { sync: { window } }), {
+    command: 'backfill',
+  })
+  expect({ verdict: summary.verdict, notes }).toEqual({ verdict: 'complete', notes: [] })
+  const mirrored = idsIn(path)
+  expect(before.filter((id) => !mirrored.has(id))).toEqual([])
+})
