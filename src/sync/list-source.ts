@@ -33,9 +33,9 @@ export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId } = options
   const ahead = new Map<string, Promise<Asked>>()
   let first = true
-  /** Windows read ahead that have come, and what they may be: more would only take memory. */
-  let waiting = 0
-  /** How many windows are read ahead: more while the walk wants them, fewer where it did not, because the list moves. */
+  /** Windows read ahead that have come, and how many may: more would only take memory. */
+  const come = new Set<string>()
+  /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
   let depth = Math.min(FIRST_DEPTH, options.concurrency)
   const mostWaiting = Math.max(4, options.concurrency / 2)
 
@@ -59,20 +59,21 @@ export function listSource(options: ListSourceOptions): ListSource {
         .catch(() => undefined)
     }
     ahead.clear()
-    waiting = 0
+    come.clear()
   }
 
   return {
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
       const early = fresh ? undefined : ahead.get(key)
-      if (early !== undefined) depth = Math.min(options.concurrency, depth + 1 / depth)
-      else {
+      if (early !== undefined) {
+        if (!come.has(key)) depth = Math.min(options.concurrency, depth + 1 / depth)
+      } else {
         if (ahead.size > 0) depth = Math.max(1, depth / 2)
         forget()
       }
       const answer = await (early ?? ask(skip, take, maxRetries))
-      if (early !== undefined && ahead.delete(key)) waiting -= 1
+      if (early !== undefined && ahead.delete(key)) come.delete(key)
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
       const { handle } = answer.parsed
       const { known, ...viewed } = await writer.view(handle, walkId)
@@ -95,13 +96,13 @@ export function listSource(options: ListSourceOptions): ListSource {
         if (options.total !== null && place > options.total) break
         const key = `${place}:${take}`
         if (ahead.has(key)) continue
-        if (ahead.size >= Math.floor(depth) || waiting >= mostWaiting) break
+        if (ahead.size >= Math.floor(depth) || come.size >= mostWaiting) break
         const asked = ask(place, take)
-        const come = () => {
-          if (ahead.get(key) === asked) waiting += 1
+        const note = () => {
+          if (ahead.get(key) === asked) come.add(key)
         }
         // Read later, or forgotten: never unhandled.
-        asked.then(come, come)
+        asked.then(note, note)
         ahead.set(key, asked)
       }
     },
