@@ -59,14 +59,18 @@ export function rangeRequest(
   }
 }
 
+/** Tasks behind its range that end a walk, at least: in a list whose order was misread a few may stand anywhere. */
+const LEAST_BEHIND = 10
+
 /** Null where the list is not in created order: then only a full walk can tell. */
 export async function runRange(run: Run, range: Range): Promise<RangeDone | null> {
   const known = run.facts.order
   const order = known === undefined ? await peekOrder(run) : known
   if (order === null || !isCreatedOrder(order)) return null
   const { overlap, window } = run.config.sync
+  const wanted = Math.max(overlap, LEAST_BEHIND)
   const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
-  const { entry, accepts, reached } = rangeRequest(order, range, slackMs, overlap, run.facts.frontier ?? null)
+  const { entry, accepts, reached } = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
   const total = run.facts.total ?? null
 
   async function* seekAndWalk(source: WindowSource, request: WalkRequest): Walk {
