@@ -35,9 +35,19 @@ export interface Pacing {
   concurrency(): number
 }
 
-/** Additive increase, multiplicative decrease: about one more per round of good answers, half after a strained one. */
-export function nextConcurrency(present: number, how: 'well' | 'strained', most: number): number {
-  return how === 'well' ? Math.min(most, present + 1 / present) : Math.max(1, present / 2)
+/** How many may be under way at once, and up to how many that was borne well until it was too much. */
+export interface Allowance {
+  present: number
+  borne: number
+}
+
+/**
+ * As TCP does it: half after a strained answer; one more for each good one up to what was borne, so that a round doubles
+ * it, and beyond that about one more per round.
+ */
+export function nextAllowance({ present, borne }: Allowance, how: 'well' | 'strained', most: number): Allowance {
+  if (how === 'strained') return { present: Math.max(1, present / 2), borne: Math.max(1, present / 2) }
+  return { present: Math.min(most, present + (present < borne ? 1 : 1 / present)), borne }
 }
 
 /** Requests at once in the beginning, before it is known how the service bears them. */
@@ -50,7 +60,7 @@ export function createPacing(options: PacingOptions): Pacing {
   const { now, signal } = options
   const interval = options.requestsPerSecond === null ? 0 : 1000 / options.requestsPerSecond
   const queue: { resolve(): void; reject(reason: unknown): void }[] = []
-  let allowed = Math.min(options.concurrency, FIRST)
+  let allowance: Allowance = { present: Math.min(options.concurrency, FIRST), borne: options.concurrency }
   let taken = 0
   let halvedAt = Number.NEGATIVE_INFINITY
   let heldUntil = Number.NEGATIVE_INFINITY
@@ -106,7 +116,7 @@ export function createPacing(options: PacingOptions): Pacing {
   }
 
   function admit(): void {
-    while (queue.length > 0 && taken < Math.floor(allowed)) {
+    while (queue.length > 0 && taken < Math.floor(allowance.present)) {
       taken += 1
       queue.shift()!.resolve()
     }
@@ -166,12 +176,12 @@ export function createPacing(options: PacingOptions): Pacing {
         if (startedAt < halvedAt) return
         halvedAt = now()
       }
-      allowed = nextConcurrency(allowed, how, options.concurrency)
+      allowance = nextAllowance(allowance, how, options.concurrency)
       admit()
     },
 
     waitedMs: () => waited,
-    concurrency: () => Math.floor(allowed),
+    concurrency: () => Math.floor(allowance.present),
   }
 }
 
