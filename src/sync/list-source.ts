@@ -1,5 +1,6 @@
 // The windows of a walk over the service: asks, has them parsed on the writing side, and reads ahead where the walk says
 // what it will want next. What was read ahead and is not wanted is dropped.
+import { type Allowance, nextAllowance } from '../service/pacing.ts'
 import type { Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { Writer } from './thread.ts'
@@ -30,14 +31,16 @@ export interface ListSourceOptions {
 const FIRST_DEPTH = 4
 
 export function listSource(options: ListSourceOptions): ListSource {
-  const { service, writer, walkId } = options
+  const { service, writer, walkId, concurrency } = options
   const ahead = new Map<string, Promise<Asked>>()
+  const foreseen = new Map<string, Promise<Asked>>()
   let first = true
+  let reads = 0
   /** Windows read ahead that have come, and how many may: more would only take memory. */
   const come = new Set<string>()
+  const mostCome = Math.max(4, Math.floor(concurrency * 0.75))
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
-  let depth = Math.min(FIRST_DEPTH, options.concurrency)
-  const mostWaiting = Math.max(4, options.concurrency / 2)
+  let depth: Allowance = { present: Math.min(FIRST_DEPTH, concurrency), borne: concurrency }
 
   const decode = (raw: Uint8Array<ArrayBuffer>): Promise<ParsedAnswer> => writer.parseList(raw)
 
@@ -51,29 +54,46 @@ export function listSource(options: ListSourceOptions): ListSource {
     return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus }
   }
 
-  function forget(): void {
-    for (const asked of ahead.values()) {
+  function askEarly(early: Map<string, Promise<Asked>>, key: string, skip: number, take: number): void {
+    const asked = ask(skip, take)
+    const note = () => {
+      if (early.get(key) === asked) come.add(key)
+    }
+    // Read later, or forgotten: never unhandled.
+    asked.then(note, note)
+    early.set(key, asked)
+  }
+
+  function forget(early: Map<string, Promise<Asked>>): void {
+    for (const [key, asked] of early) {
+      come.delete(key)
       asked
         .then((answer) => (answer.kind === 'parsed' ? writer.dropWindow(answer.parsed.handle) : undefined))
         // Whatever is wrong will be wrong for the window that is wanted, too.
         .catch(() => undefined)
     }
-    ahead.clear()
-    come.clear()
+    early.clear()
+  }
+
+  /** What was asked for ahead, where it will do. Where the walk wants something else, what was read ahead is stale. */
+  function takeEarly(key: string, fresh: boolean): Promise<Asked> | undefined {
+    const early = fresh ? foreseen : ahead
+    const asked = early.get(key)
+    if (asked === undefined) {
+      // What was asked for beside the first window was a guess.
+      if (ahead.size > 0 && reads > 1) depth = nextAllowance(depth, 'strained', concurrency)
+      forget(ahead)
+    } else {
+      if (!come.delete(key)) depth = nextAllowance(depth, 'well', concurrency)
+      early.delete(key)
+    }
+    reads += 1
+    return asked
   }
 
   return {
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
-      const key = `${skip}:${take}`
-      const early = fresh ? undefined : ahead.get(key)
-      if (early !== undefined) {
-        if (!come.has(key)) depth = Math.min(options.concurrency, depth + 1 / depth)
-      } else {
-        if (ahead.size > 0) depth = Math.max(1, depth / 2)
-        forget()
-      }
-      const answer = await (early ?? ask(skip, take, maxRetries))
-      if (early !== undefined && ahead.delete(key)) come.delete(key)
+      const answer = await (takeEarly(`${skip}:${take}`, fresh) ?? ask(skip, take, maxRetries))
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
       const { handle } = answer.parsed
       const { known, ...viewed } = await writer.view(handle, walkId)
@@ -91,25 +111,27 @@ export function listSource(options: ListSourceOptions): ListSource {
     },
 
     expect(skip, stride, take) {
-      for (let step = 0; step < Math.floor(depth); step += 1) {
+      const most = Math.floor(depth.present)
+      for (let step = 0; step < most; step += 1) {
         const place = skip + step * stride
         if (options.total !== null && place > options.total) break
         const key = `${place}:${take}`
         if (ahead.has(key)) continue
-        if (ahead.size >= Math.floor(depth) || come.size >= mostWaiting) break
-        const asked = ask(place, take)
-        const note = () => {
-          if (ahead.get(key) === asked) come.add(key)
-        }
-        // Read later, or forgotten: never unhandled.
-        asked.then(note, note)
-        ahead.set(key, asked)
+        if (ahead.size >= most || come.size >= mostCome) break
+        askEarly(ahead, key, place, take)
       }
     },
 
+    foresee(windows) {
+      forget(foreseen)
+      if (concurrency === 1) return
+      for (const { skip, take } of windows) askEarly(foreseen, `${skip}:${take}`, skip, take)
+    },
+
     async settle() {
-      const open = [...ahead.values()]
-      forget()
+      const open = [...ahead.values(), ...foreseen.values()]
+      forget(ahead)
+      forget(foreseen)
       await Promise.allSettled(open)
     },
   }

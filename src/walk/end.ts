@@ -2,7 +2,7 @@
 // answer may be a cap: only the last item seen again, with nothing behind it, is an end.
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
-import { isNothing, probe, type Reader } from './reader.ts'
+import { foresee, isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 import { followLast } from './ties.ts'
 
@@ -41,6 +41,15 @@ const FAR = 10
 const FARTHEST = 2 ** 40
 
 export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
+  // What lies further on does not depend on what lies directly behind. The last item does: seen before it is known that
+  // nothing follows, a single deletion in between could hide one that follows.
+  if (question.beyond) foresee(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
+  const judged = await judge(reader, question)
+  reader.source.foresee([])
+  return judged
+}
+
+async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
   // At the full size: a service that refuses windows reaching beyond some index is not at its end.
@@ -224,11 +233,15 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
   return { kind: 'proven', index: high, tied: false, repeats: true }
 }
 
-/** One window and ten windows beyond; all of them where answers were short in the middle of the list. */
+/** One window and ten windows beyond `index`; all of them where answers were short in the middle of the list. */
+function placesBeyond(reader: Reader, { cut, filtered }: EndQuestion, index: number): number[] {
+  const steps = cut || filtered ? Array.from({ length: FAR }, (_, step) => step + 1) : [1, FAR]
+  return steps.map((step) => index + 1 + step * reader.window)
+}
+
 async function lookBeyond(reader: Reader, question: EndQuestion, index: number, tied: boolean): Promise<EndJudgement> {
-  const steps = question.cut || question.filtered ? Array.from({ length: FAR }, (_, step) => step + 1) : [1, FAR]
-  for (const step of steps) {
-    const judged = readProbe(reader, question, await probe(reader, index + 1 + step * reader.window))
+  for (const place of placesBeyond(reader, question, index)) {
+    const judged = readProbe(reader, question, await probe(reader, place))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
     return crossGap(reader, question.lastId, index, 0)

@@ -74,10 +74,20 @@ export function isNothing(answer: WindowAnswer): boolean {
   return answer.kind === 'refused' || (answer.kind === 'items' && answer.ids.length === 0)
 }
 
+/** The largest size known to work. */
+function probeSize(reader: Reader): number {
+  return reader.served > 0 ? reader.served : reader.take
+}
+
 /** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
 export async function probe(reader: Reader, skip: number): Promise<WindowAnswer> {
-  const answer = await reader.read(skip, reader.served > 0 ? reader.served : reader.take, { fresh: true })
+  const answer = await reader.read(skip, probeSize(reader), { fresh: true })
   return answer.kind === 'refused' && answer.asked > 1 ? reader.read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
+}
+
+/** `places` will probably be probed, and it does not matter in which order: they may be asked for all at once. */
+export function foresee(reader: Reader, places: readonly number[]): void {
+  reader.source.foresee(places.map((skip) => ({ skip, take: probeSize(reader) })))
 }
 
 /**

@@ -1,6 +1,6 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
-import { type ChainState, extendChain, judgeSeam } from './chain.ts'
+import { type ChainState, extendChain, judgeSeam, overlapOf } from './chain.ts'
 import { Course, type Ended, lastOf, type Steps } from './course.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { askForEnd } from './ending.ts'
@@ -24,6 +24,7 @@ const SUSPICIOUS_SHIFTS = 3
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   const course = new Course(source, request)
+  guessAhead(course)
   for (;;) {
     const { maxRequests } = course.request.settings
     if (course.reader.requests >= maxRequests) return course.result('request-limit')
@@ -38,6 +39,13 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   }
   yield* closingLap(course)
   return course.result(null)
+}
+
+/** A walk to the end of the list has use for the next windows too, although how many items an answer holds is a guess. */
+function guessAhead({ request, chain, source, skip }: Course): void {
+  const { window, overlap } = request.settings
+  const isWhole = request.reached === undefined && request.start === 0
+  if (isWhole && chain.last === null) source.expect(skip, window - overlapOf(window, overlap), window)
 }
 
 function goOn(course: Course, reading: Reading): Steps<Ended | null> {

@@ -66,6 +66,9 @@ test('no more are asked for while many that have come wait', async () => {
 
 test('where the walk wants other windows, those read ahead are dropped, and fewer are read ahead until it wants them', async () => {
   const { source, asked, dropped, answerAll, read, waitFor } = started(8)
+  await read(source, 0)
+  await read(source, 0)
+  asked.length = 0
   source.expect(0, 10, 10)
   expect(asked).toHaveLength(4)
   await read(source, 5)
@@ -88,4 +91,50 @@ test('where the walk wants other windows, those read ahead are dropped, and fewe
   asked.length = 0
   source.expect(13, 10, 10)
   expect(asked).toHaveLength(4)
+})
+
+test('a wrong guess beside the first window is dropped, and no reason to read less ahead', async () => {
+  const { source, asked, dropped, read } = started(8)
+  source.expect(0, 10, 10)
+  await read(source, 0)
+  await read(source, 5)
+  expect(dropped).toEqual([10, 20, 30])
+  asked.length = 0
+  source.expect(15, 10, 10)
+  expect(asked.length).toBeGreaterThanOrEqual(4)
+})
+
+test('what is foreseen is asked for at once, and is all that will do for a walk that wants it fresh', async () => {
+  const { source, asked, dropped, answerAll } = started(8)
+  source.expect(100, 10, 10)
+  source.foresee([
+    { skip: 100, take: 10 },
+    { skip: 200, take: 10 },
+    { skip: 300, take: 10 },
+  ])
+  expect(asked).toEqual([100, 110, 120, 130, 100, 200, 300])
+  asked.length = 0
+  const first = source.read(100, 10, { fresh: true })
+  await answerAll()
+  expect((await first).kind).toBe('items')
+  // Another one does not take back what is still to come.
+  const other = source.read(99, 10, { fresh: true })
+  await answerAll()
+  await other
+  await source.read(200, 10, { fresh: true })
+  expect(asked).toEqual([99])
+  expect(dropped).toEqual([100, 110, 120, 130])
+  source.foresee([])
+  await answerAll()
+  expect(dropped.at(-1)).toBe(300)
+  const again = source.read(300, 10, { fresh: true })
+  await answerAll()
+  await again
+  expect(asked).toEqual([99, 300])
+})
+
+test('a service that is asked one thing at a time is asked nothing that may not be wanted', () => {
+  const { source, asked } = started(1)
+  source.foresee([{ skip: 100, take: 10 }])
+  expect(asked).toEqual([])
 })

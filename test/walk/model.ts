@@ -16,18 +16,23 @@ export interface Item {
   at: number | null
 }
 
+/** Items, or why there are none. */
+type Answered = Item[] | 'refused' | 'failed'
+
 export interface Model {
   items: Item[]
   /** Requests so far. */
   requests: { skip: number; take: number }[]
+  /** What the walk said it would want next, and after how many requests. */
+  expected: { skip: number; stride: number; after: number }[]
   /** Called before each request; may change `items`. */
   before?: (request: number, model: Model) => void
   /** Answers in place of the plain window; null for the plain one. */
-  answer?: (skip: number, take: number, model: Model) => Item[] | 'refused' | 'failed' | null
+  answer?: (skip: number, take: number, model: Model) => Answered | null
 }
 
 export function makeModel(items: Item[], options: Partial<Model> = {}): Model {
-  return { items: [...items], requests: [], ...options }
+  return { items: [...items], requests: [], expected: [], ...options }
 }
 
 /** `count` items, newest first, one second apart. */
@@ -63,24 +68,31 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
   const unreadable: number[] = []
   let throughout: Set<string> | null = null
   let handle = 0
+  /** What the service answers now. */
+  function ask(skip: number, take: number): Answered {
+    model.before?.(model.requests.length, model)
+    const listed = new Set(model.items.map(({ id }) => id))
+    throughout = throughout === null ? listed : throughout.intersection(listed)
+    model.requests.push({ skip, take })
+    return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
+  }
+  /** Answered when they were foreseen, whatever has become of the list since. */
+  const early = new Map<string, Answered>()
   const source: WindowSource = {
-    async read(skip: number, take: number, _options?: ReadOptions): Promise<WindowAnswer> {
-      model.before?.(model.requests.length, model)
-      const listed = new Set(model.items.map(({ id }) => id))
-      throughout = throughout === null ? listed : throughout.intersection(listed)
-      model.requests.push({ skip, take })
-      const special = model.answer?.(skip, take, model) ?? null
-      if (special === 'refused' || special === 'failed') {
+    async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
+      const key = `${skip}:${take}`
+      const answer = (fresh === true ? early.get(key) : undefined) ?? ask(skip, take)
+      early.delete(key)
+      if (answer === 'refused' || answer === 'failed') {
         return {
-          kind: special,
+          kind: answer,
           skip,
           asked: take,
           reason: 'status',
-          message: special,
-          status: special === 'refused' ? 400 : 500,
+          message: answer,
+          status: answer === 'refused' ? 400 : 500,
         }
       }
-      const items = special ?? model.items.slice(skip, skip + take)
       return {
         kind: 'items',
         skip,
@@ -88,14 +100,20 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
         serviceDate: null,
         startedAt: 0,
         handle: ++handle,
-        ids: items.map(({ id }) => id),
-        moments: items.map(({ at }) => at),
-        held: new Uint8Array(items.length),
-        met: Uint8Array.from(items, ({ id }) => (met.has(id) ? 1 : 0)),
+        ids: answer.map(({ id }) => id),
+        moments: answer.map(({ at }) => at),
+        held: new Uint8Array(answer.length),
+        met: Uint8Array.from(answer, ({ id }) => (met.has(id) ? 1 : 0)),
       }
     },
     drop: () => undefined,
-    expect: () => undefined,
+    expect(skip, stride) {
+      model.expected.push({ skip, stride, after: model.requests.length })
+    },
+    foresee(windows) {
+      early.clear()
+      for (const { skip, take } of windows) early.set(`${skip}:${take}`, ask(skip, take))
+    },
   }
   const steps = walk(source, {
     start: 0,

@@ -21,6 +21,14 @@ describe('a list that stands still', () => {
     expect(walked.requests).toBeLessThanOrEqual(100 + 8)
   })
 
+  test('is read ahead of its first window by a walk to its end, and by no walk that may be over with that window', async () => {
+    const [whole, head] = [makeModel(newestFirst(40)), makeModel(newestFirst(40))]
+    await walkModel(whole)
+    expect(whole.expected[0]).toEqual({ skip: 0, stride: 7, after: 0 })
+    await walkModel(head, { reached: ({ skip }) => skip > 0 })
+    expect(head.expected[0]).toEqual({ skip: 7, stride: 7, after: 1 })
+  })
+
   test.each([2, 3, 4, 7])('capped at %i items an answer is complete', async (cap) => {
     const model = makeModel(newestFirst(60), {
       answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, cap)),
@@ -219,6 +227,22 @@ describe('a list that changes while it is read', () => {
     // Its createdAt at the head shows that createdAt does not order this list.
     expect(walked.result.order).toBe('none')
   })
+
+  test.each(Array.from({ length: 16 }, (_, request) => request))(
+    'a deletion before request %i does not hide a last item that is too large to stand beside another',
+    async (deletedBefore) => {
+      const model = makeModel(newestFirst(25), {
+        before: (request, { items }) => void (request === deletedBefore && items.splice(3, 1)),
+        answer: (skip, take, { items }) => {
+          const window = items.slice(skip, skip + take)
+          const large = window.findIndex(({ id }) => id === 't00024')
+          return large > 0 ? window.slice(0, large) : window
+        },
+      })
+      const { result, met } = await walkModel(model)
+      expect(result.verdict === 'partial' || met.has('t00024')).toBe(true)
+    },
+  )
 
   test('everything deleted at once ends the walk', async () => {
     const walked = await walkWith((n, items) => (n >= 8 ? [] : items))
