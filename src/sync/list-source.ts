@@ -4,10 +4,10 @@ import { type Allowance, nextAllowance } from '../service/pacing.ts'
 import type { Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { Writer } from './thread.ts'
-import type { ParsedAnswer } from './writing.ts'
+import type { ParsedList } from './writing.ts'
 
 type Asked =
-  | { kind: 'parsed'; parsed: ParsedAnswer; startedAt: number; serviceDate: number | null }
+  | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 
 export interface ListSource extends WindowSource {
@@ -23,6 +23,8 @@ export interface ListSourceOptions {
   concurrency: number
   /** Nothing is read ahead from here on; null where the length of the list is not known. */
   total: number | null
+  /** Called with every answer before any of it is taken in. */
+  onParsed?(parsed: ParsedList): Promise<void>
   /** Called with the first window before anything is taken in: the place to refuse another account. */
   onFirst?(window: ItemsWindow, known: number): Promise<void>
 }
@@ -42,7 +44,11 @@ export function listSource(options: ListSourceOptions): ListSource {
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
   let depth: Allowance = { present: Math.min(FIRST_DEPTH, concurrency), borne: concurrency }
 
-  const decode = (raw: Uint8Array<ArrayBuffer>): Promise<ParsedAnswer> => writer.parseList(raw)
+  async function decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {
+    const parsed = await writer.parseList(raw)
+    if (parsed.hasPayload) await options.onParsed?.(parsed)
+    return parsed
+  }
 
   async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
     const answer = await service.list({ skip, take }, decode, maxRetries === undefined ? {} : { maxRetries })

@@ -21,9 +21,10 @@ export async function runHead(run: Run): Promise<NewsDone> {
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
-  const done = await runWalk(list.run, {
+  const done = await runWalk(run, {
     kind: 'head',
     begun: list.begun,
+    onParsed: list.onParsed,
     request: {
       start: 0,
       beyond: true,
@@ -73,9 +74,10 @@ export async function runTail(run: Run): Promise<NewsDone> {
   const list = watchList(run, 'created_asc', frontier)
   // Room for a run of neighbours before the open tasks, which change.
   const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
-  const done = await runWalk(list.run, {
+  const done = await runWalk(run, {
     kind: 'tail',
     begun: list.begun,
+    onParsed: list.onParsed,
     request: {
       start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
       accepts: list.holds,

@@ -1,18 +1,10 @@
-// What the mirror holds of listed tasks before they are taken in, on the writing side: which rows they are, and whether
-// the list has changed what it shows of them. Reads only.
+// How far what the mirror held before a walk can be relied on, on the writing side. Reads only.
 import type { Writing } from './writing.ts'
-
-/** A live task of the mirror. */
-export interface Standing {
-  seq: number
-  /** What the list last showed of it, as a hash; null where it never did. */
-  form: string | null
-}
 
 /** Walks looked back at, far more than ever end partial in a row. */
 const MOST_WALKS = 1_000
 
-export function standingLookUp({ tables, walks }: Writing) {
+export function standingLookUp({ walks }: Writing) {
   return {
     /**
      * The highest seq that was there before anything was taken in by a walk that ended short of `complete` or not at all,
@@ -27,15 +19,6 @@ export function standingLookUp({ tables, walks }: Writing) {
         settled = Math.min(settled, walk.maxSeqAtStart)
       }
       return settled
-    },
-
-    /** By index; null where the mirror holds no live task with this id. */
-    standing(ids: string[]): (Standing | null)[] {
-      return ids.map((id) => {
-        const known = tables.tasks.find(id)
-        if (known === undefined || known.deletedAt !== null) return null
-        return { seq: known.seq, form: tables.tasks.hashes(known.seq).listHash?.toString('base64') ?? null }
-      })
     },
   }
 }

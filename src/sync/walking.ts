@@ -9,6 +9,7 @@ import { walk } from '../walk/walk.ts'
 import type { Run } from './context.ts'
 import { listLength } from './length.ts'
 import { listSource } from './list-source.ts'
+import type { ParsedList } from './writing.ts'
 
 export interface WalkTask {
   kind: WalkKind
@@ -19,6 +20,8 @@ export interface WalkTask {
   resume?: WalkRow | null
   /** Called before the first window is asked for. */
   begun?(walkId: number): Promise<void>
+  /** Called with every answer before any of it is taken in. */
+  onParsed?(parsed: ParsedList): Promise<void>
   /** Items in the list when its end was last proven: for progress and for reading ahead. */
   total: number | null
 }
@@ -50,6 +53,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     walkId,
     concurrency: run.config.service.concurrency,
     total: task.total,
+    ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
     onFirst: async (_, known) => run.checkAccount?.(known),
   })
   const resume =

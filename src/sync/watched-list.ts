@@ -1,17 +1,13 @@
 // The list as a head or tail walk reads it, watched for runs of neighbours (neighbours.ts): every answer is compared with
 // what the mirror held before anything of it is taken in.
-import type { Service } from '../service/service.ts'
 import type { OrderEvidence } from '../walk/order.ts'
 import type { ItemsWindow } from '../walk/source.ts'
 import type { Run } from './context.ts'
 import { byPlace, type Candidate, holdsRun, inOrder, longestRun, type RunRules, runWanted } from './neighbours.ts'
-import { listedTask, prepareWindow } from './prepare.ts'
+import type { WalkTask } from './walking.ts'
+import type { ParsedList } from './writing.ts'
 
-export interface WatchedList {
-  /** The run, with a service that is watched. */
-  run: Run
-  /** To be called once the walk has its number. */
-  begun(walkId: number): Promise<void>
+export interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
   /** Whether the windows so far, in list order, hold a run older than the frontier. Items met before are passed over. */
   found(window: ItemsWindow, shown: OrderEvidence): Promise<boolean>
   /** Whether this window alone holds one. */
@@ -35,42 +31,23 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
   const { overlap, settleMs } = config.sync
   const inversionMs = run.facts.inversion_ms ?? 0
   const rules: RunRules = { order, inversionMs, wanted: runWanted(overlap) }
-  const finalStatuses: ReadonlySet<string> = new Set(config.sync.finalStatuses)
   const before = new Map<string, Known | null>()
   let stretch: Candidate[] = []
   let windows = 0
   let settled = Number.MAX_SAFE_INTEGER
 
-  async function compare(raw: Uint8Array): Promise<void> {
-    const shown = prepareWindow(raw, finalStatuses)
-    const standing = await writer.standing(shown.ids)
-    for (const [index, held] of standing.entries()) {
-      const id = shown.ids[index] as string
+  async function compare({ handle, ids }: ParsedList): Promise<void> {
+    const { seqs, isAsBefore } = await writer.standing(handle)
+    for (const [index, id] of ids.entries()) {
       // What was seen first counts: later this walk may have taken it in.
       if (before.has(id)) continue
-      const isAsBefore = held !== null && held.form === listedTask(shown, index).hash.toString('base64')
-      before.set(id, held === null || held.seq > settled ? null : { seq: held.seq, isAsBefore })
+      const seq = seqs[index] as number
+      before.set(id, seq === 0 || seq > settled ? null : { seq, isAsBefore: isAsBefore[index] === 1 })
     }
     for (const id of before.keys()) {
       if (before.size <= MOST_COMPARED) break
       before.delete(id)
     }
-  }
-
-  const service: Service = {
-    async list(window, decode, options) {
-      const watching: typeof decode = async (raw) => {
-        // Decoding gives the bytes away.
-        const copy = raw.slice()
-        const value = await decode(raw)
-        if (value.hasPayload) await compare(copy)
-        return value
-      }
-      return run.service.list(window, watching, options)
-    },
-    get: (id, decode, options) => run.service.get(id, decode, options),
-    traffic: () => run.service.traffic(),
-    close: () => run.service.close(),
   }
 
   /** Stretches of known tasks older than `bound`, the last one still open; anything else between them ends a stretch. */
@@ -100,12 +77,12 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
   }
 
   return {
-    run: { ...run, service },
-
     async begun(walkId) {
       // Without a frontier nothing is settled, and no walk of news can be complete.
       if (run.facts.frontier !== undefined) settled = await writer.settledSeq(walkId)
     },
+
+    onParsed: compare,
 
     async found(window, shown) {
       const seen = Math.min(settleMs, order === 'created_desc' ? shown.inversionDesc : shown.inversionAsc)

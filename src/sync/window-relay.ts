@@ -3,15 +3,17 @@
 // brought up to date here. Knows no tables.
 import type { Moment } from '../task.ts'
 import type { PreparedWindow } from './prepare.ts'
-import type { Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
-import type { ParsedAnswer } from './writing.ts'
+import type { Looked, Standing, TakeIn, TakenIn, Viewed } from './windows.ts'
+import type { ParsedList } from './writing.ts'
 
 /** Calls a method of the session in the writer thread, in the order of the calls; `transfer` is given away. */
 export type Call = (method: string, args: unknown[], transfer?: ArrayBuffer[]) => Promise<unknown>
 
 export interface WindowRelay {
-  parseList(raw: Uint8Array): Promise<ParsedAnswer>
+  parseList(raw: Uint8Array): Promise<ParsedList>
   view(handle: number, walkId: number): Promise<Viewed>
+  /** As the mirror is now: windows handed over to be taken in before are in it. */
+  standing(handle: number): Promise<Standing>
   /**
    * Answers before the window is taken in. Where that fails, this or a later call throws the error, and the writer
    * refuses whatever else it is told of the walk.
@@ -124,7 +126,7 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count }
       held.set(handle, { ids: window.ids, moments: window.moments, asked, viewed: null })
       const { statusCode, message, hasPayload } = window
-      return { handle, statusCode, message, hasPayload, count: window.ids.length }
+      return { handle, statusCode, message, hasPayload, count: window.ids.length, ids: window.ids }
     },
 
     async view(handle, walkId) {
@@ -142,6 +144,8 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       window.viewed = { walkId, met, after: count }
       return { ids, moments, met, held: heldBefore, known }
     },
+
+    standing: (handle) => call('standing', [handle]) as Promise<Standing>,
 
     async takeIn(step) {
       throwFailed()

@@ -23,6 +23,14 @@ export interface Viewed extends Looked {
   moments: Moment[]
 }
 
+/** What the mirror holds of the items of a window, by index. */
+export interface Standing {
+  /** Seqs of live tasks; 0 where it holds none. */
+  seqs: Float64Array
+  /** 1 where the list shows the task as it did last. */
+  isAsBefore: Uint8Array
+}
+
 /** More than are usually looked up ahead of being taken in; what was looked up before is looked up again. */
 const RECENT = 16
 
@@ -114,6 +122,15 @@ export function windowIntake(writing: Writing) {
     },
 
     look,
+
+    standing(handle: number): Standing {
+      const { window, unfit } = held.get(handle) as Held
+      const known = findAll(window, unfit).map((row) => (row?.deletedAt === null ? row : undefined))
+      return {
+        seqs: Float64Array.from(known, (row) => row?.seq ?? 0),
+        isAsBefore: Uint8Array.from(known, (row) => (row?.isListedSo === true ? 1 : 0)),
+      }
+    },
 
     /**
      * Takes a window in: rows, marks, walk progress, counts and set-aside items in one transaction, which the next

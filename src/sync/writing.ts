@@ -15,6 +15,11 @@ export interface ParsedAnswer {
   count: number
 }
 
+export interface ParsedList extends ParsedAnswer {
+  /** In list order; an item without a usable id has an identity of its own that no id can equal. */
+  ids: string[]
+}
+
 /** What the intakes share. */
 export interface Writing {
   db: Db
