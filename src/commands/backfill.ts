@@ -46,25 +46,28 @@ export const backfill: CommandSpec<BackfillFlags> = {
     if (ids !== undefined && (since !== null || until !== null)) {
       throw new MirrorError('usage-invalid', '--id cannot be combined with --since and --until')
     }
-    const { serviceContext } = await import('./service-context.ts')
-    const runContext = await serviceContext(context)
-    const { runSync } = await import('../sync/run.ts')
-    const { printRun } = await import('./print-run.ts')
-    const { noticeOf } = await import('./notice.ts')
-    const result = await noticeOf(context, runContext.config).ofRun('backfill', () =>
-      runSync(runContext, {
-        command: 'backfill',
-        full: ids === undefined && since === null && until === null,
-        details: runContext.config.sync.details,
-        rebind: flags.rebind === true,
-        maxDurationMs: runContext.config.sync.maxDurationMs,
-        since,
-        until,
-        refetch: flags.refetch === true,
-        ignoreNotBefore: flags.now === true,
-        ...(ids === undefined ? {} : { ids }),
-      }),
-    )
-    return printRun(context, result)
+    const { withThread } = await import('../sync/early-thread.ts')
+    return withThread(async () => {
+      const { serviceContext } = await import('./service-context.ts')
+      const runContext = await serviceContext(context)
+      const { runSync } = await import('../sync/run.ts')
+      const { printRun } = await import('./print-run.ts')
+      const { noticeOf } = await import('./notice.ts')
+      const result = await noticeOf(context, runContext.config).ofRun('backfill', () =>
+        runSync(runContext, {
+          command: 'backfill',
+          full: ids === undefined && since === null && until === null,
+          details: runContext.config.sync.details,
+          rebind: flags.rebind === true,
+          maxDurationMs: runContext.config.sync.maxDurationMs,
+          since,
+          until,
+          refetch: flags.refetch === true,
+          ignoreNotBefore: flags.now === true,
+          ...(ids === undefined ? {} : { ids }),
+        }),
+      )
+      return printRun(context, result)
+    })
   },
 }

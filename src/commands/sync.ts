@@ -38,24 +38,28 @@ export const sync: CommandSpec<SyncFlags> = {
     },
   ],
   async run(context, flags) {
-    const { serviceContext } = await import('./service-context.ts')
-    const runContext = await serviceContext(context)
-    const { runSync } = await import('../sync/run.ts')
-    const { printRun } = await import('./print-run.ts')
-    const { noticeOf } = await import('./notice.ts')
-    const work = () =>
-      runSync(runContext, {
-        command: 'sync',
-        full: flags.full === true,
-        details: runContext.config.sync.details,
-        dryRun: flags.dryRun === true,
-        allowMassDelete: flags.allowMassDelete === true,
-        rebind: flags.rebind === true,
-        ignoreNotBefore: flags.now === true,
-        maxDurationMs: runContext.config.sync.maxDurationMs,
-      })
-    // A dry run is nobody's business: a monitor would take it for a real one.
-    const result = flags.dryRun === true ? await work() : await noticeOf(context, runContext.config).ofRun('sync', work)
-    return printRun(context, result)
+    const { withThread } = await import('../sync/early-thread.ts')
+    return withThread(async () => {
+      const { serviceContext } = await import('./service-context.ts')
+      const runContext = await serviceContext(context)
+      const { runSync } = await import('../sync/run.ts')
+      const { printRun } = await import('./print-run.ts')
+      const { noticeOf } = await import('./notice.ts')
+      const work = () =>
+        runSync(runContext, {
+          command: 'sync',
+          full: flags.full === true,
+          details: runContext.config.sync.details,
+          dryRun: flags.dryRun === true,
+          allowMassDelete: flags.allowMassDelete === true,
+          rebind: flags.rebind === true,
+          ignoreNotBefore: flags.now === true,
+          maxDurationMs: runContext.config.sync.maxDurationMs,
+        })
+      // A dry run is nobody's business: a monitor would take it for a real one.
+      const isTrial = flags.dryRun === true
+      const result = isTrial ? await work() : await noticeOf(context, runContext.config).ofRun('sync', work)
+      return printRun(context, result)
+    })
   },
 }

@@ -1,10 +1,9 @@
 // The writer thread as the main thread sees it: the methods of `Session`, asynchronous. Raw bodies are transferred.
-import { extname } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
+import { takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
 import { type Call, type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
@@ -30,14 +29,10 @@ export type Reply =
   | { id: number; error: { code: ErrorCode; message: string; hint?: string; facts: Facts; cause?: string } }
   | { id: number; crash: { message: string; stack: string | undefined } }
 
-/** Starts the thread and opens the session in it. Throws what `openSession` throws; the thread has ended then. */
+/** Takes the thread and opens the session in it. Throws what `openSession` throws; the thread has ended then. */
 export async function startWriter(options: SessionOptions): Promise<Writer> {
-  const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
-  // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
   shareHandle(options.path)
-  // A young generation that may grow as it likes takes 100 MB more and saves no time (docs/performance.md).
-  const resourceLimits = { maxYoungGenerationSizeMb: 16 }
-  const worker = new Worker(file, { workerData: options, trackUnmanagedFds: false, resourceLimits })
+  const worker = takeThread()
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: unknown): void }>()
   let calls = 0
   let gone: Error | null = null
@@ -77,7 +72,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
   const { otherCall, ...windows } = windowRelay(call, prepareGently(new Set(options.finalStatuses)))
   const terminate = async (): Promise<void> => void (await worker.terminate())
   try {
-    await call('open', [])
+    await call('open', [options])
     // Here and not at the start of the program, which loading it would then slow down.
     keepYoungGenerationsSmall()
   } catch (error) {

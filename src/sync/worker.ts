@@ -1,5 +1,5 @@
 // Entry of the writer thread: hosts one session and answers calls one after another.
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { isMirrorError } from '../errors.ts'
 import { explain } from '../mirror/open.ts'
 import { openSession, type Session, type SessionOptions } from './session.ts'
@@ -7,6 +7,7 @@ import type { Reply, Request } from './thread.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 let session: Session | null = null
+let path = ''
 
 port.on('message', ({ id, method, args }: Request) => {
   port.postMessage(answer(id, method, args))
@@ -15,13 +16,15 @@ port.on('message', ({ id, method, args }: Request) => {
 function answer(id: number, method: string, args: unknown[]): Reply {
   try {
     if (method === 'open') {
-      session = openSession(workerData as SessionOptions)
+      const options = args[0] as SessionOptions
+      path = options.path
+      session = openSession(options)
       return { id, result: null }
     }
     const work = (session as Session)[method as keyof Session] as (...all: unknown[]) => unknown
     return { id, result: work(...args) }
   } catch (thrown) {
-    const error = explain((workerData as SessionOptions).path, thrown)
+    const error = explain(path, thrown)
     if (isMirrorError(error)) {
       const { code, message, hint, facts, cause } = error
       const why = cause instanceof Error ? cause.message : undefined
