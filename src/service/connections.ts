@@ -1,8 +1,9 @@
 // Connections to the one configured origin, through a proxy where one is set. Tells a connection that never came about
 // from one that broke, and leaves none behind. The only file that builds undici dispatchers.
 import type { Socket } from 'node:net'
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { Dispatcher, buildConnector as Undici } from 'undici'
 import { MirrorError } from '../errors.ts'
+import { buildConnector, Pool, proxyAgent } from './undici.ts'
 
 export interface ConnectionOptions {
   origin: string
@@ -34,7 +35,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   const open = new Set<Dispatcher>()
 
   /** Remembers the errors of a connector, and its sockets until they are connected: undici forgets those. */
-  function watched(connector: buildConnector.connector): buildConnector.connector {
+  function watched(connector: Undici.connector): Undici.connector {
     return (target, callback) => {
       const socket = connector(target, (...result) => {
         if (socket !== undefined) connecting.delete(socket)
@@ -47,14 +48,15 @@ export function openConnections(options: ConnectionOptions): Connections {
   }
 
   const connect = { ...TLS, timeout: options.connectTimeoutMs, allowH2: false }
-  const pool = (origin: string | URL, connector: buildConnector.connector) =>
+  const pool = (origin: string | URL, connector: Undici.connector) =>
     new Pool(origin, { ...POOL, connections: options.concurrency, connect: watched(connector) })
 
   function build(): Dispatcher {
     if (!options.proxy) return pool(options.origin, buildConnector(connect))
     const viaProxy = (origin: string | URL, given: object) =>
-      pool(origin, (given as { connect: buildConnector.connector }).connect)
+      pool(origin, (given as { connect: Undici.connector }).connect)
     try {
+      const ProxyAgent = proxyAgent()
       return new ProxyAgent({
         uri: options.proxy,
         connectTimeout: options.connectTimeoutMs,

@@ -7,6 +7,7 @@ import { happeningOfBreak } from './judgement.ts'
 import { type Noticed, notice } from './noticed.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { Unanswered } from './unanswered.ts'
+import { request } from './undici.ts'
 
 /** Errors are told in less than this; a longer body is judged by its HTTP status alone. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024
@@ -58,11 +59,10 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
 
   const { origin, path, body: text } = question
   const method = text === null ? 'GET' : 'POST'
-  const answer = await options.dispatcher
-    .request({ origin, method, path, headers, body: text, signal })
-    .catch((error) => {
-      throw broken(error, options.wasConnecting(error) ? 'connect' : 'head')
-    })
+  const asked = request(options.dispatcher, { origin, method, path, headers, body: text, signal })
+  const answer = await asked.catch((error) => {
+    throw broken(error, options.wasConnecting(error) ? 'connect' : 'head')
+  })
   // Until somebody reads it, its errors belong to nobody.
   answer.body.on('error', () => {})
 
