@@ -1,5 +1,5 @@
-// A window made ready for the writer: parsed, shaped, hashed. Pure, so it runs on whichever thread is idle; its rows are
-// bytes in one buffer, which crosses from thread to thread at no cost (docs/performance.md).
+// A window made ready for the writer: parsed, shaped, hashed. Pure, so that each part can be done by whichever thread has
+// time for it; rows are bytes in one buffer, which crosses from thread to thread at no cost (docs/performance.md).
 
 import { createHash } from 'node:crypto'
 import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../mirror/row-bytes.ts'
@@ -23,12 +23,15 @@ export interface PreparedWindow {
   rows: Uint8Array<ArrayBuffer>
   /** Where the row of every item ends. */
   ends: Uint32Array
-  /** 16 bytes for every item. */
-  hashes: Uint8Array
   /** FINAL | LACKS for every item. */
   flags: Uint8Array
   /** What cannot be taken in, by index. */
   unfit: [number, UnfitItem][]
+}
+
+export interface HashedWindow extends PreparedWindow {
+  /** 16 bytes for every item; zeros for those that are unfit. */
+  hashes: Uint8Array
 }
 
 const FINAL = 1
@@ -111,7 +114,6 @@ class WindowDraft {
   private readonly moments: Moment[] = []
   private readonly unfit: [number, UnfitItem][] = []
   private readonly ends: number[] = []
-  private readonly hashes: string[] = []
   private readonly flags: number[] = []
   private readonly rows: RowBytes
   private readonly finalStatuses: ReadonlySet<string>
@@ -125,47 +127,50 @@ class WindowDraft {
   add(item: PageItem): void {
     if (item.kind === 'unfit') {
       this.unfit.push([this.ids.length, item])
-      this.note(unfitIdentity(item.raw), item.createdAt, '', 0)
+      this.note(unfitIdentity(item.raw), item.createdAt, 0)
       return
     }
     const row = shapeTask(item.task)
     const final = isFinal(item.task, this.finalStatuses)
-    const start = this.rows.end
     this.rows.append(row)
-    this.note(row.id, momentOf(row), this.hashFrom(start), flagsOf(final, lacksParts(item.task, final)))
+    this.note(row.id, momentOf(row), flagsOf(final, lacksParts(item.task, final)))
   }
 
   addPlain(bytes: Buffer, plain: PlainItems): void {
     const final = plain.isFinal
-    const start = this.rows.end
     this.rows.appendPlain(bytes, plain.row)
-    this.note(plain.id, plain.createdAt, this.hashFrom(start), flagsOf(final, plain.lacksParts(final)))
+    this.note(plain.id, plain.createdAt, flagsOf(final, plain.lacksParts(final)))
   }
 
   window(envelope: Pick<PreparedWindow, 'statusCode' | 'message' | 'hasPayload'>): PreparedWindow {
     const { ids, moments, unfit } = this
-    const hashes = Buffer.alloc(ids.length * HASH)
-    for (const [index, hash] of this.hashes.entries()) hashes.write(hash, index * HASH, HASH, 'hex')
     const rows = this.rows.between(0, this.rows.end)
     const [ends, flags] = [Uint32Array.from(this.ends), Uint8Array.from(this.flags)]
-    return { ...envelope, ids, moments, rows, ends, hashes, flags, unfit }
+    return { ...envelope, ids, moments, rows, ends, flags, unfit }
   }
 
-  private hashFrom(start: number): string {
-    return hashOfRowBytes(this.rows.between(start, this.rows.end))
-  }
-
-  private note(id: string, moment: Moment, hash: string, flags: number): void {
+  private note(id: string, moment: Moment, flags: number): void {
     this.ids.push(id)
     this.moments.push(moment)
     this.ends.push(this.rows.end)
-    this.hashes.push(hash)
     this.flags.push(flags)
   }
 }
 
 function flagsOf(final: boolean, lacks: boolean): number {
   return (final ? FINAL : 0) | (lacks ? LACKS : 0)
+}
+
+/** About a millisecond for a megabyte. */
+export function withHashes(window: PreparedWindow): HashedWindow {
+  const { rows, ends } = window
+  const hashes = Buffer.alloc(ends.length * HASH)
+  let start = 0
+  for (const [index, end] of ends.entries()) {
+    if (end > start) hashes.write(hashOfRowBytes(rows.subarray(start, end)), index * HASH, HASH, 'hex')
+    start = end
+  }
+  return { ...window, hashes }
 }
 
 /** Gives memory back that nobody reads any more, instead of waiting until it is collected: megabytes for each window. */
@@ -181,7 +186,7 @@ export function prepareTask(task: Task, finalStatuses: ReadonlySet<string>): Lis
 }
 
 /** The item at `index`, which must not be an unfit one; valid as long as the window's rows. */
-export function listedTask({ ids, rows, ends, hashes, flags }: PreparedWindow, index: number): ListedTask {
+export function listedTask({ ids, rows, ends, hashes, flags }: HashedWindow, index: number): ListedTask {
   const start = index === 0 ? 0 : (ends[index - 1] as number)
   const flag = flags[index] as number
   return {
@@ -194,7 +199,7 @@ export function listedTask({ ids, rows, ends, hashes, flags }: PreparedWindow, i
 }
 
 /** The hash of the item at `index`. */
-export function listedHash({ hashes }: Pick<PreparedWindow, 'hashes'>, index: number): Buffer {
+export function listedHash({ hashes }: Pick<HashedWindow, 'hashes'>, index: number): Buffer {
   return Buffer.from(hashes.buffer, hashes.byteOffset + index * HASH, HASH)
 }
 

@@ -2,7 +2,7 @@
 // the writer always has the next one at hand. What it said of a window's items before other windows were taken in is
 // brought up to date here. Knows no tables.
 import type { Moment } from '../task.ts'
-import type { PreparedWindow } from './prepare.ts'
+import { type PreparedWindow, withHashes } from './prepare.ts'
 import type { Looked, Standing, TakeIn, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
@@ -47,8 +47,12 @@ interface Held {
 /** Rejects with `MirrorError` `body-invalid` for what is no answer of the service. */
 export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow>
 
+/** With fewer calls than this before it the writer has time to hash a window itself: it waits for this thread. */
+const BUSY = 3
+
 /** `prepare` is never called twice at once. */
-export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
+export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
+  let unanswered = 0
   const held = new Map<number, Held>()
   /** Windows taken in by walks so far, and which of them brought an id last, of those that matter still. */
   let count = 0
@@ -61,6 +65,15 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
   let failed: { error: unknown } | null = null
   let last: Promise<unknown> = Promise.resolve()
   let lastTaken: Promise<unknown> = Promise.resolve()
+
+  const call: Call = async (...given) => {
+    unanswered += 1
+    try {
+      return await callWriter(...given)
+    } finally {
+      unanswered -= 1
+    }
+  }
 
   function throwFailed(): void {
     if (failed === null) return
@@ -121,7 +134,8 @@ export function windowRelay(call: Call, prepare: Prepare): WindowRelay {
       const window = await prepared
       handles += 1
       const handle = handles
-      const answer = call('hold', [handle, window, current], [window.rows.buffer]) as Promise<Looked | null>
+      const given = unanswered < BUSY ? window : withHashes(window)
+      const answer = call('hold', [handle, given, current], [window.rows.buffer]) as Promise<Looked | null>
       noteFailure(answer)
       const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count }
       held.set(handle, { ids: window.ids, moments: window.moments, asked, viewed: null })

@@ -7,7 +7,7 @@ import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { countOutcome, type ListedTask, takeListed } from './intake.ts'
-import { listedHash, listedTask, type PreparedWindow, release } from './prepare.ts'
+import { type HashedWindow, listedHash, listedTask, type PreparedWindow, release, withHashes } from './prepare.ts'
 import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
@@ -51,7 +51,7 @@ export interface TakenIn {
 }
 
 interface Held {
-  window: PreparedWindow
+  window: HashedWindow
   unfit: Map<number, UnfitItem>
   known: (KnownTask | undefined)[]
   /** How much work there had been when `known` was looked up. */
@@ -90,7 +90,7 @@ export function windowIntake(writing: Writing) {
   }
 
   // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
-  const findAll = writing.db.transaction((window: PreparedWindow, unfit: Map<number, UnfitItem>) =>
+  const findAll = writing.db.transaction((window: HashedWindow, unfit: Map<number, UnfitItem>) =>
     window.ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id, listedHash(window, index)))),
   )
 
@@ -115,8 +115,12 @@ export function windowIntake(writing: Writing) {
   }
 
   return {
-    /** Keeps a prepared window until it is taken in or dropped, and looks it up for `walkId` where there is one. */
-    hold(handle: number, window: PreparedWindow, walkId: number | null): Looked | null {
+    /**
+     * Keeps a window until it is taken in or dropped, and looks it up for `walkId` where there is one. What the other
+     * thread had no time for is done here.
+     */
+    hold(handle: number, given: PreparedWindow | HashedWindow, walkId: number | null): Looked | null {
+      const window = 'hashes' in given ? given : withHashes(given)
       held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
       return walkId === null ? null : look(handle, walkId)
     },

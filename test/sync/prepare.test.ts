@@ -3,9 +3,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isMirrorError } from '../../src/errors.ts'
-import { rowOf } from '../../src/mirror/row-bytes.ts'
+import { contentHash, rowOf } from '../../src/mirror/row-bytes.ts'
 import { taskText } from '../../src/mirror/shape.ts'
-import { listedTask, type PreparedWindow, parseAll, prepareWindow, takePlainly } from '../../src/sync/prepare.ts'
+import {
+  type HashedWindow,
+  listedHash,
+  listedTask,
+  type PreparedWindow,
+  parseAll,
+  prepareWindow,
+  takePlainly,
+  withHashes,
+} from '../../src/sync/prepare.ts'
 import { taskText as anyTask, numberText, objectText, pageText, stringText, valueText } from '../support/json-text.ts'
 
 const DONE = new Set(['DONE'])
@@ -18,11 +27,11 @@ function drained<T>(steps: Generator<undefined, T>): T {
   }
 }
 
-type Outcome = PreparedWindow | { refused: unknown }
+type Outcome = HashedWindow | { refused: unknown }
 
 function outcome(work: () => PreparedWindow): Outcome {
   try {
-    const { rows, hashes, ...window } = work()
+    const { rows, hashes, ...window } = withHashes(work())
     // Copies: what stands around them in their buffers says nothing.
     return { ...window, rows: Uint8Array.from(rows), hashes: Uint8Array.from(hashes) }
   } catch (error) {
@@ -195,5 +204,16 @@ test('an escaped string, an odd number and a line break in a column come back as
   const told =
     '{"id":"a","data":{"body":"{\\"a\\":\\"b\\\\n\\"}\\n"},"result":{"body":{"n":1.0,"e":1E400,"s":"\\"\\t"}}}'
   const window = prepareWindow(Buffer.from(pageText([told])), DONE)
-  expect(taskText(rowOf(listedTask(window, 0).bytes))).toBe(told)
+  expect(taskText(rowOf(listedTask(withHashes(window), 0).bytes))).toBe(told)
+})
+
+test('an item that is fit has the hash of its row, and one that is unfit has none', () => {
+  const window = prepareWindow(Buffer.from(pageText(['{"id":"a"}', '{"id":7}', '{"id":"b","createdAt":5}'])), DONE)
+  const hashed = withHashes(window)
+  for (const index of [0, 2]) {
+    const { bytes, hash } = listedTask(hashed, index)
+    expect(hash).toEqual(contentHash(rowOf(bytes)))
+  }
+  expect(window.unfit.map(([index]) => index)).toEqual([1])
+  expect(listedHash(hashed, 1)).toEqual(Buffer.alloc(16))
 })

@@ -13,6 +13,7 @@ function noted({
   flush?: () => Promise<unknown>
 } = {}) {
   const calls: string[] = []
+  const hashed: boolean[] = []
   const sizes = new Map<number, number>()
   const looked = (handle: number): Looked => {
     const size = sizes.get(handle) as number
@@ -24,8 +25,9 @@ function noted({
       const [first] = args as [number | TakeIn]
       const handle = typeof first === 'number' ? first : first.handle
       if (method === 'hold') {
-        const [, window, walkId] = args as [number, { ids: string[] }, number | null]
+        const [, window, walkId] = args as [number, { ids: string[]; hashes?: Uint8Array }, number | null]
         sizes.set(handle, window.ids.length)
+        hashed.push('hashes' in window)
         calls.push(walkId === null ? `hold ${handle}` : `hold ${handle} for ${walkId}`)
         return walkId === null ? null : looked(handle)
       }
@@ -34,7 +36,7 @@ function noted({
     },
     async (raw) => prepareWindow(raw, new Set(['DONE'])),
   )
-  return { relay, calls }
+  return { relay, calls, hashed }
 }
 
 const page = (...ids: string[]) =>
@@ -97,6 +99,24 @@ test('a window is looked up anew when anything else was asked of the writer mean
   relay.otherCall()
   await relay.view(2, 7)
   expect(calls).toEqual(['hold 1', 'look 1', 'hold 2 for 7', 'look 2'])
+})
+
+test('a writer that has other things to do is given the hashes, and one that waits makes them itself', async () => {
+  let commit = () => {}
+  const taken = new Promise<void>((resolve) => {
+    commit = resolve
+  })
+  const { relay, hashed } = noted({ takeIn: () => taken })
+  for (const id of ['a', 'b', 'c', 'd']) await relay.parseList(page(id))
+  for (const handle of [1, 2, 3]) {
+    await relay.view(handle, 7)
+    await relay.takeIn(step(handle))
+  }
+  await relay.parseList(page('e'))
+  commit()
+  await relay.settle()
+  await relay.parseList(page('f'))
+  expect(hashed).toEqual([false, false, false, false, true, false])
 })
 
 test.each([
