@@ -1,6 +1,7 @@
 // Reads one cut of the mirror: everything inside one read transaction on a connection of its own, in bounded batches.
 // Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
-import { explain, openReader } from '../mirror/open.ts'
+import { explain } from '../mirror/explain.ts'
+import { openReader } from '../mirror/open.ts'
 import type { Verdict } from '../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
 
