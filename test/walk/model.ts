@@ -56,18 +56,13 @@ export interface WalkOptions extends Partial<WalkRequest> {
   onTake?: (step: WalkStep & { kind: 'take' }) => boolean
 }
 
-/** Runs a walk over the model to its end, with marks kept in memory. */
-export async function walkModel(model: Model, request: WalkOptions = {}): Promise<Walked> {
-  const { window = 10, overlap = 3, marks, onTake, ...rest } = request
-  const met = marks ?? new Set<string>()
-  const unreadable: number[] = []
-  let throughout: Set<string> | null = null
+/** The model as a walk reads it; `met` are its marks. `onRead` is called before each answer. */
+export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => void = () => undefined): WindowSource {
   let handle = 0
-  const source: WindowSource = {
+  return {
     async read(skip: number, take: number, _options?: ReadOptions): Promise<WindowAnswer> {
       model.before?.(model.requests.length, model)
-      const listed = new Set(model.items.map(({ id }) => id))
-      throughout = throughout === null ? listed : throughout.intersection(listed)
+      onRead()
       model.requests.push({ skip, take })
       const special = model.answer?.(skip, take, model) ?? null
       if (special === 'refused' || special === 'failed') {
@@ -97,6 +92,18 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
     drop: () => undefined,
     expect: () => undefined,
   }
+}
+
+/** Runs a walk over the model to its end, with marks kept in memory. */
+export async function walkModel(model: Model, request: WalkOptions = {}): Promise<Walked> {
+  const { window = 10, overlap = 3, marks, onTake, ...rest } = request
+  const met = marks ?? new Set<string>()
+  const unreadable: number[] = []
+  let throughout: Set<string> | null = null
+  const source = sourceOf(model, met, () => {
+    const listed = new Set(model.items.map(({ id }) => id))
+    throughout = throughout === null ? listed : throughout.intersection(listed)
+  })
   const steps = walk(source, {
     start: 0,
     beyond: true,
