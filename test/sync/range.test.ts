@@ -1,30 +1,43 @@
-// A range walk does not take the word of a list whose order was misread: newest created first, while it is really newest
-// written first, and tasks of any age come to the front.
+// A range walk of a list whose order was misread: it looked newest created first, but is newest written first, so that
+// tasks of any age may come to its front.
 import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
-/** A mirror of a list by last update that looked like one by `createdAt` when it was walked. */
+/** A mirror of so many tasks that nobody had written to yet, and a backfill of what was created since the `index`th. */
 async function makeMisread(tasks: number) {
   const scratch = makeScratch()
   onTestFinished(() => scratch[Symbol.dispose]())
   const simulator = await startSimulator({ order: 'updated_desc', tasks, openFraction: 0, compression: 'none' })
   onTestFinished(() => simulator.close())
+  const { account } = simulator
+  const ids = account.ids()
   const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 4, overlap: 2 } })
   const { summary } = await runSync(context, { command: 'sync' })
   expect(summary).toMatchObject({ verdict: 'complete', order: 'created_desc' })
-  const { account } = simulator
-  const createdAt = (index: number): number => JSON.parse(account.get(account.idAt(index)) as string).createdAt
-  return { account, createdAt, sync: runSync.bind(null, context) }
+  const { createdAt: at } = JSON.parse(account.get(ids[30] as string) as string) as { createdAt: number }
+  return { account, ids, at, backfill: (since: number) => runSync(context, { command: 'backfill', since }) }
 }
 
-test('debug', async () => {
-  const { account, createdAt, sync } = await makeMisread(60)
-  const since = createdAt(30)
-  account.move([40,42,44].map((index) => account.idAt(index)))
-  account.insert(1)
-  const { summary, notes } = await sync({ command: 'backfill', since })
-  console.log(summary, notes)
+const PARTIAL = { verdict: 'partial', plan: ['range', 'details'] }
+
+test('a few old tasks at the front do not end it: it goes on and sees the order broken', async () => {
+  const { account, ids, at, backfill } = await makeMisread(60)
+  // Oldest last, as in a list that is newest created first.
+  account.move([44, 42, 40].map((index) => ids[index] as string))
+  account.insert(1, { openShare: 0 })
+  const { summary, notes } = await backfill(at)
+  expect(summary).toMatchObject(PARTIAL)
+  expect(notes).toEqual([expect.stringContaining('the order of the list is not proven')])
+})
+
+test('two tasks are too few to show an order, but enough to show that it is another', async () => {
+  const { account, ids, at, backfill } = await makeMisread(60)
+  account.remove(ids.filter((_, index) => index !== 10 && index !== 20))
+  account.move([ids[20] as string])
+  const { summary, notes } = await backfill(at)
+  expect(summary).toMatchObject(PARTIAL)
+  expect(notes).toEqual([expect.stringContaining('the order of the list is not proven')])
 })
