@@ -1,6 +1,6 @@
 // What rows become before they have a place in a file: what one thread hands to another. Types only.
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
-import type { Stretch } from './rows.ts'
+import type { Stretch } from './stretches.ts'
 
 /** A row group as it stands in a file, but for its place there: offsets count from its own beginning. */
 export interface PackedRowGroup {

@@ -5,7 +5,8 @@ import { taskLine } from './ndjson.ts'
 import type { Packed, PackedStretch } from './packed.ts'
 import type { Codec } from './parquet/engine.ts'
 import { type Redactor, redactRow } from './redact.ts'
-import type { CutReader, Stretch } from './rows.ts'
+import type { CutReader } from './rows.ts'
+import type { Stretch } from './stretches.ts'
 
 /** All that an encoder has to know, in a form that can cross to another thread. */
 export type PackerOptions =

@@ -1,8 +1,10 @@
 // Reads one cut of the mirror: everything inside one read transaction on a connection of its own, in bounded batches.
 // Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
-import { explain, openReader } from '../mirror/open.ts'
+import { explain } from '../mirror/explain.ts'
+import { openReader } from '../mirror/open.ts'
 import type { Verdict } from '../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
+import { type Conditions, conditionsOf, type Place, rangeOf, type Stretch, stretchesOf } from './stretches.ts'
 
 export interface Filters {
   /** Lower bound of `createdAt` (inclusive), epoch ms. Tasks without an integer `createdAt` are outside any bound. */
@@ -15,18 +17,6 @@ export interface Filters {
   includeDeleted?: boolean
   /** Only rows with a greater `change_seq`; all where absent. */
   sinceSeq?: number | null
-}
-
-/** A row's place in the order of `created_at, id`. */
-export interface Place {
-  createdAt: bigint | null
-  id: string
-}
-
-/** The rows behind `after` (null: from the first), up to and with the one at `upTo` (null: to the last). */
-export interface Stretch {
-  after: Place | null
-  upTo: Place | null
 }
 
 export interface CutReader {
@@ -64,12 +54,11 @@ const DELETED_AT = positionOf('deleted_at')
 const CHANGE_SEQ = positionOf('change_seq')
 const NAMES = COLUMNS.map((column) => column.source).join()
 
-/** Below every other `created_at` there can be. */
-const LEAST_INTEGER = -(2n ** 63n)
 /** Of a stretch, however large the rows are. */
 const LEAST_ROWS = 50
 
-type Bound = bigint | string
+const EVERY_ROW: Conditions = { terms: [], bounds: [] }
+
 type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
 
 /**
@@ -92,6 +81,8 @@ export function watchCommits(path: string): { hasCommits(): boolean; close(): vo
 
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
+  const range = rangeOf(filters)
+  const { terms, bounds } = range
   const db = openReader(path)
   let byId: Statement | null = null
   const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
@@ -117,119 +108,61 @@ export function openCut(path: string, filters: Filters): CutReader {
     throw explain(path, error)
   }
 
-  function range(): { terms: string[]; bounds: Bound[] } {
-    const terms: string[] = []
-    const bounds: Bound[] = []
-    for (const [term, bound] of [
-      ['created_at >= ?', filters.since],
-      ['created_at < ?', filters.until],
-    ] as const) {
-      if (bound === undefined || bound === null) continue
-      terms.push(term)
-      bounds.push(BigInt(bound))
-    }
-    return { terms, bounds }
-  }
-
-  function count(table: string, terms: string[], bounds: Bound[]): number {
-    const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
+  function count(table: string, conditions: Conditions): number {
+    const where = conditions.terms.length === 0 ? '' : `WHERE ${conditions.terms.join(' AND ')}`
     return db
       .prepare(`SELECT count(*) FROM ${table} ${where}`)
       .pluck()
-      .get(...bounds) as number
+      .get(...conditions.bounds) as number
   }
 
   function total(): number | null {
-    const { terms, bounds } = range()
     if (filters.statuses) return null
     if (hasSince) return terms.length === 0 && filters.includeDeleted ? changed() : null
-    const all = count('tasks', terms, bounds)
+    const all = count('tasks', range)
     if (filters.includeDeleted) return all
     // By the partial index of tombstones, which are few; both counts together never touch the payloads.
-    return all - count('tasks INDEXED BY tasks_deleted_at', [...terms, 'deleted_at IS NOT NULL'], bounds)
+    const deleted = { terms: [...terms, 'deleted_at IS NOT NULL'], bounds }
+    return all - count('tasks INDEXED BY tasks_deleted_at', deleted)
   }
 
   function changed(): number {
-    return count('tasks INDEXED BY tasks_change_seq', ['change_seq > ?'], [BigInt(filters.sinceSeq ?? 0)])
-  }
-
-  /** The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. */
-  function pieces({ after, upTo }: Stretch): { terms: string[]; bounds: Bound[] }[] {
-    const found: { terms: string[]; bounds: Bound[] }[] = []
-    function add(...conditions: [string, Bound[]][]): void {
-      const { terms, bounds } = range()
-      for (const [term, more] of conditions) {
-        terms.push(term)
-        bounds.push(...more)
-      }
-      found.push({ terms, bounds })
-    }
-    if (after === null || after.createdAt === null) {
-      const isLast = upTo !== null && upTo.createdAt === null
-      add(
-        ['created_at IS NULL', []],
-        ...(after === null ? [] : ([['id > ?', [after.id]]] as [string, Bound[]][])),
-        ...(isLast ? ([['id <= ?', [upTo.id]]] as [string, Bound[]][]) : []),
-      )
-      if (isLast) return found
-    }
-    const isBehind = after !== null && after.createdAt !== null
-    add(
-      isBehind
-        ? ['(created_at, id) > (?, ?)', [after.createdAt as bigint, after.id]]
-        : ['created_at >= ?', [LEAST_INTEGER]],
-      ...(upTo === null
-        ? []
-        : ([['(created_at, id) <= (?, ?)', [upTo.createdAt as bigint, upTo.id]]] as [string, Bound[]][])),
-    )
-    return found
+    const behind = { terms: ['change_seq > ?'], bounds: [BigInt(filters.sinceSeq ?? 0)] }
+    return count('tasks INDEXED BY tasks_change_seq', behind)
   }
 
   function* stretches(bytes: number): Generator<Stretch, void, void> {
-    const rows = rowsOf(bytes)
-    for (let after: Place | null = null; ; ) {
-      const upTo = placeBehind(after, rows)
-      yield { after, upTo }
-      if (upTo === null) return
-      after = upTo
-    }
+    const index = { place, count: (conditions: Conditions) => count('tasks INDEXED BY tasks_created_at', conditions) }
+    yield* stretchesOf(index, range, rowsOf(bytes))
+  }
+
+  /** By the index, never by the rows. */
+  function place(conditions: Conditions, nth: number): Place | null {
+    const found = db
+      .prepare(
+        `SELECT created_at AS createdAt, id FROM tasks INDEXED BY tasks_created_at
+         WHERE ${conditions.terms.join(' AND ')} ORDER BY created_at, id LIMIT 1 OFFSET ?`,
+      )
+      .safeIntegers()
+      .get(...conditions.bounds, BigInt(nth - 1)) as Place | undefined
+    return found ?? null
   }
 
   /** So many rows hold about `bytes`, by the size of the mirror and the share of tombstones. */
   function rowsOf(bytes: number): number {
     const pragma = (name: string) => db.pragma(name, { simple: true }) as number
     const size = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
-    const { terms, bounds } = range()
-    const share = (total() ?? 0) / Math.max(count('tasks', terms, bounds), 1)
-    return Math.max(Math.round((bytes * count('tasks', [], [])) / size / Math.max(share, 0.1)), LEAST_ROWS)
-  }
-
-  /** The place of the `rows`th row behind `after`; null where there are fewer. By the index, never by the rows. */
-  function placeBehind(after: Place | null, rows: number): Place | null {
-    let left = rows
-    for (const { terms, bounds } of pieces({ after, upTo: null })) {
-      const where = terms.join(' AND ')
-      const found = db
-        .prepare(
-          `SELECT created_at AS createdAt, id FROM tasks INDEXED BY tasks_created_at WHERE ${where}
-           ORDER BY created_at, id LIMIT 1 OFFSET ?`,
-        )
-        .safeIntegers()
-        .get(...bounds, BigInt(left - 1)) as Place | undefined
-      if (found !== undefined) return found
-      left -= count('tasks INDEXED BY tasks_created_at', terms, bounds)
-    }
-    return null
+    const share = (total() ?? 0) / Math.max(count('tasks', range), 1)
+    return Math.max(Math.round((bytes * count('tasks', EVERY_ROW)) / size / Math.max(share, 0.1)), LEAST_ROWS)
   }
 
   /** The rows of the range in order: read through by the index, or looked up where only few have changed. */
   function select(): Iterable<RawRow> {
-    const { terms, bounds } = range()
     const since = BigInt(filters.sinceSeq ?? 0)
     // Integers come as bigint: exact at 64 bit, and faster than CAST to text.
     const rows = (sql: string) => db.prepare(sql).raw().safeIntegers()
     const few = hasSince ? changed() : null
-    if (few !== null && few <= MOST_LOOKED_UP && few * 4 <= count('tasks', [], [])) {
+    if (few !== null && few <= MOST_LOOKED_UP && few * 4 <= count('tasks', EVERY_ROW)) {
       const seqs = db
         .prepare(
           `SELECT seq FROM tasks INDEXED BY tasks_change_seq WHERE ${['change_seq > ?', ...terms].join(' AND ')}
@@ -255,7 +188,7 @@ export function openCut(path: string, filters: Filters): CutReader {
   }
 
   function* rowsIn(stretch: Stretch): Generator<RawRow> {
-    for (const { terms, bounds } of pieces(stretch)) {
+    for (const { terms, bounds } of conditionsOf(stretch, range)) {
       const statement = db.prepare(
         `SELECT ${NAMES} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
       )

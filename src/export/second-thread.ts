@@ -7,7 +7,8 @@ import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
 import type { PackedStretch } from './packed.ts'
 import type { PackerOptions } from './packer.ts'
-import { type CutReader, type Filters, openCut, type Stretch, watchCommits } from './rows.ts'
+import { type CutReader, type Filters, openCut, watchCommits } from './rows.ts'
+import type { Stretch } from './stretches.ts'
 import type { Format } from './target.ts'
 
 export type Ask =

@@ -1,7 +1,7 @@
 // Brings a whole cut, packed by two threads, in order. Knows who packs what and how far ahead; nothing of formats.
 import type { PackedStretch } from './packed.ts'
 import type { PackStretch } from './packer.ts'
-import type { Stretch } from './rows.ts'
+import type { Stretch } from './stretches.ts'
 
 /** Given to the other thread at once: one that it works on and one that it finds next. */
 const GIVEN = 2

@@ -3,7 +3,8 @@
 import { chmodSync, closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { explaining, refuseForeign } from './open.ts'
+import { explaining } from './explain.ts'
+import { refuseForeign } from './open.ts'
 
 export interface Lock {
   release(): void

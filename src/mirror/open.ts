@@ -19,6 +19,7 @@ import { basename, dirname, join } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
+import { explaining } from './explain.ts'
 
 export type Db = Database.Database
 
@@ -281,51 +282,4 @@ export function syncFolder(folder: string): void {
   } finally {
     closeSync(handle)
   }
-}
-
-/** Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`. */
-export function explaining<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw explain(path, error)
-  }
-}
-
-/** What an error of SQLite or of the file system means for the mirror at `path`. Others come back as they are. */
-export function explain(path: string, error: unknown): unknown {
-  if (error instanceof MirrorError || !(error instanceof Error) || !('code' in error)) return error
-  const code = String(error.code)
-  const detail = { facts: { path, sqlite: code }, cause: error }
-  if (code.startsWith('SQLITE_FULL') || code === 'ENOSPC' || code === 'EDQUOT') {
-    return new MirrorError('disk-full', `The disk of ${path} is full; what was committed before is kept`, {
-      ...detail,
-      hint: 'Free some space and run the same command again.',
-    })
-  }
-  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
-    return new MirrorError('mirror-damaged', `The mirror ${path} is damaged: ${error.message}`, {
-      ...detail,
-      hint: 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.',
-    })
-  }
-  if (code.startsWith('SQLITE_READONLY') || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return new MirrorError('mirror-unwritable', `${path} cannot be written: ${error.message}`, {
-      ...detail,
-      hint: 'Check the owner and mode of the file and its folder, and that the mount is writable.',
-    })
-  }
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return new MirrorError('mirror-locked', `${path} is locked by another program: ${error.message}`, {
-      ...detail,
-      hint: 'Wait until it has finished, or raise mirror.busyTimeoutMs.',
-    })
-  }
-  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code === 'EIO') {
-    return new MirrorError('mirror-unreadable', `${path} cannot be read or written: ${error.message} (${code})`, {
-      ...detail,
-      hint: 'Check the disk and the rights on the file and its folder, then run the same command again.',
-    })
-  }
-  return error
 }

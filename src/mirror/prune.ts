@@ -2,8 +2,9 @@
 // was there, when, and when it was deleted. Synchronous batches with turns between them, so that a signal is heard.
 // Unused parts of the file may hold traces of what was removed until a VACUUM.
 import { setImmediate as turn } from 'node:timers/promises'
+import { explaining } from './explain.ts'
 import { takeLock } from './lock.ts'
-import { type Db, explaining, openReader, openWriter, type WriterOptions } from './open.ts'
+import { type Db, openReader, openWriter, type WriterOptions } from './open.ts'
 import { contentHash } from './row-bytes.ts'
 import { TASK_COLUMNS } from './shape.ts'
 import { taskTable } from './tasks.ts'

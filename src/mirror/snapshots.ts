@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isMirrorError } from '../errors.ts'
-import { explain, explaining, openReader } from './open.ts'
+import { explain, explaining } from './explain.ts'
+import { openReader } from './open.ts'
 
 export interface SnapshotRow {
   id: string

@@ -1,5 +1,6 @@
 // Writes a mirror anew into another file, in a process of its own: it is one statement that can take minutes.
-import { explain, openReader } from './open.ts'
+import { explain } from './explain.ts'
+import { openReader } from './open.ts'
 import { askProcess } from './statement-process.ts'
 
 export interface Vacuumed {

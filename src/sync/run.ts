@@ -1,12 +1,13 @@
-// One run of `sync` or `backfill`: opens the mirror, plans, carries the plan out step by step, and says how it ended.
-// Every decision lies in a file of its own; this one keeps their order and the exit code.
-import { EXIT, exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
+// One run of `sync` or `backfill`: opens the mirror, plans, carries the plan out step by step, and closes the mirror,
+// whatever happens. Every decision lies in a file of its own; this one keeps their order.
+import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import type { Service } from '../service/service.ts'
-import type { Outcome, Verdict } from '../task.ts'
+import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import { conclude, type Ended, fallShort } from './conclude.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
-import { learn, type Run, type RunContext } from './context.ts'
+import type { Run, RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
 import { askForAll, dueBy } from './details.ts'
 import { partialNote, runFull } from './full.ts'
@@ -14,13 +15,12 @@ import { runHead, runTail } from './news.ts'
 import { askOpenTasks } from './open-tasks.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { runRange } from './range.ts'
-import type { RunResult, RunSummary } from './summary.ts'
+import type { RunResult } from './summary.ts'
 import { startWriter, type Writer } from './thread.ts'
 
 export type { RunContext } from './context.ts'
 export type { SyncRequest } from './plan.ts'
 
-const DAY_MS = 86_400_000
 /** Open tasks asked for before a full walk goes on, so that neither keeps the other waiting for ever. */
 const OPEN_BEFORE_A_LONG_WALK = 50
 /** A WAL beyond this is worth a word: some reader keeps it from being folded back. */
@@ -95,13 +95,6 @@ async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
   }
 }
 
-interface Ended {
-  plan: PlanStep[]
-  verdicts: Verdict[]
-  drift: number
-  codes: number[]
-}
-
 /** Beyond eight windows hardly anything is gained (docs/performance.md); a reader waits no longer for what is new. */
 const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
@@ -135,11 +128,6 @@ async function carryOut(run: Run, ended: Ended): Promise<void> {
   if (details > 0 && request.details !== 'never') {
     fallShort(run, ended, `${details} tasks still owe a detail; the next run asks again.`)
   }
-}
-
-function fallShort(run: Run, ended: Ended, note: string): void {
-  run.notes.push(note)
-  ended.codes.push(EXIT.partial)
 }
 
 async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number): Promise<void> {
@@ -235,99 +223,6 @@ async function isListEmpty(run: Run): Promise<boolean> {
   if (answer.kind !== 'ok') return false
   await run.writer.dropWindow(answer.value.handle)
   return answer.value.count === 0
-}
-
-async function conclude(
-  run: Run,
-  ended: Ended,
-  error: unknown,
-  startedAt: number,
-  stopped: AbortSignal,
-): Promise<RunResult> {
-  const { writer, request, now, service } = run
-  const traffic = service.traffic()
-  const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
-  if (error !== null && isMirrorError(error, 'wait-too-long')) {
-    const until = Number(error.facts.notBefore)
-    if (Number.isFinite(until)) {
-      await learn(run, { not_before: Math.min(until, now() + DAY_MS) }).catch(() => undefined)
-    }
-  }
-  const counts = await writer.counts().catch(() => null)
-  if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
-  if (counts.rejected > 0) {
-    fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
-  }
-  const signalled = interrupted && isMirrorError(stopped.reason) ? Number(stopped.reason.facts.exitCode) : Number.NaN
-  let exitCode = Number.isInteger(signalled)
-    ? signalled
-    : worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
-  let outcome: Outcome = interrupted
-    ? 'interrupted'
-    : error !== null && exitCode !== EXIT.partial
-      ? 'failed'
-      : exitCode === EXIT.done
-        ? 'ok'
-        : 'partial'
-  const verdict = ended.verdicts.length === 0 ? null : ended.verdicts.includes('partial') ? 'partial' : 'complete'
-  const plan = ended.plan.map(({ kind }) => kind)
-  const { requests, retries, bytes, waitedMs } = traffic
-  await writer
-    .endRun(
-      {
-        plan,
-        outcome,
-        verdict,
-        drift: ended.drift,
-        exitCode,
-        requests,
-        retries,
-        bytes,
-        waitedMs,
-        error: isMirrorError(error)
-          ? { code: error.code, message: error.message }
-          : error === null
-            ? null
-            : { code: 'bug', message: String(error) },
-      },
-      now(),
-    )
-    .catch((second: unknown) => {
-      error ??= second
-      exitCode = worstExitCode(exitCode, exitCodeOf(second))
-      if (!interrupted) outcome = 'failed'
-    })
-  const lastFull = await writer.lastFull()
-  const summary: RunSummary = {
-    schemaVersion: 1,
-    runId: run.opened.runId,
-    command: request.command,
-    plan,
-    outcome,
-    verdict,
-    range: { since: request.since ?? null, until: request.until ?? null },
-    lastFullWalk:
-      lastFull === null
-        ? null
-        : {
-            id: lastFull.id,
-            verdict: lastFull.verdict as Verdict,
-            reason: lastFull.reason,
-            startedAt: lastFull.startedAt,
-            finishedAt: lastFull.finishedAt as number,
-          },
-    order: run.facts.order ?? null,
-    requests,
-    retries,
-    ...counts,
-    openTasks: await writer.owedCount('open'),
-    drift: ended.drift,
-    bytes,
-    durationMs: now() - startedAt,
-    waitedMs,
-    notBefore: run.facts.not_before ?? null,
-  }
-  return { summary, exitCode, notes: run.notes, error }
 }
 
 function durationReached(): MirrorError {

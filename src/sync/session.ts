@@ -1,15 +1,16 @@
-// Everything that happens on the writing connection: parse, shape, hash, commit. Synchronous, so that nothing can await
-// inside a transaction. Runs in the writer thread (thread.ts), and directly in tests; knows the mirror and the wire
-// format, not the network.
+// Everything that happens on the writing connection: windows that are ready (prepare.ts) and details are looked up and
+// committed, with the walks, the run and what is owed. Synchronous, so that nothing can await inside a transaction. Runs
+// in the writer thread (worker.ts), and directly in tests; knows the mirror and the wire format, not the network.
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { commitsTo, type Gathering } from '../mirror/commits.ts'
+import { explaining } from '../mirror/explain.ts'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
-import { beginTrial, closeWriter, type Db, endTrial, explaining, openWriter } from '../mirror/open.ts'
+import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../mirror/open.ts'
 import { type Owed, type OwedReason, owedTable } from '../mirror/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../mirror/runs.ts'
 import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
@@ -250,9 +251,9 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
 
     /**
      * Ends the connection and gives the lock back, whatever happens; windows gathered since the last commit are lost, so
-     * `endRun` comes before. Returns the size of a WAL that readers keep from
-     * being folded back, bytes. Throws where the disk keeps it: nothing is lost, the next run folds it back; and where
-     * somebody has taken the file away, which SQLite does not notice.
+     * `endRun` comes before. Returns the size in bytes of a WAL that readers keep from being folded back. Throws where
+     * the disk keeps it (nothing is lost, the next run folds it back), and where somebody has taken the file away, which
+     * SQLite does not notice.
      */
     close(): number {
       try {

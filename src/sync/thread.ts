@@ -1,4 +1,5 @@
-// The writer thread as the main thread sees it: the methods of `Session`, asynchronous. Raw bodies are transferred.
+// The writer thread as the main thread sees it: the methods of `Session`, asynchronous. Windows are made ready on this
+// side; their rows, and the raw bodies of details, are transferred, not copied.
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'

@@ -1,5 +1,5 @@
-// Windows on the writing side: looked up with the walk's marks, taken in with everything that
-// describes them. Knows the wire format and the mirror, not the network.
+// Windows on the writing side: looked up with the walk's marks, taken in with everything that describes them. Knows what
+// prepare.ts made of the answer, and the mirror; not the network.
 import type { Marks } from '../mirror/marks.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import type { KnownTask } from '../mirror/tasks.ts'

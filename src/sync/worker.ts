@@ -1,7 +1,7 @@
 // Entry of the writer thread: hosts one session and answers calls one after another.
 import { parentPort } from 'node:worker_threads'
 import { isMirrorError } from '../errors.ts'
-import { explain } from '../mirror/open.ts'
+import { explain } from '../mirror/explain.ts'
 import { openSession, type Session, type SessionOptions } from './session.ts'
 import type { Reply, Request } from './thread.ts'
 

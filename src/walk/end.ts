@@ -2,9 +2,9 @@
 // answer may be a cap: only the last item seen again, with nothing behind it, is an end.
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
+import { followLast } from './last-item.ts'
 import { foresee, isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
-import { followLast } from './ties.ts'
 
 export type EndJudgement =
   /**

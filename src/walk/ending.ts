@@ -1,5 +1,5 @@
-// A walk at what looks like the end of the list: asks whether it is (end.ts), goes on by place where answers are cut, and
-// proves the tie run before it.
+// A walk at what looks like the end of the list: asks whether it is (end.ts), goes on by place where answers are cut,
+// and proves the tie run before it.
 import type { Moment } from '../task.ts'
 import { extendChain } from './chain.ts'
 import { type Course, type Ended, lastOf, type Steps } from './course.ts'
@@ -60,7 +60,8 @@ export async function* acceptEnd(
   if (course.counting !== null) {
     // A short answer says that nothing stands behind it only where answers are not cut.
     const { cut, filtered } = course.endQuestion(last, end.index)
-    yield* proveCounted(course, end.index + 1, end.repeats === true ? end.index + 1 : null, !cut && !filtered)
+    const limit = end.repeats === true ? end.index + 1 : null
+    yield* proveCounted(course, end.index + 1, { limit, atEnd: !cut && !filtered })
   }
   course.total = end.index + 1
   const { chain, firstWindow } = course

@@ -1,11 +1,11 @@
-// A walk in the middle of equal createdAt: windows whose every anchor is in the tie run of the chain's last item, and runs
-// that have to be counted before anything behind them is trusted (design.md 6.1, "Ties").
+// A walk in the middle of equal createdAt: windows whose every anchor is in the tie run of the chain's last item, and
+// runs that have to be counted before anything behind them is trusted (design.md 6.1, "Ties").
 import type { ChainState } from './chain.ts'
 import type { Course, Steps } from './course.ts'
 import { showsRunBehind } from './guards.ts'
 import { capacityOf } from './pace.ts'
 import type { ItemsWindow } from './source.ts'
-import { type CountedRun, proveRun } from './ties.ts'
+import { type CountedRun, type ProofOptions, proveRun } from './ties.ts'
 
 /** How often a window is read anew from before its tie run, before that is counted. */
 const TIED_TRIES = 2
@@ -43,21 +43,15 @@ export async function acceptTied(course: Course, window: ItemsWindow): Promise<b
   return true
 }
 
+/** Proves the run that is being counted (see `proveRun`); where it cannot be proven the walk is in doubt. */
 export async function* proveCounted(
   course: Course,
   behind: number | null,
-  limit: number | null = null,
-  atEnd = false,
+  options: Omit<ProofOptions, 'inDoubt'> = {},
 ): Steps<void> {
+  const inDoubt = course.doubts.includes('ties')
   // Kept in the state until it is proven: the walk may be cut off meanwhile.
-  const proven = yield* proveRun(
-    course.reader,
-    course.counting as CountedRun,
-    behind,
-    limit,
-    course.doubts.includes('ties'),
-    atEnd,
-  )
+  const proven = yield* proveRun(course.reader, course.counting as CountedRun, behind, { ...options, inDoubt })
   if (!proven) course.doubts.push('ties')
   course.counting = null
 }

@@ -1,6 +1,7 @@
 // Proving a run of equal createdAt that is longer than a window (design.md 6.1, "Ties"): its items may come in another
-// order at every read, so it is counted. The run's length by index, equal before and after, must equal the ids met in it.
+// order at every read, so it is counted. Its length by index, equal before and after, must equal the ids met in it.
 import type { Moment } from '../task.ts'
+import { followLast, type LastItem } from './last-item.ts'
 import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
@@ -28,8 +29,6 @@ export function countRun(run: CountedRun, window: ItemsWindow): number | null {
 const ROUNDS = 12
 /** Where another run could not be proven, so that only the items count: fewer. */
 const ROUNDS_IN_DOUBT = 3
-/** How many answers the last item of a drifting list is followed through. */
-const MOST_HOPS = 6
 /** Ids of one run kept in memory while it is counted again. */
 const LARGEST_RUN = 300_000
 
@@ -69,49 +68,27 @@ export async function isRunWhole(reader: Reader, last: number, { id, moment }: L
   return answer.moments.slice(first).every((at) => at === moment) && answer.ids.length < reader.largest
 }
 
-/** The last item of the list. */
-interface LastItem {
-  id: string
-  moment: Moment
+export interface ProofOptions {
+  /** Where the list ends, for a service that does not show it. */
+  limit?: number | null
+  /** The walk cannot be complete any more: fewer rounds. */
+  inDoubt?: boolean
+  /** The run is the last of the list: a short answer shows that nothing stands behind it. */
+  atEnd?: boolean
 }
 
 /**
- * An answer that holds the last item, from about `reach` before it: since it stood at `index` it may have moved down by
- * more than a window. Null where it is not found.
- */
-export async function followLast(
-  reader: Reader,
-  lastId: string,
-  index: number,
-  reach: number,
-): Promise<ItemsWindow | null> {
-  let skip = Math.max(0, index - reach)
-  for (let hops = 0; hops < MOST_HOPS; hops += 1) {
-    const answer = await probe(reader, skip)
-    reader.drop(answer)
-    if (answer.kind !== 'items' || answer.ids.length === 0) return null
-    if (answer.ids.includes(lastId)) return answer
-    if (answer.met.includes(0)) return null
-    skip = answer.skip + answer.ids.length
-  }
-  return null
-}
-
-/**
- * Proves a run whose first item behind it was just read at `behind` (null: that is not known): reads it again, round after
- * round, until as many different ids have been seen as it is long, its start and length being the same before and after.
- * An id met before that may be gone by now, so what the walk has met so far does not count.
- * Its windows are taken in without being met, because the list may have moved under them; the run is marked once it is
- * proven. `limit` is where the list ends, for a service
- * that does not show it; `inDoubt`: the walk cannot be complete any more; `atEnd`: the run is the last of the list. Returns whether the run is proven.
+ * Proves a run whose first item behind it was just read at `behind` (null: that is not known). Reads it again, round
+ * after round, until one answer shows all of it, or as many different ids have been seen as it is long, its start and
+ * length being the same before and after. An id met earlier may be gone by now: what the walk has met so far does not
+ * count. Its windows are taken in without being met, because the list may have moved under them; the run is marked once
+ * it is proven. Returns whether it is.
  */
 export async function* proveRun(
   reader: Reader,
   run: CountedRun,
   behind: number | null,
-  limit: number | null = null,
-  inDoubt = false,
-  atEnd = false,
+  { limit = null, inDoubt = false, atEnd = false }: ProofOptions = {},
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
   const seen = new Set<string>()
   let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
@@ -153,9 +130,9 @@ function* markProven(reader: Reader, ids: ReadonlySet<string>): Generator<WalkSt
 }
 
 /**
- * A run that one answer shows with an item before it and one behind it: that is all of it, at one moment, however much the
- * list moves between two requests. At the end of the list nothing stands behind it: a short answer shows that. Null where no
- * such answer came.
+ * A run that one answer shows with an item before it and one behind it: that is all of it, at one moment, however much
+ * the list moves between two requests. At the end of the list nothing stands behind it: a short answer shows that. Null
+ * where no such answer came.
  */
 async function* readWhole(
   reader: Reader,
@@ -185,7 +162,7 @@ interface RunFound {
   length: number
 }
 
-/** Reads the run once from `from` on; adds its ids to `seen`. Null where its first item does not lie behind `from`. */
+/** Reads the run once from `from` on; adds its ids to `seen`. Null where its first item is not found behind `from`. */
 async function* readRun(
   reader: Reader,
   moment: Moment,

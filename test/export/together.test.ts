@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { RawRow } from '../../src/export/columns.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import type { PackedStretch } from '../../src/export/packed.ts'
-import { openCut, type Stretch } from '../../src/export/rows.ts'
+import { openCut } from '../../src/export/rows.ts'
 import { openBoth, startSecondThread } from '../../src/export/second-thread.ts'
+import type { Stretch } from '../../src/export/stretches.ts'
 import { packTogether } from '../../src/export/together.ts'
 import { duck } from './duck.ts'
 import { makeMirror, ordinaryRows } from './mirror.ts'
@@ -85,52 +86,33 @@ test('stretches hold every row once, in order, also where createdAt is missing',
   }
 })
 
-test('a commit between the opening of the two cuts is noticed, and both are opened anew', async () => {
+/** Opens both cuts of a mirror of ten rows; in between a row is added, but `commits` times at the most. */
+async function openBothDuring(commits: number) {
   const mirror = makeMirror(...ordinaryRows(10))
   const second = startSecondThread(mirror.path, 'ndjson')
-  try {
-    let commits = 0
-    const both = await openBoth(
-      mirror.path,
-      {},
-      {
-        ...second,
-        async open(path, wanted) {
-          if (commits++ < 2) mirror.insert(...ordinaryRows(1, 100 + commits))
-          await second.open(path, wanted)
-        },
+  onTestFinished(() => second.close())
+  let openings = 0
+  const { cut, same } = await openBoth(
+    mirror.path,
+    {},
+    {
+      ...second,
+      async open(path, wanted) {
+        if (openings++ < commits) mirror.insert(...ordinaryRows(1, 100 + openings))
+        await second.open(path, wanted)
       },
-    )
-    expect(commits).toBe(3)
-    expect(both.same).toBe(true)
-    expect(both.cut.cut).toBe(12)
-    both.cut.close()
-  } finally {
-    await second.close()
-  }
+    },
+  )
+  onTestFinished(() => cut.close())
+  return { same, cut: cut.cut, openings }
+}
+
+test('a commit between the opening of the two cuts is noticed, and both are opened anew', async () => {
+  expect(await openBothDuring(2)).toEqual({ same: true, cut: 12, openings: 3 })
 })
 
 test('where commits never cease the cut is good, but not shared', async () => {
-  const mirror = makeMirror(...ordinaryRows(10))
-  const second = startSecondThread(mirror.path, 'ndjson')
-  try {
-    let commits = 0
-    const both = await openBoth(
-      mirror.path,
-      {},
-      {
-        ...second,
-        async open(path, wanted) {
-          mirror.insert(...ordinaryRows(1, 100 + commits++))
-          await second.open(path, wanted)
-        },
-      },
-    )
-    expect(both.same).toBe(false)
-    both.cut.close()
-  } finally {
-    await second.close()
-  }
+  expect(await openBothDuring(Number.POSITIVE_INFINITY)).toMatchObject({ same: false })
 })
 
 test('what fails on the other thread fails the export in words', async () => {

@@ -7,12 +7,12 @@ import { expect, test } from 'vitest'
 import { makeStage, SOAK, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
 import { startCli } from '../support/cli.ts'
 
-/** Makes every insert into `table` take SQLite minutes, in one statement. */
-function slowDown(stage: Stage, table: string): void {
+/** Makes every insert of a task take SQLite minutes, in one statement. */
+function slowDown(stage: Stage): void {
   const db = new Database(stage.mirrorPath)
   db.exec(`CREATE VIEW minutes AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900000000)
     SELECT count(*) AS n FROM n;
-    CREATE TRIGGER slow BEFORE INSERT ON ${table} BEGIN SELECT n FROM minutes; END`)
+    CREATE TRIGGER slow BEFORE INSERT ON tasks BEGIN SELECT n FROM minutes; END`)
   db.close()
 }
 
@@ -20,6 +20,17 @@ function speedUp(stage: Stage): void {
   const db = new Database(stage.mirrorPath)
   db.exec('DROP TRIGGER slow; DROP VIEW minutes')
   db.close()
+}
+
+/** A `sync` that new tasks have brought into such a statement. */
+async function startLongStatement(stage: Stage) {
+  expect((await stage.sync()).code).toBe(0)
+  slowDown(stage)
+  stage.simulator.account.insert(20, { openShare: 0 })
+  const running = await stage.startUntilAsked(1, ['sync'])
+  // The answer is on its way: give the statement the time to begin.
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  return running
 }
 
 // The statement burns a core until the process leaves, so one signal has to do; both take the same way (signals.test.ts).
@@ -32,12 +43,7 @@ test.concurrent.for(SIGNALS.slice(0, SOAK ? 2 : 1))(
   '%s during a long SQLite statement is exit %i within 5 s, and the statement is as if it had never been',
   async ([signal, exit]) => {
     await using stage = await makeStage({ tasks: 600, openFraction: 0 })
-    expect((await stage.sync()).code).toBe(0)
-    slowDown(stage, 'tasks')
-    stage.simulator.account.insert(20, { openShare: 0 })
-    const running = await stage.startUntilAsked(1, ['sync'])
-    // The answer is on its way: give the statement the time to begin.
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    const running = await startLongStatement(stage)
     const began = Date.now()
     running.process.kill(signal)
     const { code, signal: by } = await running.ended
@@ -52,11 +58,7 @@ test.concurrent.for(SIGNALS.slice(0, SOAK ? 2 : 1))(
 
 test.concurrent('a second signal during a long SQLite statement stops at once', async () => {
   await using stage = await makeStage({ tasks: 600, openFraction: 0 })
-  expect((await stage.sync()).code).toBe(0)
-  slowDown(stage, 'tasks')
-  stage.simulator.account.insert(20, { openShare: 0 })
-  const running = await stage.startUntilAsked(1, ['sync'])
-  await new Promise((resolve) => setTimeout(resolve, 700))
+  const running = await startLongStatement(stage)
   const began = Date.now()
   running.process.kill('SIGTERM')
   running.process.kill('SIGINT')

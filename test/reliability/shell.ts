@@ -1,6 +1,6 @@
 // Runs the built command line from a line of shell, where `"$@"` stands for it: for umask, other users and pipes.
 import { spawn, spawnSync } from 'node:child_process'
-import { CLI, type CliResult } from '../support/cli.ts'
+import { CLI, type CliResult, listenTo } from '../support/cli.ts'
 
 /** The environment is `env` and PATH alone: no HOME. */
 export function runShell(
@@ -14,17 +14,7 @@ export function runShell(
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
   })
-  const text = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text.stdout += chunk
-  })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    text.stderr += chunk
-  })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code, signal) => resolve({ code, signal, ...text }))
-  })
+  return listenTo(child).ended
 }
 
 /** Why nothing can be run as another user here; null where it can. Looked up once. */

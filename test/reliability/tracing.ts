@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLI, type CliResult } from '../support/cli.ts'
+import { CLI, type CliResult, listenTo } from '../support/cli.ts'
 
 /** The calls that make something durable or visible. */
 export const DURABLE = ['fsync', 'fdatasync', 'rename', 'renameat', 'renameat2'] as const
@@ -55,7 +55,7 @@ let logs = 0
 const POOL = { UV_THREADPOOL_SIZE: '1' }
 
 /** Runs the command line to its end under strace. */
-export function runTraced(args: readonly string[], options: TracedOptions): Promise<Traced> {
+export async function runTraced(args: readonly string[], options: TracedOptions): Promise<Traced> {
   const { cwd, env, inject, mainOnly = false, paths = [] } = options
   logs += 1
   const log = join(cwd, `.trace-${logs}`)
@@ -73,19 +73,8 @@ export function runTraced(args: readonly string[], options: TracedOptions): Prom
     ],
     { cwd, env: { PATH, HOME, ...POOL, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 },
   )
-  const text = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text.stdout += chunk
-  })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    text.stderr += chunk
-  })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code, signal) => {
-      resolve({ code, signal, ...text, points: pointsOf(readFileSync(log, 'utf8'), mainOnly) })
-    })
-  })
+  const result = await listenTo(child).ended
+  return { ...result, points: pointsOf(readFileSync(log, 'utf8'), mainOnly) }
 }
 
 /** Reads a log of strace. The main thread is the one whose end is the last line. */

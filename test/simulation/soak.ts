@@ -1,5 +1,6 @@
-// `npm run test:soak`: seed after seed until SOAK_SECONDS are over (600), from SOAK_SEED on (the present day's number).
-// With SOAK_ODD=1 the services are odd (oddities.ts). Prints every failing seed with its log; the exit code is 1 where there was one.
+// `npm run test:soak`: seed after seed until SOAK_SECONDS are over (600), from SOAK_SEED on (the present day's number); then
+// again with SOAK_ODD=1, where the services are odd (oddities.ts). Prints every failing seed with its log; the exit code is
+// 1 where there was one.
 import { oddScenarioOf, scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
 

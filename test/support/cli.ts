@@ -1,9 +1,9 @@
 // Runs the built command line as a user does: a process of its own, in a folder of its own, without this test's
 // environment; or everything but the process, for tests that are not about one and run it often.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { isAbsolute } from 'node:path'
-import { Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { run } from '../../src/program.ts'
 
@@ -73,6 +73,21 @@ export interface RunningCli {
   untilStderr(pattern: RegExp): Promise<string>
 }
 
+/** What a process says, growing as it comes, and how it ended. */
+export function listenTo(child: ChildProcessByStdio<null, Readable, Readable>) {
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk
+    })
+  }
+  const ended = new Promise<CliResult>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, ...text }))
+  })
+  return { text, ended }
+}
+
 /** Starts the command line; the caller waits for `ended`. */
 export function startCli(args: readonly string[], { cwd, env = {}, timeoutMs = 30_000 }: CliOptions): RunningCli {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
@@ -83,17 +98,7 @@ export function startCli(args: readonly string[], { cwd, env = {}, timeoutMs = 3
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
   })
-  const text = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text.stdout += chunk
-  })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    text.stderr += chunk
-  })
-  const ended = new Promise<CliResult>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code, signal) => resolve({ code, signal, ...text }))
-  })
+  const { text, ended } = listenTo(child)
   const until = (name: 'stdout' | 'stderr', pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
       const look = () => {

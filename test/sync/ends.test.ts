@@ -2,7 +2,7 @@
 // can be.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -10,12 +10,20 @@ import { makeScratch } from '../support/scratch.ts'
 
 const FULL = { command: 'sync', full: true } as const
 
-test('a mirror that turns out to be damaged where it is only read is called damaged', async () => {
-  using scratch = makeScratch()
-  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+/** A mirror of `tasks` tasks at `path`; `sync` walks the whole list again. */
+async function makeMirrored(tasks: number) {
+  const scratch = makeScratch()
+  onTestFinished(() => scratch[Symbol.dispose]())
+  const simulator = await startSimulator({ tasks, openFraction: 0, compression: 'none' })
+  onTestFinished(() => simulator.close())
   const path = scratch.path('mirror.sqlite')
-  const context = makeRunContext(simulator.url, path)
-  await runSync(context, FULL)
+  const sync = () => runSync(makeRunContext(simulator.url, path), FULL)
+  await sync()
+  return { path, sync }
+}
+
+test('a mirror that turns out to be damaged where it is only read is called damaged', async () => {
+  const { path, sync } = await makeMirrored(300)
   const db = new Database(path)
   const page = db.pragma('page_size', { simple: true }) as number
   const root = db.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_tasks_1'`).pluck().get()
@@ -24,7 +32,7 @@ test('a mirror that turns out to be damaged where it is only read is called dama
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(page, 0xff), 0, page, ((root as number) - 1) * page)
   closeSync(file)
-  const { exitCode, error } = await runSync(context, FULL)
+  const { exitCode, error } = await sync()
   expect(exitCode).toBe(7)
   expect(error).toMatchObject({ code: 'mirror-damaged', hint: expect.any(String) })
 })
@@ -50,15 +58,11 @@ test('a run whose mirror is taken away under it has failed', async () => {
 })
 
 test('a run whose end cannot be written down has failed', async () => {
-  using scratch = makeScratch()
-  await using simulator = await startSimulator({ tasks: 30, openFraction: 0, compression: 'none' })
-  const path = scratch.path('mirror.sqlite')
-  const context = makeRunContext(simulator.url, path)
-  await runSync(context, FULL)
+  const { path, sync } = await makeMirrored(30)
   const meddler = new Database(path)
   meddler.exec(`CREATE TRIGGER stops BEFORE UPDATE OF finished_at ON runs BEGIN SELECT raise(ABORT, 'no end'); END`)
   meddler.close()
-  const { exitCode, error, summary } = await runSync(context, FULL)
+  const { exitCode, error, summary } = await sync()
   expect({ exitCode, outcome: summary.outcome }).toEqual({ exitCode: 1, outcome: 'failed' })
   expect(String(error)).toContain('no end')
 })

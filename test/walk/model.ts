@@ -61,24 +61,19 @@ export interface WalkOptions extends Partial<WalkRequest> {
   onTake?: (step: WalkStep & { kind: 'take' }) => boolean
 }
 
-/** Runs a walk over the model to its end, with marks kept in memory. */
-export async function walkModel(model: Model, request: WalkOptions = {}): Promise<Walked> {
-  const { window = 10, overlap = 3, marks, onTake, ...rest } = request
-  const met = marks ?? new Set<string>()
-  const unreadable: number[] = []
-  let throughout: Set<string> | null = null
+/** The model as a walk reads it; `met` are its marks. `onRead` is called before each answer. */
+export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => void = () => undefined): WindowSource {
   let handle = 0
   /** What the service answers now. */
   function ask(skip: number, take: number): Answered {
     model.before?.(model.requests.length, model)
-    const listed = new Set(model.items.map(({ id }) => id))
-    throughout = throughout === null ? listed : throughout.intersection(listed)
+    onRead()
     model.requests.push({ skip, take })
     return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
   }
   /** Answered when they were foreseen, whatever has become of the list since. */
   const early = new Map<string, Answered>()
-  const source: WindowSource = {
+  return {
     async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
       const answer = (fresh === true ? early.get(key) : undefined) ?? ask(skip, take)
@@ -115,6 +110,18 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
       for (const { skip, take } of windows) early.set(`${skip}:${take}`, ask(skip, take))
     },
   }
+}
+
+/** Runs a walk over the model to its end, with marks kept in memory. */
+export async function walkModel(model: Model, request: WalkOptions = {}): Promise<Walked> {
+  const { window = 10, overlap = 3, marks, onTake, ...rest } = request
+  const met = marks ?? new Set<string>()
+  const unreadable: number[] = []
+  let throughout: Set<string> | null = null
+  const source = sourceOf(model, met, () => {
+    const listed = new Set(model.items.map(({ id }) => id))
+    throughout = throughout === null ? listed : throughout.intersection(listed)
+  })
   const steps = walk(source, {
     start: 0,
     beyond: true,

@@ -218,6 +218,21 @@ describe('a list that changes while it is read', () => {
     expectAllMet(walked)
   })
 
+  test('a burst of inserts many windows long while the end is looked at is no list that begins again', async () => {
+    let isOver = false
+    const model = makeModel(newestFirst(300), {
+      answer(skip, _, { items }) {
+        if (skip < 300 || isOver) return null
+        isOver = true
+        items.unshift(...Array.from({ length: 150 }, (_, index) => ({ id: `n${index}`, at: 1_000_000 - index })))
+        return null
+      },
+    })
+    const walked = await walkModel(model)
+    expect(walked.result).toMatchObject({ verdict: 'complete', reason: null })
+    expect(walked.met.size).toBe(450)
+  })
+
   test('a task that moves to the front while the walk is further down is met by the closing lap', async () => {
     const walked = await walkWith((n, items) =>
       n === 10 ? [items[200] as Item, ...items.filter((_, at) => at !== 200)] : items,

@@ -1,0 +1,115 @@
+// How a run ended: outcome and exit code from what it came to, written down in the mirror and told in the summary. Asks
+// nothing of the service.
+import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
+import type { RunEnd } from '../mirror/runs.ts'
+import type { WalkRow } from '../mirror/walks.ts'
+import type { Outcome, Verdict } from '../task.ts'
+import { learn, type Run } from './context.ts'
+import type { PlanStep } from './plan.ts'
+import type { RunResult, RunSummary } from './summary.ts'
+
+const DAY_MS = 86_400_000
+
+/** What a run has come to so far. */
+export interface Ended {
+  plan: PlanStep[]
+  verdicts: Verdict[]
+  drift: number
+  /** Exit codes, one for each thing that fell short. */
+  codes: number[]
+}
+
+/** The run can only be `partial`; `note` says why, in one sentence. */
+export function fallShort(run: Run, ended: Ended, note: string): void {
+  run.notes.push(note)
+  ended.codes.push(EXIT.partial)
+}
+
+/**
+ * Ends the run in the mirror and sums it up; `error` is what ended it early, `stopped` the caller's signal. Throws where
+ * the mirror cannot be read any more.
+ */
+export async function conclude(
+  run: Run,
+  ended: Ended,
+  error: unknown,
+  startedAt: number,
+  stopped: AbortSignal,
+): Promise<RunResult> {
+  const { writer, request, now, service } = run
+  const { requests, retries, bytes, waitedMs } = service.traffic()
+  const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
+  await rememberWait(run, error)
+  const counts = await writer.counts().catch(() => null)
+  if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
+  if (counts.rejected > 0) {
+    fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
+  }
+  const signalled = interrupted && isMirrorError(stopped.reason) ? Number(stopped.reason.facts.exitCode) : Number.NaN
+  let exitCode = Number.isInteger(signalled)
+    ? signalled
+    : worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
+  let outcome = outcomeOf(exitCode, error, interrupted)
+  const plan = ended.plan.map(({ kind }) => kind)
+  const verdict = verdictOf(ended.verdicts)
+  const { drift } = ended
+  const traffic = { requests, retries, bytes, waitedMs }
+  await writer
+    .endRun({ plan, outcome, verdict, drift, exitCode, ...traffic, error: inWords(error) }, now())
+    .catch((second: unknown) => {
+      error ??= second
+      exitCode = worstExitCode(exitCode, exitCodeOf(second))
+      if (!interrupted) outcome = 'failed'
+    })
+  const summary: RunSummary = {
+    schemaVersion: 1,
+    runId: run.opened.runId,
+    command: request.command,
+    plan,
+    outcome,
+    verdict,
+    range: { since: request.since ?? null, until: request.until ?? null },
+    lastFullWalk: summed(await writer.lastFull()),
+    order: run.facts.order ?? null,
+    requests,
+    retries,
+    ...counts,
+    openTasks: await writer.owedCount('open'),
+    drift,
+    bytes,
+    durationMs: now() - startedAt,
+    waitedMs,
+    notBefore: run.facts.not_before ?? null,
+  }
+  return { summary, exitCode, notes: run.notes, error }
+}
+
+/** A service that asked to be left alone for long is left alone by the next runs too; for a day at most. */
+async function rememberWait(run: Run, error: unknown): Promise<void> {
+  if (!isMirrorError(error, 'wait-too-long')) return
+  const until = Number(error.facts.notBefore)
+  if (!Number.isFinite(until)) return
+  await learn(run, { not_before: Math.min(until, run.now() + DAY_MS) }).catch(() => undefined)
+}
+
+function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outcome {
+  if (interrupted) return 'interrupted'
+  if (error !== null && exitCode !== EXIT.partial) return 'failed'
+  return exitCode === EXIT.done ? 'ok' : 'partial'
+}
+
+function verdictOf(verdicts: Verdict[]): Verdict | null {
+  if (verdicts.length === 0) return null
+  return verdicts.includes('partial') ? 'partial' : 'complete'
+}
+
+function inWords(error: unknown): RunEnd['error'] {
+  if (error === null) return null
+  return isMirrorError(error) ? { code: error.code, message: error.message } : { code: 'bug', message: String(error) }
+}
+
+function summed(walk: WalkRow | null): RunSummary['lastFullWalk'] {
+  if (walk === null) return null
+  const { id, verdict, reason, startedAt, finishedAt } = walk
+  return { id, verdict: verdict as Verdict, reason, startedAt, finishedAt: finishedAt as number }
+}
