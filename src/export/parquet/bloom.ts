@@ -9,22 +9,30 @@ const BITS_PER_VALUE = 9.69
 /** As parquet-java caps it unless told otherwise. */
 const MAX_BYTES = 1024 * 1024
 
-const encoder = new TextEncoder()
-let scratch = new Uint8Array(4096)
 const hash = word()
 
-/** The words of a filter that holds every text of `values`; a power of two of bytes, as Arrow C++ demands. */
-export function bloomFilterOf(values: readonly string[]): Uint32Array {
-  let bytes = 32
-  while (bytes * 8 < values.length * BITS_PER_VALUE && bytes < MAX_BYTES) bytes *= 2
-  const filter = new Uint32Array(bytes / 4)
+/** Texts in Parquet's PLAIN encoding, each behind its length, as the pages of a column hold them. */
+export interface PlainTexts {
+  bytes: Uint8Array
+  pages: readonly { start: number; end: number; values: number }[]
+}
+
+/** The words of a filter that holds every text of `texts`; a power of two of bytes, as Arrow C++ demands. */
+export function bloomFilterOf({ bytes, pages }: PlainTexts): Uint32Array {
+  const values = pages.reduce((sum, page) => sum + page.values, 0)
+  let size = 32
+  while (size * 8 < values * BITS_PER_VALUE && size < MAX_BYTES) size *= 2
+  const filter = new Uint32Array(size / 4)
   const blocks = filter.length / WORDS_PER_BLOCK
-  for (const value of values) {
-    if (value.length * 3 > scratch.length) scratch = new Uint8Array(value.length * 3)
-    xxhash64(scratch, encoder.encodeInto(value, scratch).written, hash)
-    const first = Math.floor(((hash.hi >>> 0) * blocks) / 2 ** 32) * WORDS_PER_BLOCK
-    for (let i = 0; i < WORDS_PER_BLOCK; i++) {
-      filter[first + i]! |= 1 << (Math.imul(hash.lo, SALT[i]!) >>> 27)
+  for (const { start, end } of pages) {
+    for (let at = start; at < end; ) {
+      const length = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+      xxhash64(bytes, at + 4, length, hash)
+      at += 4 + length
+      const first = Math.floor(((hash.hi >>> 0) * blocks) / 2 ** 32) * WORDS_PER_BLOCK
+      for (let i = 0; i < WORDS_PER_BLOCK; i++) {
+        filter[first + i]! |= 1 << (Math.imul(hash.lo, SALT[i]!) >>> 27)
+      }
     }
   }
   return filter

@@ -19,15 +19,16 @@ const P5: Word = { hi: 0x27d4eb2f | 0, lo: 0x165667c5 | 0 }
 const lanes: [Word, Word, Word, Word] = [word(), word(), word(), word()]
 const input = word()
 
-/** Hashes `bytes[0, length)` into `out`. */
-export function xxhash64(bytes: Uint8Array, length: number, out: Word): void {
-  let at = 0
+/** Hashes `length` bytes from `from` on into `out`. */
+export function xxhash64(bytes: Uint8Array, from: number, length: number, out: Word): void {
+  const end = from + length
+  let at = from
   if (length >= 32) {
     set(lanes[0], 0x60ea27ee, 0xadc0b5d6) // P1 + P2
     set(lanes[1], P2.hi, P2.lo)
     set(lanes[2], 0, 0)
     set(lanes[3], 0x61c8864e, 0x7a143579) // -P1
-    for (; at + 32 <= length; at += 32) {
+    for (; at + 32 <= end; at += 32) {
       for (let i = 0; i < 4; i++) {
         load(bytes, at + 8 * i)
         round(lanes[i]!, input)
@@ -48,11 +49,11 @@ export function xxhash64(bytes: Uint8Array, length: number, out: Word): void {
   }
   set(input, 0, length)
   add(out, input)
-  for (; at + 8 <= length; at += 8) {
+  for (; at + 8 <= end; at += 8) {
     load(bytes, at)
     mixIn(out, 27)
   }
-  if (at + 4 <= length) {
+  if (at + 4 <= end) {
     set(input, 0, load32(bytes, at))
     multiply(input, P1)
     exclusiveOr(out, input)
@@ -61,7 +62,7 @@ export function xxhash64(bytes: Uint8Array, length: number, out: Word): void {
     add(out, P3)
     at += 4
   }
-  for (; at < length; at++) {
+  for (; at < end; at++) {
     set(input, 0, bytes[at]!)
     multiply(input, P5)
     exclusiveOr(out, input)
