@@ -10,6 +10,7 @@ import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
 import type { CompressPage } from './codecs.ts'
 import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
+import { packPlaces, runOf } from './run-lengths.ts'
 
 export interface ChunkOptions {
   name: string
@@ -38,21 +39,23 @@ export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions
 /** The bytes of a page's values: a piece of the column's own, or the packed places of a dictionary's. */
 function valuesOf(column: ColumnBuffer, page: Page): Uint8Array {
   if (column.dictionary === null) return column.bytes.subarray(page.start, page.end)
-  const bytes = new ByteWriter()
-  const width = Math.ceil(Math.log2(column.dictionary.length))
-  bytes.appendUint8(width)
-  writeRleBitPackedHybrid(bytes, column.indexes.subarray(0, page.values) as never, width)
-  return bytes.getBytes()
+  return packPlaces(column.indexes, page.values, Math.ceil(Math.log2(Math.max(column.dictionary.length, 1))))
+}
+
+function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: Page): Uint8Array {
+  // Mostly all rows have a value, or none has.
+  if (values === rows || values === 0) return runOf(values === 0 ? 0 : 1, rows, 1)
+  const writer = new ByteWriter(64)
+  writeRleBitPackedHybrid(writer, column.levels.subarray(firstRow, firstRow + rows) as never, 1)
+  return writer.getBytes()
 }
 
 /** Which rows have a value, with its length before it, and then the values. */
 function withLevels(column: ColumnBuffer, page: Page): Uint8Array {
-  const writer = new ByteWriter(64)
-  writer.appendUint32(0)
-  const rows = column.levels.subarray(page.firstRow, page.firstRow + page.rows)
-  const bytes = writeRleBitPackedHybrid(writer, rows as never, 1)
-  writer.view.setUint32(0, bytes, true)
-  const levels = writer.getBytes()
+  const runs = levelsOf(column, page)
+  const levels = Buffer.alloc(4 + runs.length)
+  levels.writeUInt32LE(runs.length)
+  levels.set(runs, 4)
   if (column.dictionary !== null || levels.length > HEADROOM_BYTES) {
     return Buffer.concat([levels, valuesOf(column, page)])
   }
