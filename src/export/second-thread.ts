@@ -103,24 +103,30 @@ const TRIES = 20
 
 /**
  * Opens the cut here and in the thread. `same` is false where commits kept coming in between: the cut is good, but the
- * thread has another one.
+ * thread has another one. `begin` is what to do with the first cut while the thread still loads; `head` is what it
+ * gives, or null where that cut was given up.
  */
-export async function openBoth(
+export async function openBoth<Head extends { stop(): Promise<void> }>(
   path: string,
   filters: Filters,
   second: SecondThread,
-): Promise<{ cut: CutReader; same: boolean }> {
+  begin: (cut: CutReader) => Head | null = () => null,
+): Promise<{ cut: CutReader; same: boolean; head: Head | null }> {
   const commits = watchCommits(path)
   let cut: CutReader | null = null
+  let head: Head | null = null
   try {
     for (let i = 0; i < TRIES; i++) {
+      await head?.stop()
       cut?.close()
       cut = openCut(path, filters)
+      head = i === 0 ? begin(cut) : null
       await second.open(path, filters)
-      if (!commits.hasCommits()) return { cut, same: true }
+      if (!commits.hasCommits()) return { cut, same: true, head }
     }
-    return { cut: cut as CutReader, same: false }
+    return { cut: cut as CutReader, same: false, head }
   } catch (error) {
+    await head?.stop()
     cut?.close()
     throw error
   } finally {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { RawRow } from '../../src/export/columns.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
+import { beginPacking, type HeadStart } from '../../src/export/head-start.ts'
 import type { PackedStretch } from '../../src/export/packed.ts'
 import { openCut, type Stretch } from '../../src/export/rows.ts'
 import { openBoth, startSecondThread } from '../../src/export/second-thread.ts'
@@ -110,6 +111,58 @@ test('a commit between the opening of the two cuts is noticed, and both are open
   }
 })
 
+test('what was begun on a cut that is given up is stopped before, and kept on one that is not', async () => {
+  for (const commits of [0, 1]) {
+    const mirror = makeMirror(...manyRows())
+    const second = startSecondThread(mirror.path, 'ndjson')
+    const began: HeadStart[] = []
+    let left = commits
+    const both = await openBoth(
+      mirror.path,
+      {},
+      {
+        ...second,
+        async open(path, wanted) {
+          if (left-- > 0) mirror.insert(...ordinaryRows(1, 20_000))
+          await second.open(path, wanted)
+        },
+      },
+      (cut) => {
+        began.push(beginPacking(cut, { format: 'ndjson', withMeta: false }, ['authorization'], undefined))
+        return began[0] as HeadStart
+      },
+    )
+    expect(both.same).toBe(true)
+    expect(began).toHaveLength(1)
+    expect(both.head).toBe(commits === 0 ? began[0] : null)
+    if (commits === 1) await expect(began[0]?.first).rejects.toMatchObject({ code: 'interrupted' })
+    else expect((await began[0]?.first)?.packed?.rows).toBeGreaterThan(0)
+    await both.head?.stop()
+    both.cut.close()
+    await second.close()
+  }
+})
+
+test('an export by two threads sees one cut, also where commits come in while the other one starts', async () => {
+  const mirror = makeMirror(...manyRows())
+  const out = join(mirror.folder, 'busy.ndjson')
+  let at = 20_000
+  const busy = setInterval(() => mirror.insert(...ordinaryRows(1, at++)), 2)
+  try {
+    const { cut, rows } = await exportSnapshot({
+      ...together,
+      dbPath: mirror.path,
+      out,
+      filters: { includeDeleted: true },
+    })
+    expect(rows).toBe(cut)
+    const lines = readFileSync(out, 'utf8').trimEnd().split('\n')
+    expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(rows)
+  } finally {
+    clearInterval(busy)
+  }
+})
+
 test('where commits never cease the cut is good, but not shared', async () => {
   const mirror = makeMirror(...ordinaryRows(10))
   const second = startSecondThread(mirror.path, 'ndjson')
@@ -160,7 +213,9 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
     }
     const found: number[] = []
     const all = Array.from({ length: 30 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
-    for await (const { packed } of packTogether(all, pack('here'), pack('there'))) {
+    const here = pack('here')
+    const first = here(all.next().value as Stretch)
+    for await (const { packed } of packTogether(first, all, here, pack('there'))) {
       found.push(packed?.rows as number)
       ahead--
     }
@@ -169,11 +224,19 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
   }
 })
 
+test('the first stretch fails the whole where its turn comes', async () => {
+  const all = [stretch(1)][Symbol.iterator]() as Iterator<Stretch, void>
+  const pack = async (wanted: Stretch) => outcome(wanted)
+  const taken = packTogether(Promise.reject(new Error('no')), all, pack, pack)
+  await expect(taken.next()).rejects.toThrow('no')
+})
+
 test('a stretch that fails there fails the whole', async () => {
   const all = Array.from({ length: 9 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
   const there = async () => Promise.reject(new Error('no'))
   const taken = (async () => {
-    for await (const _ of packTogether(all, async (wanted) => outcome(wanted), there)) await new Promise(setImmediate)
+    const here = async (wanted: Stretch) => outcome(wanted)
+    for await (const _ of packTogether(here(stretch(0)), all, here, there)) await new Promise(setImmediate)
   })()
   await expect(taken).rejects.toThrow('no')
 })
