@@ -1,5 +1,8 @@
 // A split block bloom filter over texts, for "is this id in this row group".
 // Source: https://github.com/apache/parquet-format/blob/master/BloomFilter.md
+import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js'
+import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { word, xxhash64 } from './xxhash64.ts'
 
 const SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31]
@@ -36,4 +39,23 @@ export function bloomFilterOf({ bytes, pages }: PlainTexts): Uint32Array {
     }
   }
   return filter
+}
+
+/** Brings the filters into the file, one behind the other, each behind its header, and tells their chunks where. */
+export function writeBloomFilters(writer: ByteWriter, indexes: readonly PageIndexes[]): void {
+  for (const { chunk, bloomFilter } of indexes) {
+    const about = chunk.meta_data
+    if (bloomFilter === undefined || about === undefined) continue
+    const offset = writer.offset
+    serializeTCompactProtocol(writer, {
+      field_1: bloomFilter.byteLength,
+      // The only algorithm, hash and compression that there are.
+      field_2: { field_1: {} },
+      field_3: { field_1: {} },
+      field_4: { field_1: {} },
+    })
+    writer.appendBytes(new Uint8Array(bloomFilter.buffer, bloomFilter.byteOffset, bloomFilter.byteLength))
+    about.bloom_filter_offset = BigInt(offset)
+    about.bloom_filter_length = writer.offset - offset
+  }
 }

@@ -2,12 +2,12 @@
 // threads while the next rows come in, or come ready-made. Knows Parquet's files, never SQL or tasks.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { FileMetaData } from 'hyparquet'
-import { writeBlooms } from 'hyparquet-writer/src/bloom.js'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import type { Column } from '../columns.ts'
+import { writeBloomFilters } from './bloom.ts'
 import { compressPage } from './codecs.ts'
 import { CODEC_OF, type Codec, type ParquetEngine } from './engine.ts'
 import { movedTo, RowGroup, schemaOf } from './row-group.ts'
@@ -88,7 +88,7 @@ export const hyparquetEngine: ParquetEngine = {
      */
     function finish(about: Record<string, string>): void {
       writeIndexes(bytes, indexes)
-      writeBlooms(bytes, indexes)
+      writeBloomFilters(bytes, indexes)
       // The length is not part of what is written.
       writeMetadata(bytes, {
         version: 1,
