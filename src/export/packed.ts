@@ -1,12 +1,12 @@
 // What rows become before they have a place in a file: what one thread hands to another. Types only.
-import type { PageIndexes } from 'hyparquet-writer/src/types.js'
+import type { ChunkIndexes } from './parquet/column-chunk.ts'
 import type { Stretch } from './rows.ts'
 
 /** A row group as it stands in a file, but for its place there: offsets count from its own beginning. */
 export interface PackedRowGroup {
   bytes: Uint8Array
   /** One per leaf of the schema, with what the footer says of it. */
-  indexes: PageIndexes[]
+  indexes: ChunkIndexes[]
 }
 
 /** Consecutive rows, encoded. */

@@ -2,14 +2,13 @@
 // https://github.com/apache/parquet-format; headers and run-length encoding are hyparquet-writer's.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
-import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
 import type { CompressPage } from './codecs.ts'
 import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
+import { writeDataPageHeader, writeDictionaryPageHeader } from './page-header.ts'
 import { packPlaces, runOf } from './run-lengths.ts'
 
 export interface ChunkOptions {
@@ -20,6 +19,19 @@ export interface ChunkOptions {
   lastDictionary?: { plain: Uint8Array; packed: Uint8Array }
   /** Whether bounds may stand in the footer and the page index: they repeat values in the clear. */
   hasBounds: boolean
+}
+
+/** The column index of a chunk, but for the form that its bounds have in the file. */
+export interface PageBounds {
+  bounds: { min: Value | undefined; max: Value | undefined }[]
+  null_pages: boolean[]
+  boundary_order: 'ASCENDING' | 'DESCENDING' | 'UNORDERED'
+  null_counts: bigint[]
+}
+
+/** What the footer says of a chunk. */
+export interface ChunkIndexes extends PageIndexes {
+  pageBounds?: PageBounds
 }
 
 /** Pages on their way through the compressor, in order. */
@@ -70,7 +82,7 @@ export async function writeChunk(
   pages: PackedPages,
   options: ChunkOptions,
   compress: CompressPage,
-): Promise<PageIndexes> {
+): Promise<ChunkIndexes> {
   const { name, element, codec, hasBounds } = options
   const start = writer.offset
   const encoding = column.dictionary === null ? 'PLAIN' : 'PLAIN_DICTIONARY'
@@ -84,17 +96,7 @@ export async function writeChunk(
     const bytes = await packed
     const offset = writer.offset
     // Pages of version 1, with the name of that time for a dictionary: there are readers in use that know no others.
-    writePageHeader(writer, {
-      type: 'DATA_PAGE',
-      uncompressed_page_size: plainBytes,
-      compressed_page_size: bytes.length,
-      data_page_header: {
-        num_values: page.rows,
-        encoding,
-        definition_level_encoding: 'RLE',
-        repetition_level_encoding: 'RLE',
-      },
-    })
+    writeDataPageHeader(writer, { plain: plainBytes, packed: bytes.length }, page.rows, encoding)
     uncompressed += writer.offset - offset + plainBytes
     writer.appendBytes(bytes)
     offsetIndex.page_locations.push({
@@ -132,8 +134,8 @@ export async function writeChunk(
       },
     },
     // One page needs no index: the chunk's own statistics say the same.
-    ...(pages.length > 1 && { offsetIndex, ...(hasBounds && { columnIndex: indexOf(column.pages, element) }) }),
-  } as PageIndexes
+    ...(pages.length > 1 && { offsetIndex, ...(hasBounds && { pageBounds: boundsOf(column.pages) }) }),
+  } as ChunkIndexes
 }
 
 async function writeDictionary(
@@ -150,19 +152,13 @@ async function writeDictionary(
     last !== undefined && Buffer.compare(last.plain, plain) === 0 ? last.packed : await compress(plain, options.codec)
   options.lastDictionary = { plain, packed }
   const start = writer.offset
-  writePageHeader(writer, {
-    type: 'DICTIONARY_PAGE',
-    uncompressed_page_size: plain.length,
-    compressed_page_size: packed.length,
-    dictionary_page_header: { num_values: values.length, encoding: 'PLAIN_DICTIONARY' },
-  })
+  writeDictionaryPageHeader(writer, { plain: plain.length, packed: packed.length }, values.length)
   const headerBytes = writer.offset - start
   writer.appendBytes(packed)
   return headerBytes + plain.length
 }
 
-function indexOf(pages: readonly Page[], element: SchemaElement): PageIndexes['columnIndex'] {
-  const empty = new Uint8Array()
+function boundsOf(pages: readonly Page[]): PageBounds {
   const bounded = pages.filter((page) => page.min !== undefined)
   const isOrdered = (sign: 1 | -1) =>
     bounded.every((page, i) => {
@@ -171,10 +167,9 @@ function indexOf(pages: readonly Page[], element: SchemaElement): PageIndexes['c
       return sign * compareValues(page.min!, before.min!) >= 0 && sign * compareValues(page.max!, before.max!) >= 0
     })
   return {
+    bounds: pages.map(({ min, max }) => ({ min, max })),
     null_pages: pages.map((page) => page.values === 0),
-    min_values: pages.map((page) => (unconvertMinMax(page.min, element, false) as Uint8Array | undefined) ?? empty),
-    max_values: pages.map((page) => (unconvertMinMax(page.max, element, true) as Uint8Array | undefined) ?? empty),
     boundary_order: isOrdered(1) ? 'ASCENDING' : isOrdered(-1) ? 'DESCENDING' : 'UNORDERED',
     null_counts: pages.map((page) => BigInt(page.rows - page.values)),
-  } as PageIndexes['columnIndex']
+  }
 }

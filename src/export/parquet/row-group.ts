@@ -2,13 +2,12 @@
 // types and how a group is laid out; never files, sinks or SQL.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
 import type { PackedRowGroup } from '../packed.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { type CompressPage, compressHere } from './codecs.ts'
 import { ColumnBuffer } from './column-buffer.ts'
-import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
+import { type ChunkIndexes, type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
 import type { Codec } from './engine.ts'
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
@@ -91,11 +90,11 @@ export class RowGroup {
    * Brings the group into `writer`, where it begins at `writer.offset`, and empties it. `written` is waited for after each
    * column: what the writer holds may be taken out then.
    */
-  async pack(writer: ByteWriter, written: () => Promise<void>): Promise<PageIndexes[]> {
+  async pack(writer: ByteWriter, written: () => Promise<void>): Promise<ChunkIndexes[]> {
     const packed = this.#columns.map(({ column, buffer, chunk }) =>
       column.kind === 'variant' ? null : packPages(buffer, chunk, this.#compress),
     )
-    const indexes: PageIndexes[] = []
+    const indexes: ChunkIndexes[] = []
     for (const [i, filling] of this.#columns.entries()) {
       indexes.push(...(await this.#writeColumn(writer, filling, packed[i] ?? null)))
       await written()
@@ -110,7 +109,7 @@ export class RowGroup {
     return indexes
   }
 
-  async #writeColumn(writer: ByteWriter, filling: Filling, packed: PackedPages | null): Promise<PageIndexes[]> {
+  async #writeColumn(writer: ByteWriter, filling: Filling, packed: PackedPages | null): Promise<ChunkIndexes[]> {
     const { column, buffer, chunk, texts } = filling
     if (packed === null) {
       // Loaded only where it is asked for.
@@ -123,7 +122,7 @@ export class RowGroup {
 }
 
 /** What the footer says of chunks that were written as if the file began with them, once they begin at `offset`. */
-export function movedTo(offset: number, indexes: readonly PageIndexes[]): PageIndexes[] {
+export function movedTo(offset: number, indexes: readonly ChunkIndexes[]): ChunkIndexes[] {
   const by = BigInt(offset)
   for (const { chunk, offsetIndex } of indexes) {
     const meta = chunk.meta_data
