@@ -5,6 +5,7 @@ import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
+import type { ChunkIndexes, PageBounds } from '../packed.ts'
 import type { CompressPage } from './codecs.ts'
 import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
@@ -19,19 +20,6 @@ export interface ChunkOptions {
   lastDictionary?: { plain: Uint8Array; packed: Uint8Array }
   /** Whether bounds may stand in the footer and the page index: they repeat values in the clear. */
   hasBounds: boolean
-}
-
-/** The column index of a chunk, but for the form that its bounds have in the file. */
-export interface PageBounds {
-  bounds: { min: Value | undefined; max: Value | undefined }[]
-  null_pages: boolean[]
-  boundary_order: 'ASCENDING' | 'DESCENDING' | 'UNORDERED'
-  null_counts: bigint[]
-}
-
-/** What the footer says of a chunk. */
-export interface ChunkIndexes extends PageIndexes {
-  pageBounds?: PageBounds
 }
 
 /** Pages on their way through the compressor, in order. */

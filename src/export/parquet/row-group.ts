@@ -3,11 +3,11 @@
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
-import type { PackedRowGroup } from '../packed.ts'
+import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { type CompressPage, compressHere } from './codecs.ts'
 import { ColumnBuffer } from './column-buffer.ts'
-import { type ChunkIndexes, type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
+import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
 import type { Codec } from './engine.ts'
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
