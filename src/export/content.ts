@@ -3,8 +3,9 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { MirrorError } from '../errors.ts'
 import { type Column, chosenColumns } from './columns.ts'
 import type { RecordedFilters } from './feed.ts'
+import type { HeadStart } from './head-start.ts'
 import type { ExportOptions } from './options.ts'
-import { type PackerOptions, STRETCH_BYTES, stretchPacker } from './packer.ts'
+import { type PackerOptions, type PackStretch, STRETCH_BYTES } from './packer.ts'
 import { CODEC_OF, type EngineName } from './parquet/engine.ts'
 import { engineOf } from './parquet/engines.ts'
 import { type Redactor, redactRow } from './redact.ts'
@@ -21,8 +22,6 @@ export interface Content {
   redactor: Redactor
   /** null for NDJSON. */
   engine: EngineName | null
-  /** How stretches are packed on more than one thread; null where only rows can be written. */
-  packing: PackerOptions | null
   /** Begins a file. `destroy` frees what it holds, also after a failure. */
   writerFor(sink: Sink): { writer: SnapshotWriter; destroy: () => void }
   /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
@@ -33,6 +32,7 @@ export interface ContentOptions {
   target: Target
   options: ExportOptions
   filters: RecordedFilters
+  columns: Column[]
   redactor: Redactor
   cut: CutReader
   snapshotId: string
@@ -43,19 +43,12 @@ export interface ContentOptions {
 const ROW_GROUP_BYTES = STRETCH_BYTES.parquet
 
 export async function contentOf(of: ContentOptions): Promise<Content> {
-  const { target, options, filters, redactor, cut, snapshotId, sinceSeq } = of
-  const columns = chosenColumns(filters.columns, filters.variant)
+  const { target, options, filters, columns, redactor, cut, snapshotId, sinceSeq } = of
   const parquet = target.format === 'parquet' ? await engineOf(options.engine ?? 'hyparquet') : null
   return {
     columns,
     redactor,
     engine: parquet?.name ?? null,
-    packing:
-      parquet === null
-        ? { format: 'ndjson', withMeta: filters.withMeta }
-        : parquet.name === 'hyparquet'
-          ? { format: 'parquet', columns, codec: CODEC_OF[target.compression] }
-          : null,
     writerFor(sink) {
       if (parquet === null) {
         const compressing = compressingSink(sink, target.compression)
@@ -81,20 +74,34 @@ export async function contentOf(of: ContentOptions): Promise<Content> {
   }
 }
 
+/** How stretches are packed where two threads share the work. */
+export function packingOf(target: Target, filters: RecordedFilters, columns: Column[]): PackerOptions {
+  if (target.format === 'ndjson') return { format: 'ndjson', withMeta: filters.withMeta }
+  return { format: 'parquet', columns, codec: CODEC_OF[target.compression] }
+}
+
+/** The other thread, which holds the same cut, and what this one has begun meanwhile. */
+export interface TwoThreads {
+  second: SecondThread
+  /** Packs a stretch there. */
+  there: PackStretch
+  head: HeadStart
+}
+
 /** Takes rows in order, or rows that are encoded already. */
 export type RowTaker = Pick<SnapshotWriter, 'write' | 'add'>
 
 /**
- * Brings all rows of the cut, redacted, to `writer` and then ends it with `close`; with `second`, a thread that holds the
- * same cut, by two threads. A reader of stdout that has gone away ends it without failure.
+ * Brings all rows of the cut, redacted, to `writer` and then ends it with `close`; with `both` by two
+ * threads. A reader of stdout that has gone away ends it without failure.
  */
 export async function pour(
   cut: CutReader,
-  { redactor, packing }: Pick<Content, 'redactor' | 'packing'>,
+  { redactor }: Pick<Content, 'redactor'>,
   writer: RowTaker,
   { signal, onProgress }: Pick<ExportOptions, 'signal' | 'onProgress'>,
   close: () => Promise<unknown>,
-  second: SecondThread | null = null,
+  both: TwoThreads | null = null,
 ): Promise<{ rows: number; readerGone: boolean }> {
   const total = onProgress ? cut.total() : null
   let rows = 0
@@ -120,11 +127,8 @@ export async function pour(
     }
   }
 
-  async function pourWith(other: SecondThread, options: PackerOptions): Promise<void> {
-    await other.begin(options, redactor.names)
-    const here = await stretchPacker(cut, redactor, options, pause)
-    const stretches = cut.stretches(STRETCH_BYTES[options.format])
-    for await (const { packed, rest } of packTogether(stretches, here, other.pack)) {
+  async function pourWith({ second, there, head }: TwoThreads): Promise<void> {
+    for await (const { packed, rest } of packTogether(head.first, head.stretches, head.pack, there)) {
       stopIfAborted(signal)
       if (packed !== null) {
         await writer.add(packed)
@@ -133,11 +137,13 @@ export async function pour(
       if (rest !== null) await pourAlone(rest)
       await pause()
     }
-    redactor.add(other.counts())
+    redactor.add(second.counts())
+    // It takes a while to end, and the footer is written meanwhile.
+    void second.close()
   }
 
   try {
-    if (second !== null && packing !== null) await pourWith(second, packing)
+    if (both !== null) await pourWith(both)
     else await pourAlone()
     await close()
     return { rows, readerGone: false }

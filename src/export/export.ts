@@ -6,11 +6,22 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { recordSnapshot } from '../mirror/snapshots.ts'
-import { type Content, contentOf, filtersOf, pour, refuseMisplaced, stopIfAborted } from './content.ts'
+import { chosenColumns } from './columns.ts'
+import {
+  type Content,
+  contentOf,
+  filtersOf,
+  packingOf,
+  pour,
+  refuseMisplaced,
+  stopIfAborted,
+  type TwoThreads,
+} from './content.ts'
 import { type Destination, feedBase, type RecordedFilters, refuseOlderMirror } from './feed.ts'
+import { beginPacking } from './head-start.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
+import type { PackerOptions, PackStretch } from './packer.ts'
 import { COMPRESSION_OF } from './parquet/engine.ts'
-import { engineOf } from './parquet/engines.ts'
 import { openDraft } from './publish.ts'
 import { type Published, publishDataset, readLatest } from './publish-dataset.ts'
 import { makeRedactor } from './redact.ts'
@@ -68,23 +79,24 @@ async function publish(
   const destination: Destination = { place, format: target.format, filters, latest }
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
-  const { cut, other } = await cutsOf(options.dbPath, wanted, target, options, second)
+  const columns = chosenColumns(filters.columns, filters.variant)
+  const { cut, both } = await cutsOf(options, wanted, packingOf(target, filters, columns), second)
   try {
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
-    const redactor = makeRedactor(options.redact ?? [])
+    const redactor = both?.head.redactor ?? makeRedactor(options.redact ?? [])
     const snapshotId = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const sinceSeq = base?.sinceSeq ?? null
-    const content = await contentOf({ target, options, filters, redactor, cut, snapshotId, sinceSeq })
+    const content = await contentOf({ target, options, filters, columns, redactor, cut, snapshotId, sinceSeq })
     const published =
       store === null
-        ? await publishFile(place, cut, other, content, options, startedAt)
+        ? await publishFile(place, cut, both, content, options, startedAt)
         : await publishDataset({
             store,
             latest: latest ?? null,
             target,
             snapshotId,
             cut,
-            second: other,
+            both,
             base,
             filters,
             content,
@@ -110,23 +122,27 @@ async function publish(
       durationMs: 0,
     }
   } finally {
+    await both?.head.stop()
     cut.close()
   }
 }
 
-/** The cut, and the second thread where it holds the same one. */
+/** The cut, and where the second thread holds the same one, both threads at work on it. */
 async function cutsOf(
-  path: string,
+  { dbPath, redact, signal }: ExportOptions,
   filters: Filters,
-  target: Target,
-  options: ExportOptions,
+  packing: PackerOptions,
   second: SecondThread | null,
-): Promise<{ cut: CutReader; other: SecondThread | null }> {
-  if (second === null) return { cut: openCut(path, filters), other: null }
-  // Loaded while the thread starts.
-  if (target.format === 'parquet') await engineOf(options.engine ?? 'hyparquet')
-  const { cut, same } = await openBoth(path, filters, second)
-  return { cut, other: same ? second : null }
+): Promise<{ cut: CutReader; both: TwoThreads | null }> {
+  if (second === null) return { cut: openCut(dbPath, filters), both: null }
+  const begin = (cut: CutReader) => beginPacking(cut, packing, redact ?? [], signal)
+  const { cut, same, head } = await openBoth(dbPath, filters, second, begin)
+  if (!same) return { cut, both: null }
+  const ready = second.begin(packing, redact ?? [])
+  // Its failure is thrown by the packing that waits for it.
+  ready.catch(() => {})
+  const there: PackStretch = (stretch) => ready.then(() => second.pack(stretch))
+  return { cut, both: { second, there, head: head ?? begin(cut) } }
 }
 
 /** Below this size a second thread has hardly started when the work is done. */
@@ -150,7 +166,7 @@ function isForTwo(target: Target, options: ExportOptions): boolean {
 async function publishFile(
   path: string,
   cut: CutReader,
-  second: SecondThread | null,
+  both: TwoThreads | null,
   content: Content,
   options: ExportOptions,
   startedAt: number,
@@ -163,7 +179,7 @@ async function publishFile(
     const { writer, destroy } = content.writerFor(sink)
     try {
       const close = () => writer.close(content.about(content.redactor.counts()))
-      const { rows, readerGone } = await pour(cut, content, writer, options, close, second)
+      const { rows, readerGone } = await pour(cut, content, writer, options, close, both)
       stopIfAborted(options.signal)
       await draft?.publish()
       return { path, manifest: null, files: 1, rows, bytes: sink.bytes, sha256: draft?.sha256() ?? null, readerGone }

@@ -1,13 +1,12 @@
 // Publishes a dataset: its files, then its manifest, then `latest.json`. Knows the order; where the files lie is the
 // store's business, how rows are cut into them the dataset writer's.
 import { createHash } from 'node:crypto'
-import { type Content, pour, stopIfAborted } from './content.ts'
+import { type Content, pour, stopIfAborted, type TwoThreads } from './content.ts'
 import { datasetWriter } from './dataset.ts'
 import type { FeedBase, RecordedFilters } from './feed.ts'
 import { jsonBytes, type Kind, type Latest, latestAfter, type ManifestFile, parseLatest } from './manifest.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import type { CutReader } from './rows.ts'
-import type { SecondThread } from './second-thread.ts'
 import { LATEST, MANIFEST, type Store } from './store.ts'
 import { endingOf, type Target } from './target.ts'
 
@@ -20,8 +19,8 @@ export interface DatasetJob {
   target: Target
   snapshotId: string
   cut: CutReader
-  /** A thread that holds the same cut; null where this one is to work alone. */
-  second: SecondThread | null
+  /** null where this thread is to work alone. */
+  both: TwoThreads | null
   /** null for a full snapshot. */
   base: FeedBase | null
   filters: RecordedFilters
@@ -51,7 +50,7 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
     const close = async () => {
       files = await dataset.close()
     }
-    await pour(job.cut, content, dataset, options, close, job.second)
+    await pour(job.cut, content, dataset, options, close, job.both)
     stopIfAborted(options.signal)
     const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
     await publication.publish(manifest)

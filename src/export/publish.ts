@@ -90,6 +90,9 @@ export async function openDraft(path: string, options: DraftOptions): Promise<Dr
   }
 }
 
+/** So much is brought to the disk while more is written, so that little is left to wait for at the end. */
+const SYNCED_BEHIND_BYTES = 4 * 1024 * 1024
+
 /** Creates the file `path` for writing; errors name `shown`. Throws `snapshot-unwritable` or `disk-full`. */
 export async function openFile(path: string, mode: number, shown: string): Promise<OutputFile> {
   const file = await open(path, 'wx', mode).catch((error) => {
@@ -98,6 +101,17 @@ export async function openFile(path: string, mode: number, shown: string): Promi
   const hash = createHash('sha256')
   let bytes = 0
   let isOpen = true
+  let unsynced = 0
+  let syncing: Promise<void> | null = null
+  let failure: unknown = null
+
+  /** A disk tells a failure once: it is kept for `finish`. */
+  async function syncBehind(): Promise<void> {
+    await file.datasync().catch((error: unknown) => {
+      failure ??= error
+    })
+    syncing = null
+  }
 
   /** Closes the file whatever happens; the first error counts. */
   async function close(): Promise<void> {
@@ -117,12 +131,19 @@ export async function openFile(path: string, mode: number, shown: string): Promi
         hash.update(piece)
         await written
         bytes += piece.length
+        unsynced += piece.length
+        if (unsynced >= SYNCED_BEHIND_BYTES && syncing === null) {
+          unsynced = 0
+          syncing = syncBehind()
+        }
       } catch (error) {
         throw explainSnapshot(shown, error)
       }
     },
     async finish() {
       try {
+        await syncing
+        if (failure !== null) throw failure
         // Exactly this mode, whatever the umask takes away.
         await file.chmod(mode)
         await file.sync()

@@ -4,6 +4,7 @@ import { MirrorError } from '../errors.ts'
 import { isObject, parseExact } from '../json.ts'
 import type { JsonObject, JsonValue } from '../task.ts'
 import { positionOf, type RawRow } from './columns.ts'
+import { makeFlatRedactor } from './redact-flat.ts'
 
 /** Headers whose values do not leave the mirror unless asked for; compared without regard to case. */
 export const REDACTED_HEADERS: readonly string[] = [
@@ -56,6 +57,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
   const either = sorted.map((name) => name.replace(/[.*+?^$|]/g, '\\$&')).join('|')
   const keyed = new RegExp(`([{,]\\s*"(${either})"\\s*:\\s*)"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${either}`, 'gi')
   const lines = new RegExp(`^(\\s*(${either})\\s*:)[^\\r\\n]*`, 'gim')
+  const flat = makeFlatRedactor(sorted, `"${REDACTED}"`)
   const counts = new Map<string, number>()
 
   function tally(name: string): void {
@@ -65,6 +67,11 @@ export function makeRedactor(names: readonly string[]): Redactor {
 
   function redact(text: string, exact: (text: string) => string): string {
     if (wanted.size === 0) return text
+    const simple = flat.redact(text)
+    if (simple !== null) {
+      for (const name of flat.found) tally(name)
+      return simple
+    }
     if (text.includes('\\u')) return exact(text)
     let elsewhere = false
     const found: string[] = []

@@ -52,6 +52,7 @@ const LAST_FULL_WALK = `SELECT verdict, finished_at AS finishedAt FROM walks
 const SYSTEM_STATUS = positionOf('system_status')
 const DELETED_AT = positionOf('deleted_at')
 const CHANGE_SEQ = positionOf('change_seq')
+const TEXTS = COLUMNS.flatMap(({ kind }, i) => (kind === 'int64' || kind === 'timestamp_ms' ? [] : [i]))
 const NAMES = COLUMNS.map((column) => column.source).join()
 
 /** Of a stretch, however large the rows are. */
@@ -187,12 +188,13 @@ export function openCut(path: string, filters: Filters): CutReader {
     return (byId.get(id) as RawRow | undefined) ?? null
   }
 
-  function* rowsIn(stretch: Stretch): Generator<RawRow> {
+  /** The rows of a stretch in order, as one after another gives them. */
+  function* runsIn(stretch: Stretch): Generator<Iterable<RawRow>> {
     for (const { terms, bounds } of conditionsOf(stretch, range)) {
       const statement = db.prepare(
         `SELECT ${NAMES} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
       )
-      yield* statement
+      yield statement
         .raw()
         .safeIntegers()
         .iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
@@ -208,19 +210,21 @@ export function openCut(path: string, filters: Filters): CutReader {
     try {
       // Status, tombstones and changes are sifted here rather than in SQL, so that a stretch without any wanted row does
       // not hold the event loop for the length of a scan.
-      for (const row of stretch === undefined ? select() : rowsIn(stretch)) {
-        read++
-        for (const value of row) if (typeof value === 'string') bytes += value.length
-        const isWanted =
-          (filters.includeDeleted || row[DELETED_AT] === null) &&
-          (since === null || (row[CHANGE_SEQ] as bigint) > since) &&
-          (statuses === null || statuses.has(row[SYSTEM_STATUS]))
-        if (isWanted) batch.push(row)
-        if (bytes < BATCH_BYTES && read < BATCH_ROWS) continue
-        yield batch
-        batch = []
-        bytes = 0
-        read = 0
+      for (const run of stretch === undefined ? [select()] : runsIn(stretch)) {
+        for (const row of run) {
+          read++
+          for (const position of TEXTS) bytes += (row[position] as string | null)?.length ?? 0
+          const isWanted =
+            (filters.includeDeleted || row[DELETED_AT] === null) &&
+            (since === null || (row[CHANGE_SEQ] as bigint) > since) &&
+            (statuses === null || statuses.has(row[SYSTEM_STATUS]))
+          if (isWanted) batch.push(row)
+          if (bytes < BATCH_BYTES && read < BATCH_ROWS) continue
+          yield batch
+          batch = []
+          bytes = 0
+          read = 0
+        }
       }
     } catch (error) {
       throw explain(path, error)

@@ -9,16 +9,18 @@ const GIVEN = 2
 const AHEAD = 8
 
 /**
- * The outcome of all `stretches` in their order. Whoever is free takes the next one; `there` is the other thread, `here`
- * this one, which must let messages in from time to time. Throws what packing throws.
+ * The outcome of `first`, which is being packed here, and of all `stretches` in their order. Whoever is free takes the
+ * next one; `there` is the other thread, `here` this one, which must let messages in from time to time. Throws what
+ * packing throws.
  */
 export async function* packTogether(
+  first: Promise<PackedStretch>,
   stretches: Iterator<Stretch, void>,
   here: PackStretch,
   there: PackStretch,
 ): AsyncGenerator<PackedStretch, void, void> {
-  const outcomes = new Map<number, Promise<PackedStretch>>()
-  let taken = 0
+  const outcomes = new Map([[0, first]])
+  let taken = 1
   let wanted = 0
   let given = 0
   let isOver = false
@@ -48,6 +50,8 @@ export async function* packTogether(
   }
 
   give()
+  // A failure of it is thrown where its turn comes.
+  await first.catch(() => {})
   for (; ; wanted++) {
     while (!(await isSettled(outcomes.get(wanted)))) {
       const stretch = next()

@@ -86,6 +86,23 @@ test('integers lie in 8 bytes each, the extremes of 64 bits included', () => {
   expect(column.pages[0]).toMatchObject({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 })
 
+test('integers come out by dictionary as they went in, also where only their high bits differ', () => {
+  const value = fc.constantFrom(0n, 64n, -64n, 2n ** 32n, 2n ** 63n - 64n, -(2n ** 63n), 1n, 65n, null)
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 400 }), (values) => {
+      const column = new ColumnBuffer({ isText: false, hasBounds: true, mayRepeat: true, pageBytes: 64 })
+      // The buffer is used again for every row group.
+      for (const used of [values.toReversed(), values]) {
+        column.reset()
+        append(column, used)
+        const present = used.filter((one) => one !== null)
+        expect(Array.from(present, (_, i) => column.dictionary![column.indexes[i]!])).toEqual(present)
+        expect(column.plainBytes).toBe(8 * present.length)
+      }
+    }),
+  )
+})
+
 test('text is ordered as its UTF-8 bytes are, also beyond the basic plane', () => {
   expect(compareValues('\u{1f600}', '\uffee')).toBeGreaterThan(0)
   expect('\u{1f600}' > '\uffee').toBe(false)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
+import { readColumnIndex, readOffsetIndex } from 'hyparquet/src/indexes.js'
 import { compressors } from 'hyparquet-compressors'
 import { expect, onTestFinished, test } from 'vitest'
 import { COLUMNS } from '../../src/export/columns.ts'
@@ -186,6 +187,57 @@ test('a redacted secret is nowhere in the file; an open one is in the pages only
   }
   const closed = await parquet(makeMirror(...rows), { compression: 'none' })
   expect(Buffer.from(closed.file).includes('CANARY')).toBe(false)
+})
+
+test('the bounds of every page hold its values, and a long text is cut so that they still do', async () => {
+  // A common beginning that is longer than what the index keeps, and one that cannot be cut and raised in its last byte.
+  const userOf = (i: number) =>
+    i === 20_000 ? '\u{10ffff}'.repeat(20) : `account of a customer ${i % 2 === 0 ? 'é' : 'z'} ${i}`
+  const rows = ordinaryRows(36_000).map(({ id = '', created_at = 0 }, i) => ({
+    id,
+    created_at,
+    user_id: userOf(i),
+    completed_at: i < 34_000 ? BigInt(i - 17_000) : null,
+  }))
+  const { file } = await parquet(makeMirror(...rows), { columns: ['user_id', 'completed_at', 'created_at'] })
+  const found = await read(file)
+  const reader = (at: bigint, length: number) => ({
+    view: new DataView(file, Number(at), length),
+    offset: 0,
+  })
+  const { row_groups: groups } = parquetMetadata(file)
+  let pages = 0
+  for (const { columns, num_rows } of groups) {
+    const rowsOfGroup = found.splice(0, Number(num_rows))
+    for (const { meta_data: about, ...at } of columns) {
+      const name = about!.path_in_schema[0] as string
+      if (at.column_index_offset === undefined) continue
+      const schema = { name, type: 'BYTE_ARRAY' } as const
+      const asTheyAre = { stringFromBytes: (bytes: Uint8Array) => bytes } as never
+      const index = readColumnIndex(reader(at.column_index_offset, at.column_index_length!), schema, asTheyAre)
+      const { page_locations } = readOffsetIndex(reader(at.offset_index_offset!, at.offset_index_length!))
+      for (const [i, { first_row_index }] of page_locations.entries()) {
+        const behind = page_locations[i + 1]?.first_row_index ?? num_rows
+        const values = rowsOfGroup.slice(Number(first_row_index), Number(behind)).map((row) => row[name])
+        const present = values.filter((value) => value !== null)
+        expect(index.null_pages[i]).toBe(present.length === 0)
+        expect(index.null_counts![i]).toBe(BigInt(values.length - present.length))
+        if (present.length === 0) continue
+        const [min, max] = [index.min_values[i], index.max_values[i]] as unknown as [Uint8Array, Uint8Array]
+        for (const value of present) {
+          if (typeof value === 'bigint') {
+            expect(value >= Buffer.from(min).readBigInt64LE() && value <= Buffer.from(max).readBigInt64LE()).toBe(true)
+          } else {
+            const bytes = Buffer.from(value as string)
+            expect(Buffer.compare(bytes, min) >= 0 && Buffer.compare(bytes, max) <= 0).toBe(true)
+          }
+        }
+        pages++
+      }
+    }
+  }
+  // Of each column.
+  expect(pages).toBeGreaterThanOrEqual(8)
 })
 
 test('row groups are bounded in bytes, sorted, and the id has a bloom filter', async () => {

@@ -31,6 +31,29 @@ test('nothing has the final name until publish, then the whole file has', async 
   expect(draft.sha256()).toBe(createHash('sha256').update('one\ntwo\n').digest('hex'))
 })
 
+test('a file that is brought to the disk while it is written is whole, and can be given up at any moment', async () => {
+  const folder = scratch()
+  const piece = Buffer.alloc(3 * 1024 * 1024 + 1, 'tasks')
+  for (const isKept of [true, false]) {
+    const path = join(folder, `large-${isKept}`)
+    const draft = await openDraft(path, options)
+    const hash = createHash('sha256')
+    for (let i = 0; i < 6; i++) {
+      piece[0] = i
+      hash.update(piece)
+      await draft.write(piece)
+    }
+    if (!isKept) {
+      await draft.discard()
+      continue
+    }
+    await draft.publish()
+    expect(draft.bytes).toBe(6 * piece.length)
+    expect(createHash('sha256').update(readFileSync(path)).digest('hex')).toBe(hash.digest('hex'))
+  }
+  expect(readdirSync(folder)).toEqual(['large-true'])
+})
+
 test('what stood at the destination stays whole until the rename', async () => {
   const path = join(scratch(), 'tasks.ndjson')
   writeFileSync(path, 'before')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeRedactor, REDACTED_HEADERS } from '../../src/export/redact.ts'
+import { makeFlatRedactor } from '../../src/export/redact-flat.ts'
 
 const R = '"[redacted]"'
 
@@ -119,4 +120,52 @@ test('whatever the spelling, no value of a named header is left and every other 
     }),
     { numRuns: 300 },
   )
+})
+
+/** Members of headers, ordinary ones and some that are spelled in another way, or are none. */
+const flatMember = fc.oneof(
+  { weight: 5, arbitrary: fc.tuple(fc.constantFrom(...REDACTED_HEADERS).chain(anyCase), fc.string({ maxLength: 5 })) },
+  fc.tuple(
+    fc.constantFrom('accept', 'x-cookie', 'cookies', 'coo\u212Aie', '', '__proto__'),
+    fc.constantFrom('Cookie', ''),
+  ),
+  fc.tuple(fc.string({ unit: 'grapheme', maxLength: 7 }), fc.string({ unit: 'grapheme', maxLength: 7 })),
+)
+
+test('a flat header is redacted the same way by its quotes as by expression', () => {
+  fc.assert(
+    fc.property(fc.array(flatMember, { maxLength: 6 }), fc.constantFrom('', ',', '}', '"', ':1'), (members, behind) => {
+      const inside = members.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()
+      const flat = makeFlatRedactor(REDACTED_HEADERS, R)
+      const found = flat.redact(`{${inside}${behind}}`)
+      // A blank keeps the redactor from the way by quotes.
+      const redactor = makeRedactor(REDACTED_HEADERS)
+      if (behind !== '') expect(found).toBeNull()
+      else if (found === null) expect(inside).toContain('\\')
+      else {
+        expect(found).toBe(redactor.header(`{ ${inside}}`).replace('{ ', '{'))
+        const counts: Record<string, number> = {}
+        for (const name of flat.found) counts[name] = (counts[name] ?? 0) + 1
+        expect(counts).toEqual(redactor.counts())
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.each([
+  ['{"cookie":"a","b":{"c":"d"}}'],
+  ['{"cookie":["a"]}'],
+  ['{"cookie": "a"}'],
+  ['{"cookie" :"a"}'],
+  ['{"cookie":"a" }'],
+  ['{"cookie":"a","x":"\\n"}'],
+  ['{"cookie":"a"'],
+  ['{"cookie":"a'],
+  ['{"cookie'],
+  ['["cookie","a"]'],
+  ['{'],
+  [''],
+])('%s is left to the slower way', (text) => {
+  expect(makeFlatRedactor(REDACTED_HEADERS, R).redact(text)).toBeNull()
 })

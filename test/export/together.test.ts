@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RawRow } from '../../src/export/columns.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
+import { beginPacking } from '../../src/export/head-start.ts'
 import type { PackedStretch } from '../../src/export/packed.ts'
 import { openCut } from '../../src/export/rows.ts'
 import { openBoth, startSecondThread } from '../../src/export/second-thread.ts'
@@ -111,6 +113,66 @@ test('a commit between the opening of the two cuts is noticed, and both are open
   expect(await openBothDuring(2)).toEqual({ same: true, cut: 12, openings: 3 })
 })
 
+test('what was begun on a cut that is given up is stopped while that cut is open, and kept on one that is not', async () => {
+  for (const commits of [0, 1]) {
+    const mirror = makeMirror(...manyRows())
+    const second = startSecondThread(mirror.path, 'ndjson')
+    const stopped: string[] = []
+    let left = commits
+    const { cut, same, head } = await openBoth(
+      mirror.path,
+      {},
+      {
+        ...second,
+        async open(path, wanted) {
+          if (left-- > 0) mirror.insert(...ordinaryRows(1, 20_000))
+          await second.open(path, wanted)
+        },
+      },
+      (first) => ({
+        async stop() {
+          await immediate()
+          // Throws once the cut is closed.
+          stopped.push(first.stretches(1_000).next().done === true ? 'empty' : 'open')
+        },
+      }),
+    )
+    expect(same).toBe(true)
+    expect(head !== null).toBe(commits === 0)
+    expect(stopped).toEqual(commits === 0 ? [] : ['open'])
+    cut.close()
+    await second.close()
+  }
+})
+
+test('packing that has begun ends in the middle of a stretch once it is stopped', async () => {
+  const cut = openCut(makeMirror(...manyRows()).path, {})
+  const head = beginPacking(cut, { format: 'ndjson', withMeta: false }, ['authorization'], undefined)
+  await head.stop()
+  await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
+  cut.close()
+})
+
+test('an export by two threads sees one cut, also where commits come in while the other one starts', async () => {
+  const mirror = makeMirror(...manyRows())
+  const out = join(mirror.folder, 'busy.ndjson')
+  let at = 20_000
+  const busy = setInterval(() => mirror.insert(...ordinaryRows(1, at++)), 2)
+  try {
+    const { cut, rows } = await exportSnapshot({
+      ...together,
+      dbPath: mirror.path,
+      out,
+      filters: { includeDeleted: true },
+    })
+    expect(rows).toBe(cut)
+    const lines = readFileSync(out, 'utf8').trimEnd().split('\n')
+    expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(rows)
+  } finally {
+    clearInterval(busy)
+  }
+})
+
 test('where commits never cease the cut is good, but not shared', async () => {
   expect(await openBothDuring(Number.POSITIVE_INFINITY)).toMatchObject({ same: false })
 })
@@ -142,7 +204,9 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
     }
     const found: number[] = []
     const all = Array.from({ length: 30 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
-    for await (const { packed } of packTogether(all, pack('here'), pack('there'))) {
+    const here = pack('here')
+    const first = here(all.next().value as Stretch)
+    for await (const { packed } of packTogether(first, all, here, pack('there'))) {
       found.push(packed?.rows as number)
       ahead--
     }
@@ -151,11 +215,19 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
   }
 })
 
+test('the first stretch fails the whole where its turn comes', async () => {
+  const all = [stretch(1)][Symbol.iterator]() as Iterator<Stretch, void>
+  const pack = async (wanted: Stretch) => outcome(wanted)
+  const taken = packTogether(Promise.reject(new Error('no')), all, pack, pack)
+  await expect(taken.next()).rejects.toThrow('no')
+})
+
 test('a stretch that fails there fails the whole', async () => {
   const all = Array.from({ length: 9 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
   const there = async () => Promise.reject(new Error('no'))
   const taken = (async () => {
-    for await (const _ of packTogether(all, async (wanted) => outcome(wanted), there)) await new Promise(setImmediate)
+    const here = async (wanted: Stretch) => outcome(wanted)
+    for await (const _ of packTogether(here(stretch(0)), all, here, there)) await new Promise(setImmediate)
   })()
   await expect(taken).rejects.toThrow('no')
 })

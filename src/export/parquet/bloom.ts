@@ -1,5 +1,8 @@
 // A split block bloom filter over texts, for "is this id in this row group".
 // Source: https://github.com/apache/parquet-format/blob/master/BloomFilter.md
+import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js'
+import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { word, xxhash64 } from './xxhash64.ts'
 
 const SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31]
@@ -9,23 +12,50 @@ const BITS_PER_VALUE = 9.69
 /** As parquet-java caps it unless told otherwise. */
 const MAX_BYTES = 1024 * 1024
 
-const encoder = new TextEncoder()
-let scratch = new Uint8Array(4096)
 const hash = word()
 
-/** The words of a filter that holds every text of `values`; a power of two of bytes, as Arrow C++ demands. */
-export function bloomFilterOf(values: readonly string[]): Uint32Array {
-  let bytes = 32
-  while (bytes * 8 < values.length * BITS_PER_VALUE && bytes < MAX_BYTES) bytes *= 2
-  const filter = new Uint32Array(bytes / 4)
+/** Texts in Parquet's PLAIN encoding, each behind its length, as the pages of a column hold them. */
+export interface PlainTexts {
+  bytes: Uint8Array
+  pages: readonly { start: number; end: number; values: number }[]
+}
+
+/** The words of a filter that holds every text of `texts`; a power of two of bytes, as Arrow C++ demands. */
+export function bloomFilterOf({ bytes, pages }: PlainTexts): Uint32Array {
+  const values = pages.reduce((sum, page) => sum + page.values, 0)
+  let size = 32
+  while (size * 8 < values * BITS_PER_VALUE && size < MAX_BYTES) size *= 2
+  const filter = new Uint32Array(size / 4)
   const blocks = filter.length / WORDS_PER_BLOCK
-  for (const value of values) {
-    if (value.length * 3 > scratch.length) scratch = new Uint8Array(value.length * 3)
-    xxhash64(scratch, encoder.encodeInto(value, scratch).written, hash)
-    const first = Math.floor(((hash.hi >>> 0) * blocks) / 2 ** 32) * WORDS_PER_BLOCK
-    for (let i = 0; i < WORDS_PER_BLOCK; i++) {
-      filter[first + i]! |= 1 << (Math.imul(hash.lo, SALT[i]!) >>> 27)
+  for (const { start, end } of pages) {
+    for (let at = start; at < end; ) {
+      const length = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+      xxhash64(bytes, at + 4, length, hash)
+      at += 4 + length
+      const first = Math.floor(((hash.hi >>> 0) * blocks) / 2 ** 32) * WORDS_PER_BLOCK
+      for (let i = 0; i < WORDS_PER_BLOCK; i++) {
+        filter[first + i]! |= 1 << (Math.imul(hash.lo, SALT[i]!) >>> 27)
+      }
     }
   }
   return filter
+}
+
+/** Brings the filters into the file, one behind the other, each behind its header, and tells their chunks where. */
+export function writeBloomFilters(writer: ByteWriter, indexes: readonly PageIndexes[]): void {
+  for (const { chunk, bloomFilter } of indexes) {
+    const about = chunk.meta_data
+    if (bloomFilter === undefined || about === undefined) continue
+    const offset = writer.offset
+    serializeTCompactProtocol(writer, {
+      field_1: bloomFilter.byteLength,
+      // The only algorithm, hash and compression that there are.
+      field_2: { field_1: {} },
+      field_3: { field_1: {} },
+      field_4: { field_1: {} },
+    })
+    writer.appendBytes(new Uint8Array(bloomFilter.buffer, bloomFilter.byteOffset, bloomFilter.byteLength))
+    about.bloom_filter_offset = BigInt(offset)
+    about.bloom_filter_length = writer.offset - offset
+  }
 }

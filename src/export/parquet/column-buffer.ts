@@ -38,6 +38,8 @@ const DICTIONARY_TRIAL = 1_000
 const LARGE_BYTES = 1024 * 1024
 /** Where a dictionary did not pay, none is tried for so many row groups of the column. */
 const GROUPS_WITHOUT_TRIAL = 15
+/** Values met lately that are kept at hand. */
+const HINTS = 1024
 /** Room that is kept for the next row group; more was for a few very large values. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024
 
@@ -59,8 +61,9 @@ export class ColumnBuffer {
   #places = new Map<Value, number>()
   /** Row groups for which no dictionary is tried. */
   #untried = 0
-  #last: Value | null = null
-  #lastPlace = 0
+  /** Values met lately and their places in the dictionary, by `hintOf`. */
+  readonly #lately: (Value | null)[] = new Array<Value | null>(HINTS).fill(null)
+  readonly #latelyPlaces = new Int32Array(HINTS)
   #dictionaryBytes = 0
   /** Bytes that the values of the dictionary stand for. */
   #plainBytes = 0
@@ -79,10 +82,15 @@ export class ColumnBuffer {
     this.dictionary = this.#options.mayRepeat && this.#untried === 0 ? [] : null
     this.#untried = Math.max(this.#untried - 1, 0)
     this.#places = new Map()
-    this.#last = null
+    this.#lately.fill(null)
     this.#dictionaryBytes = 0
     this.#plainBytes = 0
     if (this.bytes.length > MOST_KEPT_BYTES) this.#resize(64 * 1024)
+  }
+
+  /** About so many bytes, were all in the PLAIN encoding. */
+  get plainBytes(): number {
+    return this.dictionary === null ? this.length : this.#plainBytes
   }
 
   /** Takes the values at `position` of `rows[from]` to `rows[to - 1]`. */
@@ -115,28 +123,36 @@ export class ColumnBuffer {
   }
 
   #appendIndexed(value: Value, dictionary: Value[]): void {
-    const size = this.#sizeOf(value)
-    // Mostly the same as the one before: comparing is cheaper than looking up.
-    let place: number | undefined = value === this.#last ? this.#lastPlace : this.#places.get(value)
-    if (place === undefined) {
-      if (dictionary.length >= DICTIONARY_TRIAL && 2 * this.#dictionaryBytes > this.#plainBytes) {
+    // Comparing with the one met lately is cheaper than looking it up, for which every text is hashed anew.
+    const hint = hintOf(value)
+    let place = this.#latelyPlaces[hint]!
+    if (value !== this.#lately[hint]) {
+      const found = this.#places.get(value) ?? this.#enter(value, dictionary)
+      if (found === null) {
         this.#giveUpDictionary(dictionary)
         this.#appendPlain(value)
         return
       }
-      place = dictionary.length
-      dictionary.push(value)
-      this.#places.set(value, place)
-      this.#dictionaryBytes += size
-      this.#bound(this.pages[0]!, value)
+      place = found
+      this.#lately[hint] = value
+      this.#latelyPlaces[hint] = place
     }
-    this.#last = value
-    this.#lastPlace = place
-    this.#plainBytes += size
+    this.#plainBytes += sizeOf(value)
     this.indexes[this.rows - this.nulls] = place
     const page = this.pages[0]!
     page.rows++
     page.values++
+  }
+
+  /** The place of a new value; null where the dictionary is not worth going on with. */
+  #enter(value: Value, dictionary: Value[]): number | null {
+    if (dictionary.length >= DICTIONARY_TRIAL && 2 * this.#dictionaryBytes > this.#plainBytes) return null
+    const place = dictionary.length
+    dictionary.push(value)
+    this.#places.set(value, place)
+    this.#dictionaryBytes += sizeOf(value)
+    this.#bound(this.pages[0]!, value)
+    return place
   }
 
   /** Brings what was collected by place into PLAIN, page by page, as if there had never been a dictionary. */
@@ -164,8 +180,8 @@ export class ColumnBuffer {
     }
     page.rows++
     page.values++
-    this.#bound(page, value)
     if (!isText) {
+      this.#bound(page, value)
       this.#ensure(8)
       // A column of integers holds nothing but them, so each lies where a typed array has it.
       this.#integers[this.length / 8] = value as bigint
@@ -176,10 +192,15 @@ export class ColumnBuffer {
     const text = value as string
     // UTF-8 takes at most three bytes per unit of a JS string; of a very long one it is counted.
     this.#ensure(4 + (text.length < 65_536 ? text.length * 3 : Buffer.byteLength(text)))
-    const written = this.bytes.write(text, this.length + 4)
-    this.bytes.writeUInt32LE(written, this.length)
-    this.length += 4 + written
+    const { bytes, length } = this
+    const written = bytes.write(text, length + 4)
+    bytes[length] = written
+    bytes[length + 1] = written >> 8
+    bytes[length + 2] = written >> 16
+    bytes[length + 3] = written >> 24
+    this.length = length + 4 + written
     page.end = this.length
+    this.#bound(page, text)
   }
 
   #beginPage(firstRow: number): Page {
@@ -188,10 +209,6 @@ export class ColumnBuffer {
     const page = { firstRow, rows: 0, values: 0, start: this.length, end: this.length, min: undefined, max: undefined }
     this.pages.push(page)
     return page
-  }
-
-  #sizeOf(value: Value): number {
-    return typeof value === 'string' ? value.length + 4 : 8
   }
 
   #bound(page: Page, value: Value): void {
@@ -213,6 +230,19 @@ export class ColumnBuffer {
     this.bytes = bytes
     this.#integers = new BigInt64Array(bytes.buffer)
   }
+}
+
+function sizeOf(value: Value): number {
+  return typeof value === 'string' ? value.length + 4 : 8
+}
+
+/** A number below `HINTS` that different values seldom share: texts of one kind mostly differ near their end. */
+function hintOf(value: Value): number {
+  if (typeof value === 'bigint') return Number(BigInt.asUintN(10, value))
+  const { length } = value
+  let hint = length
+  for (let i = length - 1; i >= 0 && i > length - 8; i -= 2) hint = (hint * 31 + value.charCodeAt(i)) & 0xfffff
+  return hint % HINTS
 }
 
 /** Above these, the order of JavaScript's units is not that of UTF-8's bytes. */

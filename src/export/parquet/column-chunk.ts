@@ -2,14 +2,15 @@
 // https://github.com/apache/parquet-format; headers and run-length encoding are hyparquet-writer's.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
-import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
+import type { ChunkIndexes, PageBounds } from '../packed.ts'
 import type { CompressPage } from './codecs.ts'
 import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
+import { writeDataPageHeader, writeDictionaryPageHeader } from './page-header.ts'
+import { packPlaces, runOf } from './run-lengths.ts'
 
 export interface ChunkOptions {
   name: string
@@ -38,21 +39,23 @@ export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions
 /** The bytes of a page's values: a piece of the column's own, or the packed places of a dictionary's. */
 function valuesOf(column: ColumnBuffer, page: Page): Uint8Array {
   if (column.dictionary === null) return column.bytes.subarray(page.start, page.end)
-  const bytes = new ByteWriter()
-  const width = Math.ceil(Math.log2(column.dictionary.length))
-  bytes.appendUint8(width)
-  writeRleBitPackedHybrid(bytes, column.indexes.subarray(0, page.values) as never, width)
-  return bytes.getBytes()
+  return packPlaces(column.indexes, page.values, Math.ceil(Math.log2(Math.max(column.dictionary.length, 1))))
+}
+
+function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: Page): Uint8Array {
+  // Mostly all rows have a value, or none has.
+  if (values === rows || values === 0) return runOf(values === 0 ? 0 : 1, rows, 1)
+  const writer = new ByteWriter(64)
+  writeRleBitPackedHybrid(writer, column.levels.subarray(firstRow, firstRow + rows) as never, 1)
+  return writer.getBytes()
 }
 
 /** Which rows have a value, with its length before it, and then the values. */
 function withLevels(column: ColumnBuffer, page: Page): Uint8Array {
-  const writer = new ByteWriter(64)
-  writer.appendUint32(0)
-  const rows = column.levels.subarray(page.firstRow, page.firstRow + page.rows)
-  const bytes = writeRleBitPackedHybrid(writer, rows as never, 1)
-  writer.view.setUint32(0, bytes, true)
-  const levels = writer.getBytes()
+  const runs = levelsOf(column, page)
+  const levels = Buffer.alloc(4 + runs.length)
+  levels.writeUInt32LE(runs.length)
+  levels.set(runs, 4)
   if (column.dictionary !== null || levels.length > HEADROOM_BYTES) {
     return Buffer.concat([levels, valuesOf(column, page)])
   }
@@ -67,7 +70,7 @@ export async function writeChunk(
   pages: PackedPages,
   options: ChunkOptions,
   compress: CompressPage,
-): Promise<PageIndexes> {
+): Promise<ChunkIndexes> {
   const { name, element, codec, hasBounds } = options
   const start = writer.offset
   const encoding = column.dictionary === null ? 'PLAIN' : 'PLAIN_DICTIONARY'
@@ -81,17 +84,7 @@ export async function writeChunk(
     const bytes = await packed
     const offset = writer.offset
     // Pages of version 1, with the name of that time for a dictionary: there are readers in use that know no others.
-    writePageHeader(writer, {
-      type: 'DATA_PAGE',
-      uncompressed_page_size: plainBytes,
-      compressed_page_size: bytes.length,
-      data_page_header: {
-        num_values: page.rows,
-        encoding,
-        definition_level_encoding: 'RLE',
-        repetition_level_encoding: 'RLE',
-      },
-    })
+    writeDataPageHeader(writer, { plain: plainBytes, packed: bytes.length }, page.rows, encoding)
     uncompressed += writer.offset - offset + plainBytes
     writer.appendBytes(bytes)
     offsetIndex.page_locations.push({
@@ -129,8 +122,8 @@ export async function writeChunk(
       },
     },
     // One page needs no index: the chunk's own statistics say the same.
-    ...(pages.length > 1 && { offsetIndex, ...(hasBounds && { columnIndex: indexOf(column.pages, element) }) }),
-  } as PageIndexes
+    ...(pages.length > 1 && { offsetIndex, ...(hasBounds && { pageBounds: boundsOf(column.pages) }) }),
+  } as ChunkIndexes
 }
 
 async function writeDictionary(
@@ -147,19 +140,13 @@ async function writeDictionary(
     last !== undefined && Buffer.compare(last.plain, plain) === 0 ? last.packed : await compress(plain, options.codec)
   options.lastDictionary = { plain, packed }
   const start = writer.offset
-  writePageHeader(writer, {
-    type: 'DICTIONARY_PAGE',
-    uncompressed_page_size: plain.length,
-    compressed_page_size: packed.length,
-    dictionary_page_header: { num_values: values.length, encoding: 'PLAIN_DICTIONARY' },
-  })
+  writeDictionaryPageHeader(writer, { plain: plain.length, packed: packed.length }, values.length)
   const headerBytes = writer.offset - start
   writer.appendBytes(packed)
   return headerBytes + plain.length
 }
 
-function indexOf(pages: readonly Page[], element: SchemaElement): PageIndexes['columnIndex'] {
-  const empty = new Uint8Array()
+function boundsOf(pages: readonly Page[]): PageBounds {
   const bounded = pages.filter((page) => page.min !== undefined)
   const isOrdered = (sign: 1 | -1) =>
     bounded.every((page, i) => {
@@ -168,10 +155,9 @@ function indexOf(pages: readonly Page[], element: SchemaElement): PageIndexes['c
       return sign * compareValues(page.min!, before.min!) >= 0 && sign * compareValues(page.max!, before.max!) >= 0
     })
   return {
+    bounds: pages.map(({ min, max }) => ({ min, max })),
     null_pages: pages.map((page) => page.values === 0),
-    min_values: pages.map((page) => (unconvertMinMax(page.min, element, false) as Uint8Array | undefined) ?? empty),
-    max_values: pages.map((page) => (unconvertMinMax(page.max, element, true) as Uint8Array | undefined) ?? empty),
     boundary_order: isOrdered(1) ? 'ASCENDING' : isOrdered(-1) ? 'DESCENDING' : 'UNORDERED',
     null_counts: pages.map((page) => BigInt(page.rows - page.values)),
-  } as PageIndexes['columnIndex']
+  }
 }

@@ -2,12 +2,9 @@
 // threads while the next rows come in, or come ready-made. Knows Parquet's files, never SQL or tasks.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { FileMetaData } from 'hyparquet'
-import { writeBlooms } from 'hyparquet-writer/src/bloom.js'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
-import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import type { Column } from '../columns.ts'
+import type { ChunkIndexes } from '../packed.ts'
 import { compressPage } from './codecs.ts'
 import { CODEC_OF, type Codec, type ParquetEngine } from './engine.ts'
 import { movedTo, RowGroup, schemaOf } from './row-group.ts'
@@ -27,10 +24,11 @@ export const hyparquetEngine: ParquetEngine = {
     const codec = CODEC_OF[options.compression]
     const bytes = new ByteWriter()
     bytes.appendUint32(MAGIC)
-    const indexes: PageIndexes[] = []
+    const indexes: ChunkIndexes[] = []
     const rowGroups: FileMetaData['row_groups'] = []
     let allRows = 0
     const sorting = sortingOf(columns)
+    let footer: Promise<typeof import('./footer.ts')> | null = null
     // Two take turns: while one is compressed and written, rows go into the other. Neither is there before a row is.
     let groups = IDLE.get(columns)
     IDLE.delete(columns)
@@ -69,7 +67,15 @@ export const hyparquetEngine: ParquetEngine = {
       enter(rows, packed, bytes.offset - start)
     }
 
-    function enter(rows: number, packed: readonly PageIndexes[], size: number): void {
+    /** Called once rows are on their way, when loading it keeps nobody waiting. */
+    function loadFooter(): Promise<typeof import('./footer.ts')> {
+      footer ??= import('./footer.ts')
+      // A failure is thrown where it is needed.
+      footer.catch(() => {})
+      return footer
+    }
+
+    function enter(rows: number, packed: readonly ChunkIndexes[], size: number): void {
       const chunks = packed.map(({ chunk }) => chunk)
       indexes.push(...packed)
       allRows += rows
@@ -80,23 +86,19 @@ export const hyparquetEngine: ParquetEngine = {
         total_compressed_size: BigInt(size),
         ...(sorting.length > 0 && { sorting_columns: sorting }),
       })
+      void loadFooter()
     }
 
-    /**
-     * Indexes, bloom filters and footer, as the library's own writer has them but for the version, which is 1: what pages
-     * are like says each for itself, and parquetjs-lite's reader opens no file of another version.
-     */
-    function finish(about: Record<string, string>): void {
-      writeIndexes(bytes, indexes)
-      writeBlooms(bytes, indexes)
-      // The length is not part of what is written.
-      writeMetadata(bytes, {
+    /** The version is 1: what pages are like says each for itself, and parquetjs-lite's reader opens no other file. */
+    async function finish(texts: Record<string, string>): Promise<void> {
+      const { writeFooter } = await loadFooter()
+      writeFooter(bytes, indexes, {
         version: 1,
         created_by: options.createdBy,
         schema: schemaOf(columns),
         num_rows: BigInt(allRows),
         row_groups: rowGroups,
-        key_value_metadata: Object.entries(about).map(([key, value]) => ({ key, value })),
+        key_value_metadata: Object.entries(texts).map(([key, value]) => ({ key, value })),
       } as FileMetaData)
       bytes.appendUint32(MAGIC)
     }
@@ -124,7 +126,7 @@ export const hyparquetEngine: ParquetEngine = {
         await writing
         // Without any row one empty row group is written, as Arrow does it: some readers refuse a list of none.
         if (rowGroups.length === 0) await writeRowGroup(filling())
-        finish(about)
+        await finish(about)
         await flush()
         if (groups !== undefined) IDLE.set(columns, groups)
       },

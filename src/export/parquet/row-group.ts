@@ -2,9 +2,8 @@
 // types and how a group is laid out; never files, sinks or SQL.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../columns.ts'
-import type { PackedRowGroup } from '../packed.ts'
+import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { type CompressPage, compressHere } from './codecs.ts'
 import { ColumnBuffer } from './column-buffer.ts'
@@ -32,8 +31,9 @@ interface Filling {
   position: number
   chunk: ChunkOptions
   buffer: ColumnBuffer
-  /** Of a key or a variant: its values, which its bloom filter or its encoding is made of. */
+  /** Of a variant: its values, which its encoding is made of, and about how many bytes they are. */
   texts: (string | null)[] | null
+  textBytes: number
 }
 
 export class RowGroup {
@@ -59,37 +59,57 @@ export class RowGroup {
       for (const value of rows[to]!) this.bytes += typeof value === 'string' ? value.length + 4 : 8
       to++
     }
-    for (const { column, position, buffer, texts } of this.#columns) {
-      if (texts !== null) for (let i = from; i < to; i++) texts.push(rows[i]![position] as string | null)
-      if (column.kind !== 'variant') buffer.append(rows, position, from, to)
+    this.#append(rows, from, to)
+    return to
+  }
+
+  /** Takes all `rows`; how many bytes they are is known without looking at each value once more. */
+  takeAll(rows: readonly RawRow[]): void {
+    this.#append(rows, 0, rows.length)
+    this.bytes = 0
+    for (const { buffer, textBytes } of this.#columns) this.bytes += buffer.plainBytes + textBytes
+  }
+
+  #append(rows: readonly RawRow[], from: number, to: number): void {
+    for (const filling of this.#columns) {
+      const { position, buffer, texts } = filling
+      if (texts === null) {
+        buffer.append(rows, position, from, to)
+        continue
+      }
+      for (let i = from; i < to; i++) {
+        const text = rows[i]![position] as string | null
+        texts.push(text)
+        filling.textBytes += text?.length ?? 0
+      }
     }
     this.rows += to - from
-    return to
   }
 
   /**
    * Brings the group into `writer`, where it begins at `writer.offset`, and empties it. `written` is waited for after each
    * column: what the writer holds may be taken out then.
    */
-  async pack(writer: ByteWriter, written: () => Promise<void>): Promise<PageIndexes[]> {
+  async pack(writer: ByteWriter, written: () => Promise<void>): Promise<ChunkIndexes[]> {
     const packed = this.#columns.map(({ column, buffer, chunk }) =>
       column.kind === 'variant' ? null : packPages(buffer, chunk, this.#compress),
     )
-    const indexes: PageIndexes[] = []
+    const indexes: ChunkIndexes[] = []
     for (const [i, filling] of this.#columns.entries()) {
       indexes.push(...(await this.#writeColumn(writer, filling, packed[i] ?? null)))
       await written()
     }
-    for (const { buffer, texts } of this.#columns) {
-      buffer.reset()
-      if (texts !== null) texts.length = 0
+    for (const filling of this.#columns) {
+      filling.buffer.reset()
+      if (filling.texts !== null) filling.texts.length = 0
+      filling.textBytes = 0
     }
     this.rows = 0
     this.bytes = 0
     return indexes
   }
 
-  async #writeColumn(writer: ByteWriter, filling: Filling, packed: PackedPages | null): Promise<PageIndexes[]> {
+  async #writeColumn(writer: ByteWriter, filling: Filling, packed: PackedPages | null): Promise<ChunkIndexes[]> {
     const { column, buffer, chunk, texts } = filling
     if (packed === null) {
       // Loaded only where it is asked for.
@@ -97,12 +117,12 @@ export class RowGroup {
       return writeVariant(writer, this.#schema, column.name, texts!, this.#codec, PAGE_BYTES)
     }
     const indexes = await writeChunk(writer, buffer, packed, chunk, this.#compress)
-    return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(texts as string[]) } : indexes]
+    return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(buffer) } : indexes]
   }
 }
 
 /** What the footer says of chunks that were written as if the file began with them, once they begin at `offset`. */
-export function movedTo(offset: number, indexes: readonly PageIndexes[]): PageIndexes[] {
+export function movedTo(offset: number, indexes: readonly ChunkIndexes[]): ChunkIndexes[] {
   const by = BigInt(offset)
   for (const { chunk, offsetIndex } of indexes) {
     const meta = chunk.meta_data
@@ -151,7 +171,8 @@ function fillingOf(column: Column, codec: Codec): Filling {
     position: positionOf(column.name),
     chunk: { name: column.name, element, codec, hasBounds },
     buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
-    texts: column.key || column.kind === 'variant' ? [] : null,
+    texts: column.kind === 'variant' ? [] : null,
+    textBytes: 0,
   }
 }
 
@@ -162,7 +183,7 @@ export function rowGroupPacker(columns: readonly Column[], codec: Codec) {
     get bytes() {
       return group.bytes
     },
-    take: (rows: readonly RawRow[]) => void group.take(rows, 0, Number.POSITIVE_INFINITY),
+    take: (rows: readonly RawRow[]) => group.takeAll(rows),
     async end(): Promise<PackedRowGroup> {
       const writer = new ByteWriter(1024 * 1024)
       const indexes = await group.pack(writer, async () => {})

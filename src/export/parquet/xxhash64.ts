@@ -2,164 +2,159 @@
 // Source: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
 
 /**
- * A 64-bit register as two halves, each as the engine holds a 32-bit integer: signed. An unsigned one would be a double,
- * and memory for each step.
+ * A 64-bit value as two halves, each as the engine holds a 32-bit integer: signed. An unsigned one would be a double, and
+ * memory for each step.
  */
 interface Word {
   hi: number
   lo: number
 }
 
-const P1: Word = { hi: 0x9e3779b1 | 0, lo: 0x85ebca87 | 0 }
-const P2: Word = { hi: 0xc2b2ae3d | 0, lo: 0x27d4eb4f | 0 }
-const P3: Word = { hi: 0x165667b1 | 0, lo: 0x9e3779f9 | 0 }
-const P4: Word = { hi: 0x85ebca77 | 0, lo: 0xc2b2ae63 | 0 }
-const P5: Word = { hi: 0x27d4eb2f | 0, lo: 0x165667c5 | 0 }
-
-const lanes: [Word, Word, Word, Word] = [word(), word(), word(), word()]
-const input = word()
-
-/** Hashes `bytes[0, length)` into `out`. */
-export function xxhash64(bytes: Uint8Array, length: number, out: Word): void {
-  let at = 0
-  if (length >= 32) {
-    set(lanes[0], 0x60ea27ee, 0xadc0b5d6) // P1 + P2
-    set(lanes[1], P2.hi, P2.lo)
-    set(lanes[2], 0, 0)
-    set(lanes[3], 0x61c8864e, 0x7a143579) // -P1
-    for (; at + 32 <= length; at += 32) {
-      for (let i = 0; i < 4; i++) {
-        load(bytes, at + 8 * i)
-        round(lanes[i]!, input)
-      }
-    }
-    set(out, 0, 0)
-    for (const [i, bits] of ROTATIONS) {
-      set(input, lanes[i].hi, lanes[i].lo)
-      rotate(input, bits)
-      add(out, input)
-    }
-    for (const lane of lanes) {
-      set(input, lane.hi, lane.lo)
-      mixIn(out, 0)
-    }
-  } else {
-    set(out, P5.hi, P5.lo)
-  }
-  set(input, 0, length)
-  add(out, input)
-  for (; at + 8 <= length; at += 8) {
-    load(bytes, at)
-    mixIn(out, 27)
-  }
-  if (at + 4 <= length) {
-    set(input, 0, load32(bytes, at))
-    multiply(input, P1)
-    exclusiveOr(out, input)
-    rotate(out, 23)
-    multiply(out, P2)
-    add(out, P3)
-    at += 4
-  }
-  for (; at < length; at++) {
-    set(input, 0, bytes[at]!)
-    multiply(input, P5)
-    exclusiveOr(out, input)
-    rotate(out, 11)
-    multiply(out, P1)
-  }
-  shiftXor(out, 33)
-  multiply(out, P2)
-  shiftXor(out, 29)
-  multiply(out, P3)
-  shiftXor(out, 32)
-}
-
-const ROTATIONS = [
-  [0, 1],
-  [1, 7],
-  [2, 12],
-  [3, 18],
-] as const
-
 export function word(): Word {
   return { hi: 0, lo: 0 }
 }
 
-/** One round of a lane: lane = rotl(lane + from * P2, 31) * P1. Leaves `from` multiplied. */
-function round(lane: Word, from: Word): void {
-  multiply(from, P2)
-  add(lane, from)
-  rotate(lane, 31)
-  multiply(lane, P1)
+const P1H = 0x9e3779b1 | 0
+const P1L = 0x85ebca87 | 0
+const P2H = 0xc2b2ae3d | 0
+const P2L = 0x27d4eb4f | 0
+const P3H = 0x165667b1 | 0
+const P3L = 0x9e3779f9 | 0
+const P4H = 0x85ebca77 | 0
+const P4L = 0xc2b2ae63 | 0
+const P5H = 0x27d4eb2f | 0
+const P5L = 0x165667c5 | 0
+
+/** Where the four lanes begin, as halves: P1 + P2, P2, 0, -P1. */
+const BEGINNINGS = Int32Array.of(0x60ea27ee, 0xadc0b5d6, P2H, P2L, 0, 0, 0x61c8864e, 0x7a143579)
+/** By how many bits each is turned before they are added up. */
+const TURNS = [1, 7, 12, 18] as const
+/** The halves of the lanes. */
+const lanes = new Int32Array(8)
+
+/** Hashes `length` bytes from `from` on into `out`. */
+export function xxhash64(bytes: Uint8Array, from: number, length: number, out: Word): void {
+  const end = from + length
+  let at = from
+  let hi = P5H
+  let lo = P5L
+  if (length >= 32) {
+    const stripes = from + (length & ~31)
+    hi = 0
+    lo = 0
+    for (let i = 0; i < 4; i++) {
+      runLane(bytes, at + 8 * i, stripes, 2 * i)
+      const turn = TURNS[i]!
+      const laneHi = lanes[2 * i]!
+      const laneLo = lanes[2 * i + 1]!
+      const turned = (laneLo << turn) | (laneHi >>> (32 - turn))
+      lo = (lo + turned) | 0
+      hi = (hi + ((laneHi << turn) | (laneLo >>> (32 - turn))) + carryOf(lo, turned)) | 0
+    }
+    for (let i = 0; i < 8; i += 2) {
+      // hash = (hash ^ round(0, lane)) * P1 + P4, here and below with `round(0, x)` = rotl(x * P2, 31) * P1.
+      const turnedHi = roundHi(lanes[i]!, lanes[i + 1]!)
+      const turnedLo = roundLo(lanes[i]!, lanes[i + 1]!)
+      hi ^= (highOf(turnedLo, P1L) + Math.imul(turnedHi, P1L) + Math.imul(turnedLo, P1H)) | 0
+      lo ^= Math.imul(turnedLo, P1L)
+      hi = (highOf(lo, P1L) + Math.imul(hi, P1L) + Math.imul(lo, P1H)) | 0
+      lo = (Math.imul(lo, P1L) + P4L) | 0
+      hi = (hi + P4H + carryOf(lo, P4L)) | 0
+    }
+    at = stripes
+  }
+  lo = (lo + length) | 0
+  hi = (hi + carryOf(lo, length)) | 0
+  for (; at + 8 <= end; at += 8) {
+    const inputLo = load32(bytes, at)
+    const inputHi = load32(bytes, at + 4)
+    const turnedHi = roundHi(inputHi, inputLo)
+    const turnedLo = roundLo(inputHi, inputLo)
+    hi ^= (highOf(turnedLo, P1L) + Math.imul(turnedHi, P1L) + Math.imul(turnedLo, P1H)) | 0
+    lo ^= Math.imul(turnedLo, P1L)
+    const hi27 = (hi << 27) | (lo >>> 5)
+    const lo27 = (lo << 27) | (hi >>> 5)
+    lo = (Math.imul(lo27, P1L) + P4L) | 0
+    hi = (highOf(lo27, P1L) + Math.imul(hi27, P1L) + Math.imul(lo27, P1H) + P4H + carryOf(lo, P4L)) | 0
+  }
+  if (at + 4 <= end) {
+    const input = load32(bytes, at)
+    hi ^= (highOf(input, P1L) + Math.imul(input, P1H)) | 0
+    lo ^= Math.imul(input, P1L)
+    const hi23 = (hi << 23) | (lo >>> 9)
+    const lo23 = (lo << 23) | (hi >>> 9)
+    lo = (Math.imul(lo23, P2L) + P3L) | 0
+    hi = (highOf(lo23, P2L) + Math.imul(hi23, P2L) + Math.imul(lo23, P2H) + P3H + carryOf(lo, P3L)) | 0
+    at += 4
+  }
+  for (; at < end; at++) {
+    const input = bytes[at]!
+    hi ^= (highOf(input, P5L) + Math.imul(input, P5H)) | 0
+    lo ^= Math.imul(input, P5L)
+    const hi11 = (hi << 11) | (lo >>> 21)
+    const lo11 = (lo << 11) | (hi >>> 21)
+    lo = Math.imul(lo11, P1L)
+    hi = (highOf(lo11, P1L) + Math.imul(hi11, P1L) + Math.imul(lo11, P1H)) | 0
+  }
+  // hash = (hash ^ hash >>> 33) * P2, then (hash ^ hash >>> 29) * P3, then hash ^ hash >>> 32.
+  lo ^= hi >>> 1
+  hi = (highOf(lo, P2L) + Math.imul(hi, P2L) + Math.imul(lo, P2H)) | 0
+  lo = Math.imul(lo, P2L)
+  lo ^= (lo >>> 29) | (hi << 3)
+  hi ^= hi >>> 29
+  hi = (highOf(lo, P3L) + Math.imul(hi, P3L) + Math.imul(lo, P3H)) | 0
+  lo = Math.imul(lo, P3L)
+  out.hi = hi
+  out.lo = lo ^ hi
 }
 
-const mixed = word()
-
-/** Mixes `input` into the hash: hash = rotl(hash ^ round(0, input), bits) * P1 + P4. */
-function mixIn(hash: Word, bits: number): void {
-  set(mixed, 0, 0)
-  round(mixed, input)
-  exclusiveOr(hash, mixed)
-  if (bits > 0) rotate(hash, bits)
-  multiply(hash, P1)
-  add(hash, P4)
+/** Brings every fourth word from `at` to `end` through a lane: lane = rotl(lane + word * P2, 31) * P1. */
+function runLane(bytes: Uint8Array, from: number, end: number, lane: number): void {
+  let hi = BEGINNINGS[lane]!
+  let lo = BEGINNINGS[lane + 1]!
+  for (let at = from; at < end; at += 32) {
+    const inputLo = load32(bytes, at)
+    const inputHi = load32(bytes, at + 4)
+    const productLo = Math.imul(inputLo, P2L)
+    lo = (lo + productLo) | 0
+    hi = (hi + highOf(inputLo, P2L) + Math.imul(inputHi, P2L) + Math.imul(inputLo, P2H) + carryOf(lo, productLo)) | 0
+    const hi31 = (hi << 31) | (lo >>> 1)
+    const lo31 = (lo << 31) | (hi >>> 1)
+    hi = (highOf(lo31, P1L) + Math.imul(hi31, P1L) + Math.imul(lo31, P1H)) | 0
+    lo = Math.imul(lo31, P1L)
+  }
+  lanes[lane] = hi
+  lanes[lane + 1] = lo
 }
 
-function set(a: Word, hi: number, lo: number): void {
-  a.hi = hi | 0
-  a.lo = lo | 0
+/** The high half of rotl((hi, lo) * P2, 31). */
+function roundHi(hi: number, lo: number): number {
+  const high = (highOf(lo, P2L) + Math.imul(hi, P2L) + Math.imul(lo, P2H)) | 0
+  return (high << 31) | (Math.imul(lo, P2L) >>> 1)
 }
 
-function load(bytes: Uint8Array, at: number): void {
-  input.lo = load32(bytes, at)
-  input.hi = load32(bytes, at + 4)
+/** The low half of it. */
+function roundLo(hi: number, lo: number): number {
+  const high = (highOf(lo, P2L) + Math.imul(hi, P2L) + Math.imul(lo, P2H)) | 0
+  return (Math.imul(lo, P2L) << 31) | (high >>> 1)
+}
+
+/** 1 where the sum of two halves, of which one is `part`, went beyond 32 bits. */
+function carryOf(sum: number, part: number): number {
+  return sum >>> 0 < part >>> 0 ? 1 : 0
+}
+
+/** The high half of the product of two halves, by 16-bit parts: every sum stays below 2^32. */
+function highOf(a: number, b: number): number {
+  const a0 = a & 0xffff
+  const a1 = a >>> 16
+  const b0 = b & 0xffff
+  const b1 = b >>> 16
+  const middle = (Math.imul(a1, b0) + (Math.imul(a0, b0) >>> 16)) | 0
+  const carried = (Math.imul(a0, b1) + (middle & 0xffff)) | 0
+  return (Math.imul(a1, b1) + (middle >>> 16) + (carried >>> 16)) | 0
 }
 
 function load32(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-}
-
-function add(a: Word, b: Word): void {
-  const lo = (a.lo + b.lo) | 0
-  const carry = lo >>> 0 < b.lo >>> 0 ? 1 : 0
-  a.hi = (a.hi + b.hi + carry) | 0
-  a.lo = lo
-}
-
-function exclusiveOr(a: Word, b: Word): void {
-  a.hi ^= b.hi
-  a.lo ^= b.lo
-}
-
-/** Left, by 1 to 31 bits. */
-function rotate(a: Word, bits: number): void {
-  const { hi, lo } = a
-  a.hi = (hi << bits) | (lo >>> (32 - bits))
-  a.lo = (lo << bits) | (hi >>> (32 - bits))
-}
-
-/** a ^= a >>> bits, for 29, 32 and 33. */
-function shiftXor(a: Word, bits: number): void {
-  const { hi, lo } = a
-  if (bits < 32) {
-    a.hi = hi ^ (hi >>> bits)
-    a.lo = lo ^ ((lo >>> bits) | (hi << (32 - bits)))
-  } else {
-    a.lo = lo ^ (hi >>> (bits - 32))
-  }
-}
-
-/** The low 64 bits of the product, by 16-bit parts of the low halves: every sum stays below 2^32. */
-function multiply(a: Word, b: Word): void {
-  const a0 = a.lo & 0xffff
-  const a1 = a.lo >>> 16
-  const b0 = b.lo & 0xffff
-  const b1 = b.lo >>> 16
-  const low = Math.imul(a0, b0)
-  const middle = (Math.imul(a1, b0) + (low >>> 16)) | 0
-  const carried = (Math.imul(a0, b1) + (middle & 0xffff)) | 0
-  const high = Math.imul(a1, b1) + (middle >>> 16) + (carried >>> 16)
-  a.hi = (high + Math.imul(a.hi, b.lo) + Math.imul(a.lo, b.hi)) | 0
-  a.lo = Math.imul(a.lo, b.lo)
 }

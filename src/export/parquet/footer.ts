@@ -1,0 +1,41 @@
+// The end of a Parquet file: page indexes, bloom filters and the footer, as the library's own writer has them. Apart from
+// the engine, because it takes a while to load and is not needed before the last row.
+import type { FileMetaData, SchemaElement } from 'hyparquet'
+import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
+import type { PageIndexes } from 'hyparquet-writer/src/types.js'
+import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
+import type { ChunkIndexes } from '../packed.ts'
+import { writeBloomFilters } from './bloom.ts'
+import type { Value } from './column-buffer.ts'
+
+const TEXT: SchemaElement = { name: '', type: 'BYTE_ARRAY', converted_type: 'UTF8' }
+const INTEGER: SchemaElement = { name: '', type: 'INT64' }
+const NONE = new Uint8Array()
+
+/** Brings all that stands behind the rows into `writer`, but for the magic number. */
+export function writeFooter(writer: ByteWriter, indexes: readonly ChunkIndexes[], about: FileMetaData): void {
+  const all = indexes.map(withBytes)
+  writeIndexes(writer, all)
+  writeBloomFilters(writer, all)
+  // The length is not part of what is written.
+  writeMetadata(writer, about)
+}
+
+function withBytes({ pageBounds, ...rest }: ChunkIndexes): PageIndexes {
+  if (pageBounds === undefined) return rest
+  const { bounds, ...others } = pageBounds
+  const columnIndex = {
+    ...others,
+    min_values: bounds.map(({ min }) => bytesOf(min, false)),
+    max_values: bounds.map(({ max }) => bytesOf(max, true)),
+  }
+  return { ...rest, columnIndex } as PageIndexes
+}
+
+/** Of a text only the beginning, so that it is still a bound. */
+function bytesOf(value: Value | undefined, isMax: boolean): Uint8Array {
+  const element = typeof value === 'string' ? TEXT : INTEGER
+  return (unconvertMinMax(value, element, isMax) as Uint8Array | undefined) ?? NONE
+}
