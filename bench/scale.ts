@@ -11,10 +11,12 @@ const STEPS = [
   'empty Node',
   'plain loop',
   'backfill',
+  'backfill, 50 ms',
   'sync, nothing new',
   'sync --full, nothing changed',
   'export NDJSON',
   'export Parquet',
+  'DuckDB, Parquet zstd from NDJSON',
 ] as const
 
 export async function benchScale(stage: Stage, sizes: readonly number[]): Promise<void> {
@@ -24,7 +26,14 @@ export async function benchScale(stage: Stage, sizes: readonly number[]): Promis
     const bytes = new Map<string, number>()
     const turns = size >= 1_000_000 ? 1 : stage.repeats
     for (let turn = 0; turn < turns; turn += 1) await measureAll(stage, size, costs, bytes)
+    // The group `intake` tells it of smaller accounts.
+    if (size === sizes.at(-1)) {
+      const far = join(stage.folder, 'far.sqlite')
+      costs.get('backfill, 50 ms')!.push((await run(['backfill'], stage.server.base(size, 50), far)).cost)
+      rmSync(far)
+    }
     for (const name of STEPS) {
+      if (costs.get(name)!.length === 0) continue
       const tasks = name === 'sync, nothing new' || name === 'empty Node' ? null : size
       addRow(stage, group, name, tasks, costs.get(name)!, bytes.get(name) ?? null)
     }
@@ -35,9 +44,21 @@ export async function benchScale(stage: Stage, sizes: readonly number[]): Promis
     const above = median('sync, nothing new') - median('empty Node')
     addBar(stage, `sync, nothing new, ${size} tasks, above an empty Node`, above, 'ms', { atMost: 300 })
   }
-  const least = sizes.find((size) => size >= 100_000)
   const most = sizes.at(-1)
-  if (least === undefined || most === undefined || most === least) return
+  if (most === undefined) return
+  const seconds = (name: (typeof STEPS)[number]) =>
+    stage.rows.find((row) => row.group === `scale, ${most} tasks` && row.name === name)!.ms.median
+  const pace = (name: (typeof STEPS)[number], other: (typeof STEPS)[number]) => seconds(other) / seconds(name)
+  addBar(stage, `backfill against the plain loop, ${most} tasks`, pace('backfill', 'plain loop'), 'x', { atLeast: 1 })
+  const far = pace('backfill, 50 ms', 'backfill')
+  addBar(stage, `backfill at 50 ms against itself without, ${most} tasks`, far, 'x', { atLeast: 0.85 })
+  const full = pace('sync --full, nothing changed', 'backfill')
+  addBar(stage, `full walk, nothing changed, against the backfill, ${most} tasks`, full, 'x', { atLeast: 1.5 })
+  const parquet = pace('export Parquet', 'DuckDB, Parquet zstd from NDJSON')
+  addBar(stage, `Parquet against DuckDB, ${most} tasks`, parquet, 'x', { atLeast: 0.8 })
+
+  const least = sizes.find((size) => size >= 100_000)
+  if (least === undefined || most === least) return
   for (const name of ['plain loop', 'backfill'] as const) {
     const perTask = (size: number) => {
       const row = stage.rows.find((row) => row.group === `scale, ${size} tasks` && row.name === name)!
@@ -46,7 +67,8 @@ export async function benchScale(stage: Stage, sizes: readonly number[]): Promis
     const limit = name === 'backfill' ? { atMost: 1.5 } : {}
     addBar(stage, `${name}: cost per task at ${most} against ${least}`, perTask(most) / perTask(least), 'x', limit)
   }
-  const peak = stage.rows.filter(({ group, name }) => group.startsWith('scale') && name !== 'plain loop')
+  const isOurs = (name: string) => !name.startsWith('plain loop') && !name.startsWith('DuckDB')
+  const peak = stage.rows.filter(({ group, name }) => group.startsWith('scale') && isOurs(name))
   addBar(stage, 'peak memory at any size', Math.max(...peak.map(({ peakMb }) => peakMb?.most ?? 0)), 'MB', {
     atMost: 256,
   })
@@ -78,5 +100,10 @@ async function measureAll(stage: Stage, size: number, costs: Map<string, Cost[]>
     bytes.set(name, sizeOf(path(file)))
     rmSync(path(file))
   }
+  const source = path('with-meta.ndjson')
+  await taskMirror('export', '--db', mirror, '--out', source, '--with-meta', '--quiet')
   rmSync(mirror)
+  costs.get('DuckDB, Parquet zstd from NDJSON')!.push(await node('plain/duckdb.ts', source, path('duckdb.parquet')))
+  bytes.set('DuckDB, Parquet zstd from NDJSON', sizeOf(path('duckdb.parquet')))
+  for (const file of [source, path('duckdb.parquet')]) rmSync(file)
 }
