@@ -47,6 +47,7 @@ export async function* onUnreadable(course: Course, reading: Reading & { kind: '
 export async function* onNothing(course: Course): Steps<Ended | null> {
   const { chain, request, reader } = course
   course.fruitless += 1
+  course.ahead = 1
   if (course.skip === 0) {
     if (await isListEmpty(reader)) {
       course.total = 0
@@ -82,7 +83,7 @@ async function* onHidden(course: Course, crossed: EndJudgement): Steps<Ended | n
   }
   if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
     course.reader.drop(crossed.window)
-    return conclude(course, course.end.moved()) ?? 'moved'
+    return conclude(course, course.end.moved(course.chain)) ?? 'moved'
   }
   if (crossed.kind === 'gap') {
     course.chain = extendChain(course.chain, crossed.window)
@@ -91,7 +92,7 @@ async function* onHidden(course: Course, crossed: EndJudgement): Steps<Ended | n
     course.fruitless = 0
     return null
   }
-  return conclude(course, course.end.moved()) ?? 'moved'
+  return conclude(course, course.end.moved(course.chain)) ?? 'moved'
 }
 
 export function onGap(course: Course, window: ItemsWindow): void {

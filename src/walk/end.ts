@@ -114,15 +114,20 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
   if (question.filtered || question.cut) return { kind: 'moved' }
   const lengths = new Set<number>()
   let last = question.index
+  let perRequest = 0
   for (const reach of [Math.floor(reader.largest / 2), Math.floor(reader.largest / 4), 2]) {
-    const answer = await followLast(reader, question.lastId, last, reach)
+    const before = reader.requests
+    const answer = await followLast(reader, question.lastId, last, Math.max(1, reach - Math.round(perRequest)))
     if (answer === null) return { kind: 'moved' }
     const at = answer.ids.lastIndexOf(question.lastId)
     if (at < answer.ids.length - 1) return answer.met.includes(0, at) ? { kind: 'more' } : { kind: 'moved' }
     if (answer.ids.length < reader.largest) lengths.add(answer.ids.length)
+    perRequest = (answer.skip + at - last) / (reader.requests - before)
     last = answer.skip + at
   }
   if (lengths.size < 2) return { kind: 'moved' }
+  // A large item behind it shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
+  if (readProbe(reader, question, await probe(reader, last + 1 + Math.round(perRequest))) === MORE) return MORE
   if (!question.beyond) return { kind: 'proven', index: last, tied: true }
   return lookBeyond(reader, question, last, true)
 }
@@ -148,6 +153,8 @@ export async function findHorizon(reader: Reader, from: number): Promise<number>
   return outside
 }
 
+const MORE: EndJudgement = { kind: 'more' }
+
 /** `elsewhere`: everything in it has been met, but the last item is not among it. */
 function readProbe(
   reader: Reader,
@@ -156,11 +163,11 @@ function readProbe(
 ): 'nothing' | 'met' | 'elsewhere' | EndJudgement {
   reader.drop(answer)
   if (isNothing(answer)) return 'nothing'
-  if (answer.kind !== 'items') return { kind: 'more' }
+  if (answer.kind !== 'items') return MORE
   const past = answer.ids.lastIndexOf(question.lastId)
   for (let index = 0; index < answer.ids.length; index += 1) {
     // Unmet items in front of the last one were inserted meanwhile; behind it, or without it, there is more to read.
-    if (answer.met[index] === 0 && (past < 0 || index > past)) return { kind: 'more' }
+    if (answer.met[index] === 0 && (past < 0 || index > past)) return MORE
   }
   return past < 0 ? 'elsewhere' : 'met'
 }

@@ -20,7 +20,7 @@ export async function* askForEnd(
   const index = window.skip + window.ids.length - 1
   const question = course.endQuestion(last, index)
   let judged = await judgeEnd(course.reader, question)
-  if (judged.kind === 'moved' && course.end.isDrifting) judged = await judgeDriftingEnd(course.reader, question)
+  if (judged.kind === 'moved') judged = await judgeDriftingEnd(course.reader, question)
   if (judged.kind === 'proven') return yield* acceptEnd(course, judged, last)
   if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   if (judged.kind === 'gap') {
@@ -30,13 +30,13 @@ export async function* askForEnd(
   }
   if (judged.kind === 'moved') {
     course.fresh = true
-    return conclude(course, course.end.moved())
+    return conclude(course, course.end.moved(course.chain))
   }
   if (course.chain.filtered) return null
   if (course.request.beyond) course.doubtPageOfOne(window)
   if (fruitless && !course.pageOfOne && !(yield* joinBehind(course, last.id, index))) {
     course.fresh = true
-    return conclude(course, course.end.moved())
+    return conclude(course, course.end.moved(course.chain))
   }
   return beginning ? null : conclude(course, await course.end.more(course.chain))
 }

@@ -8,7 +8,7 @@ import type { WalkRequest } from './request.ts'
 
 /** How often the end may turn out to have moved, or the list to have grown, before the walk gives up. */
 const TRIES = 12
-/** After so many the end is proven in another way. */
+/** After so many times that it has grown, what the walk can still claim is looked for. */
 const PATIENCE = 2
 /** Moves in all count a fifth of moves in a row. */
 const IN_ALL = 5
@@ -31,11 +31,6 @@ export class MovingEnd {
     this.request = request
   }
 
-  /** True once asking for single places has failed often enough: whole windows may tell. */
-  get isDrifting(): boolean {
-    return this.inARow >= PATIENCE
-  }
-
   /** Something new was met. */
   progressed(): void {
     this.inARow = 0
@@ -47,9 +42,11 @@ export class MovingEnd {
     this.inAll = 0
   }
 
-  moved(): Patience {
+  moved(chain: ChainState): Patience {
     this.inARow += 1
     this.inAll += 1
+    const moment = this.inAll > TRIES ? this.startPassed(chain) : null
+    if (moment !== null) return { kind: 'until', moment }
     return { kind: Math.max(this.inARow, this.inAll / IN_ALL) > TRIES ? 'give-up' : 'go-on' }
   }
 

@@ -5,6 +5,9 @@ import { followLast, type LastItem } from './last-item.ts'
 import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
+/** How often an answer that shows a run whole is looked for. */
+const TRIES_WHOLE = 3
+
 /** A run that is being counted. Plain data. */
 export interface CountedRun {
   moment: Moment
@@ -61,11 +64,18 @@ async function startsAt(
  * everything has been met. `last` is the index of its last item.
  */
 export async function isRunWhole(reader: Reader, last: number, { id, moment }: LastItem): Promise<boolean> {
-  const answer = await followLast(reader, id, last, Math.floor(Math.max(reader.largest, 2) / 2))
-  if (answer === null || answer.met.includes(0)) return false
-  const first = answer.moments.indexOf(moment)
-  if (first < 0 || (first === 0 && answer.skip > 0)) return false
-  return answer.moments.slice(first).every((at) => at === moment) && answer.ids.length < reader.largest
+  let place = last
+  // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
+  for (let tries = 0; tries < TRIES_WHOLE; tries += 1) {
+    const answer = await followLast(reader, id, place, Math.floor(Math.max(reader.largest, 2) / 2))
+    if (answer === null || answer.met.includes(0)) return false
+    const first = answer.moments.indexOf(moment)
+    const isWhole = first > 0 || (first === 0 && answer.skip === 0)
+    if (isWhole && answer.moments.slice(first).every((at) => at === moment) && answer.ids.length < reader.largest)
+      return true
+    place = answer.skip + answer.ids.lastIndexOf(id)
+  }
+  return false
 }
 
 export interface ProofOptions {

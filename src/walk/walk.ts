@@ -100,7 +100,7 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   course.shown = last
   // A service that moves skip back answers with a full window whose last item has been the last before.
   const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
-  const capped = newlyMet > 0 && window.ids.length === course.chain.cap
+  const capped = window.ids.length === course.chain.cap
   const short = same || (window.ids.length < window.asked && !capped)
   // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
   const behind = last.id !== course.chain.last?.id && course.fruitless <= 3 * course.request.settings.overlap + 10
@@ -138,7 +138,7 @@ async function* closingLap(course: Course): Steps<void> {
   if (course.firstWindow === null || request.lap === 'never' || course.total === 0) return
   if (request.lap === 'beyond-one-window' && (course.total ?? 0) <= course.firstWindow.ids.length) return
   if (orderShown(course.chain.order, request.settings.settleMs).order === 'created_asc') return
-  const most = 20 + 2 * Math.ceil((course.total ?? 0) / Math.max(1, reader.largest))
+  const most = 20 + 4 * Math.ceil((course.total ?? 0) / Math.max(1, reader.largest))
   const bound = Math.min(request.settings.maxRequests - reader.requests, most)
   const chain = { ...course.chain, order: { ...course.chain.order } }
   const lap = yield* closeLap(reader, chain, course.firstWindow, request.settings.overlap, bound, (again) =>

@@ -5,26 +5,38 @@ import { makeReader } from '../../src/walk/reader.ts'
 import { makeModel, newestFirst, sourceOf } from './model.ts'
 
 const WINDOW = 10
-const LAST = 't00099'
+const COUNT = 1_000
+const LAST = 't00999'
 
-/** Asks from five items before where the last of 100 stood, all met, once `added` others have come in front. */
-async function followed(added: number, { unmet = false, isGone = false } = {}) {
-  const before = newestFirst(100)
-  const inFront = Array.from({ length: added }, (_, index) => ({ id: `new${index}`, at: 1_000_000 }))
-  const model = makeModel([...inFront, ...before.filter(({ id }) => !(isGone && id === LAST))])
-  const met = new Set(before.map(({ id }) => id).filter((id) => !(unmet && id === 't00070')))
+/** Asks from five items before where the last of 1,000 stood, all met; `added` others come in front of every answer. */
+async function followed(added: number, { unmet = false, isGone = false, once = false } = {}) {
+  const before = newestFirst(COUNT)
+  let count = 0
+  const model = makeModel(
+    before.filter(({ id }) => !(isGone && id === LAST)),
+    {
+      before: (request, { items }) => {
+        const many = once && request > 0 ? 0 : added
+        items.unshift(...Array.from({ length: many }, () => ({ id: `new${count++}`, at: 1_000_000 })))
+      },
+    },
+  )
+  const met = new Set(before.map(({ id }) => id).filter((id) => !(unmet && id === 't00970')))
   const reader = makeReader(sourceOf(model, met), WINDOW)
-  const answer = await followLast(reader, LAST, 99, 5)
+  const answer = await followLast(reader, LAST, COUNT - 1, 5)
   return { at: answer === null ? null : answer.skip + answer.ids.indexOf(LAST), requests: model.requests.length }
 }
 
+const once = true
 test.each([
-  ['found where it stood', 0, {}, { at: 99, requests: 1 }],
-  ['found behind the window it stood in', 7, {}, { at: 106, requests: 2 }],
-  ['found some windows further down', 50, {}, { at: 149, requests: 6 }],
-  ['not followed for ever', 60, {}, { at: null, requests: 6 }],
-  ['not followed past items that the walk has yet to read', 30, { unmet: true }, { at: null, requests: 1 }],
-  ['not found where it is gone', 0, { isGone: true }, { at: null, requests: 2 }],
+  ['found where it stood', 0, {}, { at: 999, requests: 1 }],
+  ['found behind the window it stood in', 7, { once }, { at: 1006, requests: 2 }],
+  ['found some windows further down', 50, { once }, { at: 1049, requests: 5 }],
+  ['found many windows further down', 900, { once }, { at: 1899, requests: 14 }],
+  ['found where it moves on with every answer', 6, {}, { at: 1011, requests: 2 }],
+  ['not followed for ever', 40, {}, { at: null, requests: 16 }],
+  ['not followed past items that the walk has yet to read', 30, { once, unmet: true }, { at: null, requests: 1 }],
+  ['not found where it is gone', 0, { isGone: true }, { at: null, requests: 16 }],
 ])('the last item is %s', async (_, added, state, expected) => {
   expect(await followed(added, state)).toEqual(expected)
 })

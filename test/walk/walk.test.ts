@@ -206,6 +206,48 @@ describe('a list that changes while it is read', () => {
     expectAllMet(walked)
   })
 
+  // About half of what an answer holds is as fast as a walk can follow, whatever the overlap.
+  test.each([
+    { many: 1, count: 1_000, cap: 100, overlap: 10, most: 40 },
+    { many: 9, count: 1_000, cap: 100, overlap: 10, most: 50 },
+    { many: 10, count: 1_000, cap: 100, overlap: 10, most: 50 },
+    { many: 11, count: 1_000, cap: 100, overlap: 10, most: 50 },
+    { many: 30, count: 1_000, cap: 100, overlap: 10, most: 100 },
+    { many: 50, count: 1_000, cap: 100, overlap: 10, most: 200 },
+    { many: 10, count: 500, cap: 50, overlap: 10, most: 100 },
+    { many: 1, count: 300, cap: 10, overlap: 3, most: 100 },
+    { many: 3, count: 300, cap: 10, overlap: 3, most: 250 },
+    { many: 4, count: 300, cap: 10, overlap: 3, most: 500 },
+  ])(
+    '$many inserted in front of $count before every request, $cap in an answer: complete after $most requests',
+    async ({ many, count, cap, overlap, most }) => {
+      let added = 0
+      const model = makeModel(newestFirst(count), {
+        before: (_, { items }) =>
+          void items.unshift(...Array.from({ length: many }, () => ({ id: `n${added++}`, at: 2_000_000 + added }))),
+        answer: (skip, _, { items }) => items.slice(skip, skip + cap),
+      })
+      const walked = await walkModel(model, { window: 1_000, overlap })
+      expect(walked.result).toMatchObject({ verdict: 'complete', reason: null })
+      expectAllMet(walked)
+      expect(walked.requests).toBeLessThanOrEqual(most)
+    },
+  )
+
+  test.each([1, 5, 10])(
+    '%i deleted before every request, 100 in an answer: the end is found as it comes nearer',
+    async (many) => {
+      const model = makeModel(newestFirst(1_000), {
+        before: (_, { items }) => void items.splice(5, items.length > 50 ? many : 0),
+        answer: (skip, _, { items }) => items.slice(skip, skip + 100),
+      })
+      const walked = await walkModel(model, { window: 1_000, overlap: 10 })
+      expect(walked.result).toMatchObject({ verdict: 'complete', reason: null })
+      expectAllMet(walked)
+      expect(walked.requests).toBeLessThanOrEqual(110)
+    },
+  )
+
   test.each([1, 3, 8])('%i deleted in front before every request: nothing that stayed is missing', async (many) => {
     const walked = await walkWith((n, items) => (n < 20 ? items.slice(many) : items))
     expect(walked.result.verdict).toBe('complete')
@@ -243,21 +285,33 @@ describe('a list that changes while it is read', () => {
     expect(walked.result.order).toBe('none')
   })
 
-  test.each(Array.from({ length: 16 }, (_, request) => request))(
-    'a deletion before request %i does not hide a last item that is too large to stand beside another',
-    async (deletedBefore) => {
-      const model = makeModel(newestFirst(25), {
-        before: (request, { items }) => void (request === deletedBefore && items.splice(3, 1)),
+  describe('whose last item is too large to stand beside another', () => {
+    const withLargeLast = (before: (request: number, items: Item[]) => void) =>
+      makeModel(newestFirst(25), {
+        before: (request, { items }) => before(request, items),
         answer: (skip, take, { items }) => {
           const window = items.slice(skip, skip + take)
           const large = window.findIndex(({ id }) => id === 't00024')
           return large > 0 ? window.slice(0, large) : window
         },
       })
-      const { result, met } = await walkModel(model)
+    const numbers = Array.from({ length: 16 }, (_, request) => request)
+
+    test.each(numbers)('it is not hidden by a deletion before request %i', async (deletedBefore) => {
+      const { result, met } = await walkModel(
+        withLargeLast((request, items) => void (request === deletedBefore && items.splice(3, 1))),
+      )
       expect(result.verdict === 'partial' || met.has('t00024')).toBe(true)
-    },
-  )
+    })
+
+    test.each([1, 2, 3, 4])('it is not hidden where %i are inserted in front before every request', async (many) => {
+      let added = 0
+      const insert = (items: Item[]) =>
+        items.unshift(...Array.from({ length: many }, () => ({ id: `n${added++}`, at: 1_000_000 + added })))
+      const { result, met } = await walkModel(withLargeLast((_, items) => void insert(items)))
+      expect(result.verdict === 'partial' || met.has('t00024')).toBe(true)
+    })
+  })
 
   test('everything deleted at once ends the walk', async () => {
     const walked = await walkWith((n, items) => (n >= 8 ? [] : items))
