@@ -117,7 +117,7 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
   let perRequest = 0
   for (const reach of [Math.floor(reader.largest / 2), Math.floor(reader.largest / 4), 2]) {
     const before = reader.requests
-    const answer = await followLast(reader, question.lastId, last, Math.max(1, reach - Math.round(perRequest)))
+    const answer = await followLast(reader, question.lastId, last, reach)
     if (answer === null) return { kind: 'moved' }
     const at = answer.ids.lastIndexOf(question.lastId)
     if (at < answer.ids.length - 1) return answer.met.includes(0, at) ? { kind: 'more' } : { kind: 'moved' }

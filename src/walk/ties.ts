@@ -113,7 +113,7 @@ export async function* proveRun(
     }
     const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen)
     if (found === null) {
-      from = Math.max(0, from - reader.window)
+      from = Math.max(0, from - Math.max(1, reader.largest))
       before = null
       seen.clear()
       continue

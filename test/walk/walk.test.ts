@@ -234,6 +234,21 @@ describe('a list that changes while it is read', () => {
     },
   )
 
+  test('oldest first, one appended and one deleted before every request: complete up to its start', async () => {
+    let added = 0
+    const model = makeModel(newestFirst(300).reverse(), {
+      before: (_, { items }) => {
+        items.push({ id: `n${added++}`, at: 2_000_000 + 1000 * added })
+        items.splice(5, 1)
+      },
+      answer: (skip, _, { items }) => items.slice(skip, skip + 10),
+    })
+    const walked = await walkModel(model, { window: 1_000 })
+    expect(walked.result).toMatchObject({ verdict: 'complete', reason: null, order: 'created_asc', until: 0 })
+    expectAllMet(walked)
+    expect(walked.requests).toBeLessThanOrEqual(500)
+  })
+
   test.each([1, 5, 10])(
     '%i deleted before every request, 100 in an answer: the end is found as it comes nearer',
     async (many) => {
