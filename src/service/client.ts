@@ -76,19 +76,43 @@ export function createClient(options: ClientOptions): Service {
       limits: limits.map(scrub),
     })
 
+  /** The end of the run, or that of what `given` is about. One signal for each: they outlive thousands of requests. */
+  const joined = new WeakMap<AbortSignal, AbortSignal>()
+  function either(given: AbortSignal): AbortSignal {
+    const known = joined.get(given) ?? AbortSignal.any([signal, given])
+    joined.set(given, known)
+    return known
+  }
+
+  /** A turn that comes when nobody wants it any more is passed on. */
+  async function turn(wanted: AbortSignal, notBefore?: number): Promise<() => void> {
+    wanted.throwIfAborted()
+    const entered = pacing.enter(notBefore)
+    try {
+      return await orAborted(() => entered, wanted)
+    } catch (error) {
+      entered.then(
+        (leave) => leave(),
+        () => undefined,
+      )
+      throw error
+    }
+  }
+
   /** Asks until the table says it is over. */
   async function ask<T extends Decoded>(
     { operation, path, body }: Request,
     decode: Decode<T>,
-    { maxRetries = options.maxRetries }: RequestOptions = {},
+    { maxRetries = options.maxRetries, signal: given }: RequestOptions = {},
   ): Promise<Answer<T>> {
+    const wanted = given === undefined ? signal : either(given)
     let retryAt: number | undefined
     let attempts = 0
     try {
       return await pRetry(
         (attempt) => {
           attempts = attempt
-          return askOnce({ operation, path, body }, decode, retryAt)
+          return askOnce({ operation, path, body }, decode, wanted, retryAt)
         },
         {
           retries: maxRetries,
@@ -114,8 +138,13 @@ export function createClient(options: ClientOptions): Service {
   }
 
   /** Sends once, when its turn has come. Throws `Unanswered` for everything but a usable answer. */
-  async function askOnce<T extends Decoded>(request: Request, decode: Decode<T>, retryAt?: number): Promise<Ok<T>> {
-    const leave = await pacing.enter(retryAt)
+  async function askOnce<T extends Decoded>(
+    request: Request,
+    decode: Decode<T>,
+    wanted: AbortSignal,
+    retryAt?: number,
+  ): Promise<Ok<T>> {
+    const leave = await turn(wanted, retryAt)
     const startedAt = now()
     const dispatcher = connections.current()
     const { wasConnecting } = connections
@@ -131,7 +160,7 @@ export function createClient(options: ClientOptions): Service {
         credential: header,
         userAgent: options.userAgent,
       }
-      const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal })
+      const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal: wanted })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
       const answer = await judged(request.operation, reply, decode, startedAt)

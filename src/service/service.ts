@@ -66,6 +66,8 @@ export interface Traffic {
 export interface RequestOptions {
   /** Retries after the first attempt; the configured number where absent. */
   maxRetries?: number
+  /** Nobody wants the answer any more: rejects with its reason, sends nothing more, and hangs up where no answer is whole. */
+  signal?: AbortSignal
 }
 
 /**

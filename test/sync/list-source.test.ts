@@ -138,3 +138,15 @@ test('a service that is asked one thing at a time is asked nothing that may not 
   source.foresee([{ skip: 100, take: 10 }])
   expect(asked).toEqual([])
 })
+
+test('a walk that is over waits for no answer that it does not want', async () => {
+  const service = {
+    list: (_: unknown, __: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+  } as unknown as Service
+  const source = listSource({ service, writer: {} as Writer, walkId: 1, concurrency: 8, total: null })
+  source.expect(0, 10, 10)
+  source.foresee([{ skip: 100, take: 10 }])
+  const wanted = source.read(0, 10)
+  await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.settle()])
+})
