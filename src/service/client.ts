@@ -103,9 +103,9 @@ export function createClient(options: ClientOptions): Service {
   async function ask<T extends Decoded>(
     { operation, path, body }: Request,
     decode: Decode<T>,
-    { maxRetries = options.maxRetries, signal: given }: RequestOptions = {},
+    { maxRetries = options.maxRetries, signal: given, discard }: RequestOptions<T> = {},
   ): Promise<Answer<T>> {
-    const wanted = given === undefined ? signal : either(given)
+    const wanted: Wanted<T> = { signal: given === undefined ? signal : either(given), discard }
     let retryAt: number | undefined
     let attempts = 0
     try {
@@ -141,7 +141,7 @@ export function createClient(options: ClientOptions): Service {
   async function askOnce<T extends Decoded>(
     request: Request,
     decode: Decode<T>,
-    wanted: AbortSignal,
+    { signal: wanted, discard }: Wanted<T>,
     retryAt?: number,
   ): Promise<Ok<T>> {
     const leave = await turn(wanted, retryAt)
@@ -163,7 +163,7 @@ export function createClient(options: ClientOptions): Service {
       const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal: wanted })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
-      const answer = await judged(request.operation, reply, decode, startedAt)
+      const answer = await judged(request.operation, reply, { decode, discard }, startedAt)
       pacing.heard('well', startedAt)
       return answer
     } catch (error) {
@@ -178,7 +178,7 @@ export function createClient(options: ClientOptions): Service {
   async function judged<T extends Decoded>(
     operation: Operation,
     reply: Reply,
-    decode: Decode<T>,
+    { decode, discard }: { decode: Decode<T>; discard: Wanted<T>['discard'] },
     startedAt: number,
   ): Promise<Ok<T>> {
     const { httpStatus, serviceDate, locationHost, retryAfterMs } = reply
@@ -192,6 +192,7 @@ export function createClient(options: ClientOptions): Service {
     if (happening === 'answered' && read.value !== null) {
       return { kind: 'ok', value: read.value, startedAt, serviceDate, bytes }
     }
+    if (read.value !== null) discard?.(read.value)
     throw new Unanswered(happening, UNUSABLE[happening] ?? (message || `HTTP ${httpStatus}`), {
       httpStatus,
       statusCode,
@@ -247,6 +248,12 @@ interface Request {
   path: string
   /** JSON text; null where there is none. */
   body: string | null
+}
+
+interface Wanted<T> {
+  /** Its abort: not wanted any more. */
+  signal: AbortSignal
+  discard: ((value: T) => void) | undefined
 }
 
 /** A success that cannot be used: what the service says of it, such as "OK", would mislead. */

@@ -52,10 +52,15 @@ export function listSource(options: ListSourceOptions): ListSource {
     return parsed
   }
 
+  function discard({ handle }: ParsedList): void {
+    // Whatever is wrong will be wrong for the window that is wanted, too.
+    writer.dropWindow(handle).catch(() => undefined)
+  }
+
   async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
     const { signal } = over
-    const given = maxRetries === undefined ? { signal } : { signal, maxRetries }
-    const answer = await service.list({ skip, take }, decode, given)
+    const retries = maxRetries === undefined ? {} : { maxRetries }
+    const answer = await service.list({ skip, take }, decode, { signal, discard, ...retries })
     if (answer.kind === 'ok') {
       return { kind: 'parsed', parsed: answer.value, startedAt: answer.startedAt, serviceDate: answer.serviceDate }
     }

@@ -150,3 +150,24 @@ test('a walk that is over waits for no answer that it does not want', async () =
   const wanted = source.read(0, 10)
   await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.settle()])
 })
+
+test('the writer keeps no window of an answer that is none', async () => {
+  const dropped: number[] = []
+  const writer = {
+    parseList: async () => ({ handle: 7, hasPayload: true }),
+    dropWindow: async (handle: number) => void dropped.push(handle),
+  } as unknown as Writer
+  const service = {
+    async list(
+      _: unknown,
+      decode: (raw: Uint8Array) => Promise<object>,
+      { discard }: { discard(value: object): void },
+    ) {
+      discard(await decode(new Uint8Array()))
+      return { kind: 'failed', reason: 'status', message: 'no', httpStatus: 200 }
+    },
+  } as unknown as Service
+  const source = listSource({ service, writer, walkId: 1, concurrency: 8, total: null })
+  expect(await source.read(0, 10)).toMatchObject({ kind: 'failed' })
+  expect(dropped).toEqual([7])
+})
