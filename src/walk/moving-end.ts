@@ -31,6 +31,10 @@ export class MovingEnd {
     this.request = request
   }
 
+  get hasMoved(): boolean {
+    return this.inAll > 0
+  }
+
   /** True once asking for single places has failed often enough: whole windows may tell. */
   get isDrifting(): boolean {
     return this.inARow >= PATIENCE
