@@ -76,19 +76,43 @@ export function createClient(options: ClientOptions): Service {
       limits: limits.map(scrub),
     })
 
+  /** The end of the run, or that of what `given` is about. One signal for each: they outlive thousands of requests. */
+  const joined = new WeakMap<AbortSignal, AbortSignal>()
+  function either(given: AbortSignal): AbortSignal {
+    const known = joined.get(given) ?? AbortSignal.any([signal, given])
+    joined.set(given, known)
+    return known
+  }
+
+  /** A turn that comes when nobody wants it any more is passed on. */
+  async function turn(wanted: AbortSignal, notBefore?: number): Promise<() => void> {
+    wanted.throwIfAborted()
+    const entered = pacing.enter(notBefore)
+    try {
+      return await orAborted(() => entered, wanted)
+    } catch (error) {
+      entered.then(
+        (leave) => leave(),
+        () => undefined,
+      )
+      throw error
+    }
+  }
+
   /** Asks until the table says it is over. */
   async function ask<T extends Decoded>(
     { operation, path, body }: Request,
     decode: Decode<T>,
-    { maxRetries = options.maxRetries }: RequestOptions = {},
+    { maxRetries = options.maxRetries, signal: given, discard }: RequestOptions<T> = {},
   ): Promise<Answer<T>> {
+    const wanted: Wanted<T> = { signal: given === undefined ? signal : either(given), discard }
     let retryAt: number | undefined
     let attempts = 0
     try {
       return await pRetry(
         (attempt) => {
           attempts = attempt
-          return askOnce({ operation, path, body }, decode, retryAt)
+          return askOnce({ operation, path, body }, decode, wanted, retryAt)
         },
         {
           retries: maxRetries,
@@ -114,8 +138,13 @@ export function createClient(options: ClientOptions): Service {
   }
 
   /** Sends once, when its turn has come. Throws `Unanswered` for everything but a usable answer. */
-  async function askOnce<T extends Decoded>(request: Request, decode: Decode<T>, retryAt?: number): Promise<Ok<T>> {
-    const leave = await pacing.enter(retryAt)
+  async function askOnce<T extends Decoded>(
+    request: Request,
+    decode: Decode<T>,
+    { signal: wanted, discard }: Wanted<T>,
+    retryAt?: number,
+  ): Promise<Ok<T>> {
+    const leave = await turn(wanted, retryAt)
     const startedAt = now()
     const dispatcher = connections.current()
     const { wasConnecting } = connections
@@ -131,10 +160,10 @@ export function createClient(options: ClientOptions): Service {
         credential: header,
         userAgent: options.userAgent,
       }
-      const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal })
+      const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal: wanted })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
-      const answer = await judged(request.operation, reply, decode, startedAt)
+      const answer = await judged(request.operation, reply, { decode, discard }, startedAt)
       pacing.heard('well', startedAt)
       return answer
     } catch (error) {
@@ -149,7 +178,7 @@ export function createClient(options: ClientOptions): Service {
   async function judged<T extends Decoded>(
     operation: Operation,
     reply: Reply,
-    decode: Decode<T>,
+    { decode, discard }: { decode: Decode<T>; discard: Wanted<T>['discard'] },
     startedAt: number,
   ): Promise<Ok<T>> {
     const { httpStatus, serviceDate, locationHost, retryAfterMs } = reply
@@ -163,6 +192,7 @@ export function createClient(options: ClientOptions): Service {
     if (happening === 'answered' && read.value !== null) {
       return { kind: 'ok', value: read.value, startedAt, serviceDate, bytes }
     }
+    if (read.value !== null) discard?.(read.value)
     throw new Unanswered(happening, UNUSABLE[happening] ?? (message || `HTTP ${httpStatus}`), {
       httpStatus,
       statusCode,
@@ -218,6 +248,12 @@ interface Request {
   path: string
   /** JSON text; null where there is none. */
   body: string | null
+}
+
+interface Wanted<T> {
+  /** Its abort: not wanted any more. */
+  signal: AbortSignal
+  discard: ((value: T) => void) | undefined
 }
 
 /** A success that cannot be used: what the service says of it, such as "OK", would mislead. */

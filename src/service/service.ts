@@ -63,9 +63,13 @@ export interface Traffic {
   inFlight: number
 }
 
-export interface RequestOptions {
+export interface RequestOptions<T> {
   /** Retries after the first attempt; the configured number where absent. */
   maxRetries?: number
+  /** Nobody wants the answer any more: rejects with its reason, sends nothing more, and hangs up where no answer is whole. */
+  signal?: AbortSignal
+  /** Called with a value that was decoded and is no answer, such as that of an error in the envelope: nobody gets it. */
+  discard?(value: T): void
 }
 
 /**
@@ -73,9 +77,9 @@ export interface RequestOptions {
  * list), `wait-too-long` (Retry-After beyond the limit; facts.notBefore), `service-refused` (a redirect), `interrupted`.
  */
 export interface Service {
-  list<T extends Decoded>(window: Window, decode: Decode<T>, options?: RequestOptions): Promise<Answer<T>>
+  list<T extends Decoded>(window: Window, decode: Decode<T>, options?: RequestOptions<T>): Promise<Answer<T>>
   /** A 200 without an item is `ok` with `hasPayload: false`: whether that means "not found" is learned, not assumed. */
-  get<T extends Decoded>(id: string, decode: Decode<T>, options?: RequestOptions): Promise<Answer<T>>
+  get<T extends Decoded>(id: string, decode: Decode<T>, options?: RequestOptions<T>): Promise<Answer<T>>
   traffic(): Traffic
   close(): Promise<void>
 }

@@ -13,7 +13,11 @@ const BATCH = 50
 
 export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer> {
   const readAt = run.now()
-  const answer = await run.service.get(taskId, (raw) => run.writer.parseDetail(raw))
+  const unused: number[] = []
+  const answer = await run.service.get(taskId, (raw) => run.writer.parseDetail(raw), {
+    discard: ({ handle }) => unused.push(handle),
+  })
+  for (const handle of unused) await run.writer.dropDetail(handle)
   return { taskId, readAt, answer }
 }
 

@@ -1,5 +1,6 @@
 // The windows of a walk over the service: asks, has them parsed on the writing side, and reads ahead where the walk says
 // what it will want next. What was read ahead and is not wanted is dropped.
+import { MirrorError } from '../errors.ts'
 import { type Allowance, nextAllowance } from '../service/pacing.ts'
 import type { Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
@@ -36,6 +37,7 @@ export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId, concurrency } = options
   const ahead = new Map<string, Promise<Asked>>()
   const foreseen = new Map<string, Promise<Asked>>()
+  const over = new AbortController()
   let first = true
   let reads = 0
   /** Windows read ahead that have come, and how many may: more would only take memory. */
@@ -50,8 +52,15 @@ export function listSource(options: ListSourceOptions): ListSource {
     return parsed
   }
 
+  function discard({ handle }: ParsedList): void {
+    // Whatever is wrong will be wrong for the window that is wanted, too.
+    writer.dropWindow(handle).catch(() => undefined)
+  }
+
   async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
-    const answer = await service.list({ skip, take }, decode, maxRetries === undefined ? {} : { maxRetries })
+    const { signal } = over
+    const retries = maxRetries === undefined ? {} : { maxRetries }
+    const answer = await service.list({ skip, take }, decode, { signal, discard, ...retries })
     if (answer.kind === 'ok') {
       return { kind: 'parsed', parsed: answer.value, startedAt: answer.startedAt, serviceDate: answer.serviceDate }
     }
@@ -136,6 +145,8 @@ export function listSource(options: ListSourceOptions): ListSource {
 
     async settle() {
       const open = [...ahead.values(), ...foreseen.values()]
+      // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
+      over.abort(new MirrorError('interrupted', 'The walk is over'))
       forget(ahead)
       forget(foreseen)
       await Promise.allSettled(open)

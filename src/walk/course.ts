@@ -86,7 +86,8 @@ export class Course {
   endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
     const { filtered, capLow, cap } = this.chain
     const { beyond } = this.request
-    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap }
+    const { hasMoved: moving } = this.end
+    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap, moving }
   }
 
   /** A service that never gives two items at once, after so many answers that large items are no explanation. */

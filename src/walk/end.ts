@@ -33,6 +33,8 @@ export interface EndQuestion {
   cut: boolean
   /** Pages are filtered after paging: the index says where a window lies, not where an item stands. */
   filtered: boolean
+  /** The end moved when it was looked at before. */
+  moving: boolean
 }
 
 /** How many windows behind the end are looked at. */
@@ -42,8 +44,10 @@ const FARTHEST = 2 ** 40
 
 export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   // What lies further on does not depend on what lies directly behind. The last item does: seen before it is known that
-  // nothing follows, a single deletion in between could hide one that follows.
-  if (question.beyond) foresee(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
+  // nothing follows, a single deletion in between could hide one that follows. An end that moves is asked about again and
+  // again, and mostly not further than directly behind.
+  if (question.beyond && !question.moving)
+    foresee(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
   const judged = await judge(reader, question)
   reader.source.foresee([])
   return judged

@@ -31,6 +31,10 @@ export class MovingEnd {
     this.request = request
   }
 
+  get hasMoved(): boolean {
+    return this.inAll > 0
+  }
+
   /** Something new was met. */
   progressed(): void {
     this.inARow = 0

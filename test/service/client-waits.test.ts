@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { MirrorError } from '../../src/errors.ts'
 import type { ClientOptions } from '../../src/service/client.ts'
 import { decodePage, makeClient, type Page, page, skippingClock } from '../support/client.ts'
 import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
@@ -171,6 +172,47 @@ test.each<[string, Behaviour, Partial<ClientOptions>]>([
   for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'interrupted' } })
   expect(performance.now() - begun).toBeLessThan(2_000)
   await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
+})
+
+test.each<[string, Behaviour, Partial<ClientOptions>]>([
+  ['for an answer', silent, {}],
+  ['for a back-off', saysJson(500, {}), { random: () => 1e6 }],
+  ['for a Retry-After', saysJson(429, {}, { 'retry-after': '1' }), {}],
+])(
+  'what nobody wants any more ends at once where it waits %s, and the client goes on',
+  async (_title, behaviour, given) => {
+    await using server = await rawServer([behaviour, behaviour, good])
+    const unwanted = new AbortController()
+    const { signal } = unwanted
+    await using client = makeClient(server.url, { sleep: realSleep, now: Date.now, concurrency: 2, ...given })
+    // Two have been sent, and two wait for a slot.
+    const outcomes = Promise.allSettled(
+      [0, 1, 2, 3].map((skip) => client.list({ skip, take: 10 }, decodePage, { signal })),
+    )
+    await server.asked(2)
+    const begun = performance.now()
+    unwanted.abort(new MirrorError('interrupted', 'Not wanted'))
+    for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { message: 'Not wanted' } })
+    expect(performance.now() - begun).toBeLessThan(900)
+    await expect(client.list(WINDOW, decodePage, { signal })).rejects.toMatchObject({ message: 'Not wanted' })
+    expect(await client.list({ skip: 99, take: 10 }, decodePage)).toMatchObject({ kind: 'ok' })
+    expect(server.requests).toHaveLength(3)
+  },
+)
+
+test('an answer that nobody wants any more is decoded to its end', async () => {
+  await using server = await rawServer([good])
+  const unwanted = new AbortController()
+  await using client = makeClient(server.url)
+  const answer = client.list(
+    WINDOW,
+    async (raw) => {
+      unwanted.abort()
+      return decodePage(raw)
+    },
+    { signal: unwanted.signal },
+  )
+  expect(await answer).toMatchObject({ kind: 'ok' })
 })
 
 test('an abort rejects at once what waits for its decoder', async () => {

@@ -1,6 +1,6 @@
 // What the client sends, and how it judges answers that are whole: HTTP status, envelope and body together.
 import { describe, expect, test } from 'vitest'
-import { decodePage, detail, KEY, makeClient, page } from '../support/client.ts'
+import { decodePage, detail, KEY, makeClient, type Page, page } from '../support/client.ts'
 import { rawServer, says, saysJson } from '../support/raw-server.ts'
 
 const WINDOW = { skip: 20, take: 10 }
@@ -291,3 +291,13 @@ function told(thing: unknown): string {
   if (!(thing instanceof Error)) return JSON.stringify(thing)
   return [thing.message, thing.stack, JSON.stringify(thing), thing.cause === undefined ? '' : told(thing.cause)].join()
 }
+
+test('a decoded body that is no answer is told to whoever asked, and an answer is not', async () => {
+  const error = saysJson(200, { statusCode: 500, message: 'no', body: { items: ['error'] } })
+  await using server = await rawServer([error, saysJson(200, page(['answer']))])
+  await using client = makeClient(server.url)
+  const discarded: unknown[] = []
+  const discard = ({ json }: Page) => discarded.push(json.body)
+  expect(await client.list({ skip: 0, take: 10 }, decodePage, { discard })).toMatchObject({ kind: 'ok' })
+  expect(discarded).toEqual([{ items: ['error'] }])
+})

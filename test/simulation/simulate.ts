@@ -125,7 +125,8 @@ class Play {
     if (full?.verdict !== 'complete' && !provable) return
     if (full?.verdict !== 'complete') this.#blame(`not complete at rest: ${result.notes.join(' ')} ${result.error}`)
     const texts = new Map(this.#account.ids().map((id) => [id, this.#account.get(id) as string]))
-    for (const sentence of differences(this.#scenario, this.#ledger, texts, this.#state, this.#poisoned)) this.#blame(sentence)
+    for (const sentence of differences(this.#scenario, this.#ledger, texts, this.#state, this.#poisoned))
+      this.#blame(sentence)
     for (const { id, isTombstone } of this.#state.rows.values()) {
       const text = this.#account.get(id)
       if (!isTombstone && text === null) this.#blame(`not equal: ${id.slice(0, 6)} is gone, and no tombstone`)

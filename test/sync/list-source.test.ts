@@ -138,3 +138,36 @@ test('a service that is asked one thing at a time is asked nothing that may not 
   source.foresee([{ skip: 100, take: 10 }])
   expect(asked).toEqual([])
 })
+
+test('a walk that is over waits for no answer that it does not want', async () => {
+  const service = {
+    list: (_: unknown, __: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+  } as unknown as Service
+  const source = listSource({ service, writer: {} as Writer, walkId: 1, concurrency: 8, total: null })
+  source.expect(0, 10, 10)
+  source.foresee([{ skip: 100, take: 10 }])
+  const wanted = source.read(0, 10)
+  await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.settle()])
+})
+
+test('the writer keeps no window of an answer that is none', async () => {
+  const dropped: number[] = []
+  const writer = {
+    parseList: async () => ({ handle: 7, hasPayload: true }),
+    dropWindow: async (handle: number) => void dropped.push(handle),
+  } as unknown as Writer
+  const service = {
+    async list(
+      _: unknown,
+      decode: (raw: Uint8Array) => Promise<object>,
+      { discard }: { discard(value: object): void },
+    ) {
+      discard(await decode(new Uint8Array()))
+      return { kind: 'failed', reason: 'status', message: 'no', httpStatus: 200 }
+    },
+  } as unknown as Service
+  const source = listSource({ service, writer, walkId: 1, concurrency: 8, total: null })
+  expect(await source.read(0, 10)).toMatchObject({ kind: 'failed' })
+  expect(dropped).toEqual([7])
+})

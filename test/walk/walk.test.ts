@@ -142,6 +142,22 @@ describe('a list that stands still', () => {
   })
 })
 
+test('an end that has moved is asked about directly behind it alone, until nothing is there', async () => {
+  const model = makeModel(newestFirst(60), {
+    // One comes and one goes before every request: the last item is never where it was, and never there for long.
+    before: (request, { items }) => {
+      if (request <= 8 || request >= 60) return
+      items.unshift({ id: `n${request}`, at: 100_000 + 1_000 * request })
+      items.pop()
+    },
+  })
+  const walked = await walkModel(model)
+  expectAllMet(walked)
+  expect(walked.requests).toBeGreaterThan(60)
+  // Ten windows behind: once where the end was looked at first, and once where it is proven.
+  expect(model.requests.filter(({ skip }) => skip > 60 + 50)).toHaveLength(2)
+})
+
 describe('equal createdAt', () => {
   const tied = (count: number, at = 5000): Item[] =>
     Array.from({ length: count }, (_, index) => ({ id: `e${index}`, at }))
