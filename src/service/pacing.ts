@@ -35,19 +35,37 @@ export interface Pacing {
   concurrency(): number
 }
 
-/** How many may be under way at once, and up to how many that was borne well until it was too much. */
+/** How many may be under way at once. */
 export interface Allowance {
   present: number
+  /** Up to how many was borne well until it was too much. */
   borne: number
+  /** Good answers that one more takes, for each that is under way: more with every time it was too much. */
+  patience: number
 }
+
+/** At first as many as are wanted count as borne. */
+export function allowanceOf(present: number, most: number): Allowance {
+  return { present: Math.min(present, most), borne: most, patience: 0.5 }
+}
+
+const MOST_PATIENCE = 16
 
 /**
  * As TCP does it: half after a strained answer; one more for each good one up to what was borne, so that a round doubles
- * it, and beyond that about one more per round.
+ * it, and beyond that about one more per round. A service that bears no more than it does now is tried more and more rarely.
  */
-export function nextAllowance({ present, borne }: Allowance, how: 'well' | 'strained', most: number): Allowance {
-  if (how === 'strained') return { present: Math.max(1, present / 2), borne: Math.max(1, present / 2) }
-  return { present: Math.min(most, present + (present < borne ? 1 : 1 / present)), borne }
+export function nextAllowance(
+  { present, borne, patience }: Allowance,
+  how: 'well' | 'strained',
+  most: number,
+): Allowance {
+  if (how === 'strained') {
+    const half = Math.max(1, present / 2)
+    return { present: half, borne: half, patience: Math.min(MOST_PATIENCE, patience * 2) }
+  }
+  const more = present < borne ? 1 : 1 / (present * Math.max(1, patience))
+  return { present: Math.min(most, present + more), borne, patience }
 }
 
 /** Requests at once in the beginning, before it is known how the service bears them. */
@@ -60,7 +78,7 @@ export function createPacing(options: PacingOptions): Pacing {
   const { now, signal } = options
   const interval = options.requestsPerSecond === null ? 0 : 1000 / options.requestsPerSecond
   const queue: { resolve(): void; reject(reason: unknown): void }[] = []
-  let allowance: Allowance = { present: Math.min(options.concurrency, FIRST), borne: options.concurrency }
+  let allowance = allowanceOf(FIRST, options.concurrency)
   let taken = 0
   let halvedAt = Number.NEGATIVE_INFINITY
   let heldUntil = Number.NEGATIVE_INFINITY

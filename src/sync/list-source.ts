@@ -1,7 +1,7 @@
 // The windows of a walk over the service: asks, has them parsed on the writing side, and reads ahead where the walk says
 // what it will want next. What was read ahead and is not wanted is dropped.
 import { MirrorError } from '../errors.ts'
-import { type Allowance, nextAllowance } from '../service/pacing.ts'
+import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import type { Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { Writer } from './thread.ts'
@@ -40,11 +40,13 @@ export function listSource(options: ListSourceOptions): ListSource {
   const over = new AbortController()
   let first = true
   let reads = 0
+  /** Where windows lie if the first one comes as long as it was asked for. */
+  let guess: { skip: number; stride: number } | null = null
   /** Windows read ahead that have come, and how many may: more would only take memory. */
   const come = new Set<string>()
   const mostCome = Math.max(4, Math.floor(concurrency * 0.75))
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
-  let depth: Allowance = { present: Math.min(FIRST_DEPTH, concurrency), borne: concurrency }
+  let depth = allowanceOf(FIRST_DEPTH, concurrency)
 
   async function decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {
     const parsed = await writer.parseList(raw)
@@ -95,7 +97,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     const early = fresh ? foreseen : ahead
     const asked = early.get(key)
     if (asked === undefined) {
-      // What was asked for beside the first window was a guess.
+      // What was asked for behind the first window was a guess.
       if (ahead.size > 0 && reads > 1) depth = nextAllowance(depth, 'strained', concurrency)
       forget(ahead)
     } else {
@@ -106,11 +108,25 @@ export function listSource(options: ListSourceOptions): ListSource {
     return asked
   }
 
+  function readAhead(skip: number, stride: number, take: number): void {
+    const most = Math.floor(depth.present)
+    for (let step = 0; step < most; step += 1) {
+      const place = skip + step * stride
+      if (options.total !== null && place > options.total) break
+      const key = `${place}:${take}`
+      if (ahead.has(key)) continue
+      if (ahead.size >= most || come.size >= mostCome) break
+      askEarly(ahead, key, place, take)
+    }
+  }
+
   return {
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
       const answer = await (takeEarly(`${skip}:${take}`, fresh) ?? ask(skip, take, maxRetries))
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
-      const { handle } = answer.parsed
+      const { handle, count } = answer.parsed
+      // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
+      if (reads === 1 && guess?.skip === skip && count === take) readAhead(skip + guess.stride, guess.stride, take)
       const { known, ...viewed } = await writer.view(handle, walkId)
       const { startedAt, serviceDate } = answer
       const window: ItemsWindow = { kind: 'items', skip, asked: take, handle, startedAt, serviceDate, ...viewed }
@@ -126,15 +142,8 @@ export function listSource(options: ListSourceOptions): ListSource {
     },
 
     expect(skip, stride, take) {
-      const most = Math.floor(depth.present)
-      for (let step = 0; step < most; step += 1) {
-        const place = skip + step * stride
-        if (options.total !== null && place > options.total) break
-        const key = `${place}:${take}`
-        if (ahead.has(key)) continue
-        if (ahead.size >= most || come.size >= mostCome) break
-        askEarly(ahead, key, place, take)
-      }
+      if (reads === 0) guess = { skip, stride }
+      else readAhead(skip, stride, take)
     },
 
     foresee(windows) {

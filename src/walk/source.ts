@@ -45,7 +45,7 @@ export interface WindowSource {
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
   /** The window will not be taken in. */
   drop(window: ItemsWindow): void
-  /** Where the next windows will probably be asked for; a source may read them ahead. */
+  /** Where the next windows will probably be asked for; a source may read them ahead, but none before the first has come. */
   expect(skip: number, stride: number, take: number): void
   /**
    * Windows that will probably be wanted fresh, and may be as old as this call: a source may ask for all of them at once.

@@ -41,7 +41,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   return course.result(null)
 }
 
-/** A walk to the end of the list has use for the next windows too, although how many items an answer holds is a guess. */
+/** A walk to the end of the list has use for what follows its first window: how many items answers hold is a guess. */
 function guessAhead({ request, chain, source, skip }: Course): void {
   const { window, overlap } = request.settings
   const isWhole = request.reached === undefined && request.start === 0

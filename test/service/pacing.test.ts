@@ -172,18 +172,30 @@ test('four requests go out at once in the beginning, and as many as are allowed 
 })
 
 test('after a strained answer concurrency grows by about one per round of good answers', () => {
-  let allowance = nextAllowance({ present: 4, borne: 8 }, 'strained', 8)
-  expect(allowance).toEqual({ present: 2, borne: 2 })
+  let allowance = nextAllowance(allowanceOf(4, 8), 'strained', 8)
+  expect(allowance.present).toBe(2)
   for (let i = 0; i < 2; i++) allowance = nextAllowance(allowance, 'well', 8)
   expect(allowance.present).toBeGreaterThan(2.8)
   expect(allowance.present).toBeLessThan(3.1)
+})
+
+test('a service that bears one request at a time is tried with two more and more rarely', () => {
+  let allowance = allowanceOf(4, 8)
+  const strainedAt: number[] = []
+  for (let n = 0; n < 100; n++) {
+    const isTooMuch = Math.floor(allowance.present) > 1
+    if (isTooMuch) strainedAt.push(n)
+    allowance = nextAllowance(allowance, isTooMuch ? 'strained' : 'well', 8)
+  }
+  expect(strainedAt.length).toBeLessThan(12)
+  expect(strainedAt.at(-1)! - strainedAt.at(-2)!).toBeGreaterThan(10)
 })
 
 test('concurrency stays between one and the limit', () => {
   const hearings = fc.array(fc.constantFrom('well' as const, 'strained' as const), { maxLength: 200 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 64 }), hearings, (most, heard) => {
-      let allowance: Allowance = { present: most, borne: most }
+      let allowance = allowanceOf(most, most)
       for (const how of heard) {
         allowance = nextAllowance(allowance, how, most)
         expect(allowance.present).toBeGreaterThanOrEqual(1)

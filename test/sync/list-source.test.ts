@@ -5,7 +5,7 @@ import { type ListSource, listSource } from '../../src/sync/list-source.ts'
 import type { Writer } from '../../src/sync/thread.ts'
 
 /** A service that answers when it is told to, and what it was asked. */
-function started(concurrency: number) {
+function started(concurrency: number, count = 10) {
   const asked: number[] = []
   const dropped: number[] = []
   const answers: (() => void)[] = []
@@ -13,7 +13,7 @@ function started(concurrency: number) {
     async list({ skip }: { skip: number }) {
       asked.push(skip)
       await new Promise<void>((resolve) => answers.push(resolve))
-      return { kind: 'ok', value: { handle: skip }, startedAt: 0, serviceDate: null }
+      return { kind: 'ok', value: { handle: skip, count }, startedAt: 0, serviceDate: null }
     },
   } as unknown as Service
   const writer = {
@@ -36,11 +36,17 @@ function started(concurrency: number) {
     answers.shift()?.()
     await window
   }
-  return { source, asked, dropped, answerAll, read, waitFor }
+  /** After the first window, from which on windows are read ahead. */
+  const under = async () => {
+    await read(source, -10)
+    asked.length = 0
+  }
+  return { source, asked, dropped, answerAll, read, waitFor, under }
 }
 
 test('as many windows are under way as may be, in their order, and each is asked for once', async () => {
-  const { source, asked, read } = started(4)
+  const { source, asked, read, under } = started(4)
+  await under()
   source.expect(0, 10, 10)
   expect(asked).toEqual([0, 10, 20, 30])
   await read(source, 0)
@@ -49,7 +55,8 @@ test('as many windows are under way as may be, in their order, and each is asked
 })
 
 test('no more are asked for while many that have come wait', async () => {
-  const { source, asked, answerAll, read, waitFor } = started(8)
+  const { source, asked, answerAll, read, waitFor, under } = started(8)
+  await under()
   for (let skip = 0; skip < 1_000; skip += 10) {
     source.expect(skip, 10, 10)
     await waitFor(source, skip)
@@ -65,7 +72,8 @@ test('no more are asked for while many that have come wait', async () => {
 })
 
 test('where the walk wants other windows, those read ahead are dropped, and fewer are read ahead until it wants them', async () => {
-  const { source, asked, dropped, answerAll, read, waitFor } = started(8)
+  const { source, asked, dropped, answerAll, read, waitFor, under } = started(8)
+  await under()
   await read(source, 0)
   await read(source, 0)
   asked.length = 0
@@ -93,19 +101,33 @@ test('where the walk wants other windows, those read ahead are dropped, and fewe
   expect(asked).toHaveLength(4)
 })
 
-test('a wrong guess beside the first window is dropped, and no reason to read less ahead', async () => {
-  const { source, asked, dropped, read } = started(8)
+test('what lies behind the first window is asked for once that has come, and is full', async () => {
+  const { source, asked, dropped, answerAll, read } = started(8)
   source.expect(0, 10, 10)
-  await read(source, 0)
+  expect(asked).toEqual([])
+  const first = source.read(0, 10)
+  expect(asked).toEqual([0])
+  await answerAll()
+  await first
+  expect(asked.slice(0, 5)).toEqual([0, 10, 20, 30, 40])
+  // It was a guess: where the walk wants something else, that is no reason to read less ahead.
   await read(source, 5)
-  expect(dropped).toEqual([10, 20, 30])
+  expect(dropped.slice(0, 4)).toEqual([10, 20, 30, 40])
   asked.length = 0
   source.expect(15, 10, 10)
   expect(asked.length).toBeGreaterThanOrEqual(4)
 })
 
+test('nothing is asked for behind a first window that is short', async () => {
+  const { source, asked, read } = started(8, 9)
+  source.expect(0, 10, 10)
+  await read(source, 0)
+  expect(asked).toEqual([0])
+})
+
 test('what is foreseen is asked for at once, and is all that will do for a walk that wants it fresh', async () => {
-  const { source, asked, dropped, answerAll } = started(8)
+  const { source, asked, dropped, answerAll, under } = started(8)
+  await under()
   source.expect(100, 10, 10)
   source.foresee([
     { skip: 100, take: 10 },
@@ -133,8 +155,9 @@ test('what is foreseen is asked for at once, and is all that will do for a walk 
   expect(asked).toEqual([99, 300])
 })
 
-test('a service that is asked one thing at a time is asked nothing that may not be wanted', () => {
-  const { source, asked } = started(1)
+test('a service that is asked one thing at a time is asked nothing that may not be wanted', async () => {
+  const { source, asked, under } = started(1)
+  await under()
   source.foresee([{ skip: 100, take: 10 }])
   expect(asked).toEqual([])
 })
