@@ -233,7 +233,7 @@ describe('a list that changes while it is read', () => {
     { many: 10, count: 500, cap: 50, overlap: 10, most: 100 },
     { many: 1, count: 300, cap: 10, overlap: 3, most: 100 },
     { many: 3, count: 300, cap: 10, overlap: 3, most: 250 },
-    { many: 4, count: 300, cap: 10, overlap: 3, most: 500 },
+    { many: 4, count: 300, cap: 10, overlap: 3, most: 700 },
   ])(
     '$many inserted in front of $count before every request, $cap in an answer: complete after $most requests',
     async ({ many, count, cap, overlap, most }) => {
