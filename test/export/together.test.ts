@@ -6,6 +6,7 @@ import type { RawRow } from '../../src/export/columns.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { beginPacking } from '../../src/export/head-start.ts'
 import type { PackedStretch } from '../../src/export/packed.ts'
+import { STRETCH_BYTES } from '../../src/export/packer.ts'
 import { openCut } from '../../src/export/rows.ts'
 import { openBoth, startSecondThread } from '../../src/export/second-thread.ts'
 import type { Stretch } from '../../src/export/stretches.ts'
@@ -150,6 +151,19 @@ test('packing that has begun ends in the middle of a stretch once it is stopped'
   const head = beginPacking(cut, { format: 'ndjson', withMeta: false }, ['authorization'], undefined)
   await head.stop()
   await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
+  cut.close()
+})
+
+test('packing that has begun has the first stretch, also where the next one is asked for before it is read', async () => {
+  const cut = openCut(makeMirror(...manyRows()).path, {})
+  const [one, two] = cut.stretches(STRETCH_BYTES.ndjson)
+  const head = beginPacking(cut, { format: 'ndjson', withMeta: false }, [], undefined)
+  expect(head.stretches.next().value).toEqual(two)
+  const { packed } = await head.first
+  const rows = [...cut.batches(one)].flat()
+  expect(packed?.rows).toBe(rows.length)
+  expect(String(packed?.content).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
+  await head.stop()
   cut.close()
 })
 
