@@ -16,6 +16,7 @@ import type { Stretch } from './stretches.ts'
 import type { Target } from './target.ts'
 import { packTogether } from './together.ts'
 import { ndjsonWriter, type SnapshotWriter } from './writer.ts'
+import { letYoungGenerationsGrow } from './young-generations.ts'
 
 export interface Content {
   columns: Column[]
@@ -88,6 +89,9 @@ export interface TwoThreads {
   head: HeadStart
 }
 
+/** By then, about 32 MB of rows, this thread has the room that it needs. */
+const GROWN_AFTER = 500
+
 /** Takes rows in order, or rows that are encoded already. */
 export type RowTaker = Pick<SnapshotWriter, 'write' | 'add'>
 
@@ -105,6 +109,7 @@ export async function pour(
 ): Promise<{ rows: number; readerGone: boolean }> {
   const total = onProgress ? cut.total() : null
   let rows = 0
+  let batches = 0
 
   function took(count: number): void {
     rows += count
@@ -120,6 +125,7 @@ export async function pour(
   async function pourAlone(stretch?: Stretch): Promise<void> {
     for (const batch of cut.batches(stretch)) {
       stopIfAborted(signal)
+      if (++batches === GROWN_AFTER) letYoungGenerationsGrow(false)
       if (redactor.names.length > 0) for (const row of batch) redactRow(row, redactor)
       await writer.write(batch)
       took(batch.length)
@@ -150,6 +156,8 @@ export async function pour(
   } catch (error) {
     if (error instanceof ReaderGone) return { rows, readerGone: true }
     throw error
+  } finally {
+    letYoungGenerationsGrow(true)
   }
 }
 

@@ -40,8 +40,13 @@ export function beginPacking(
 
   const packer = stretchPacker(cut, redactor, options, pause)
   const pack: PackStretch = async (stretch) => (await packer)(stretch)
-  // Read by the index, which throws where the mirror is damaged: thrown to whoever waits for the outcome.
-  const first = packer.then(() => pack(stretches.next().value as Stretch))
+  // Found at once, whoever asks for the next one meanwhile. Read by the index, which throws where the mirror is damaged:
+  // thrown to whoever waits for the outcome.
+  async function packFirst(): Promise<PackedStretch> {
+    const { value } = stretches.next()
+    return pack(value as Stretch)
+  }
+  const first = packFirst()
   let latest: Promise<unknown> = first
   first.catch(() => {})
   return {

@@ -14,16 +14,24 @@ export interface FlatRedactor {
   readonly found: readonly string[]
 }
 
-/** `names` are lower-case ASCII; `replacement` is JSON text. */
-export function makeFlatRedactor(names: readonly string[], replacement: string): FlatRedactor {
+/**
+ * `names` and `holders` are lower-case ASCII; `replacement` is JSON text. A text with the name of a holder, whose value may
+ * be headers in itself, is given up.
+ */
+export function makeFlatRedactor(
+  names: readonly string[],
+  replacement: string,
+  holders: readonly string[] = [],
+): FlatRedactor {
+  const wanted = new Set(names)
   const byLength: string[][] = []
-  for (const name of names) {
+  for (const name of new Set([...names, ...holders])) {
     while (byLength.length <= name.length) byLength.push([])
     byLength[name.length]!.push(name)
   }
   const found: string[] = []
 
-  /** The name that stands at `from`, in any case of its ASCII letters; null where it is none of those wanted. */
+  /** The name that stands at `from`, in any case of its ASCII letters; null where it is none of those known. */
   function nameAt(text: string, from: number, length: number): string | null {
     if (length >= byLength.length) return null
     for (const name of byLength[length]!) {
@@ -49,8 +57,11 @@ export function makeFlatRedactor(names: readonly string[], replacement: string):
         if (text.charCodeAt(colon) !== COLON || text.charCodeAt(colon + 1) !== QUOTE) return null
         const behind = text.indexOf('"', colon + 2) + 1
         if (behind === 0) return null
+        // Such a name may be another one, but for white space around it.
+        if (isBeyond(text.charCodeAt(at + 1)) || isBeyond(text.charCodeAt(colon - 2))) return null
         const name = nameAt(text, at + 1, colon - at - 2)
         if (name !== null) {
+          if (!wanted.has(name)) return null
           found.push(name)
           result += text.slice(kept, colon + 1) + replacement
           kept = behind
@@ -68,4 +79,9 @@ export function makeFlatRedactor(names: readonly string[], replacement: string):
 /** Whether `code` is `wanted`, a lower-case one, or its upper case. */
 function isSame(code: number, wanted: number): boolean {
   return code === wanted || (code === wanted - 0x20 && wanted >= 0x61 && wanted <= 0x7a)
+}
+
+/** Whether it is no visible ASCII character. */
+function isBeyond(code: number): boolean {
+  return code <= 0x20 || code >= 0x7f
 }

@@ -36,6 +36,12 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** An object of strings only, such as nearly every `header` is. */
 const FLAT = /^\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*"\s*:\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*(?:,\s*|(?=\}$)))*\}$/
 
+/** A name with white space around it, or one whose value may be header lines: there the expression above says too little. */
+const ODD_NAME = /"(?:(?:\s|\\[tnrf])[^"]*|[^"]*(?:\s|\\[tnrf])|headers?)"\s*:/i
+
+/** Names of what holds headers, in lower case. */
+const HOLDERS: readonly string[] = ['header', 'headers']
+
 /**
  * A redactor for `names`. Throws `usage-invalid` for a name that no HTTP header can have.
  *
@@ -57,7 +63,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
   const either = sorted.map((name) => name.replace(/[.*+?^$|]/g, '\\$&')).join('|')
   const keyed = new RegExp(`([{,]\\s*"(${either})"\\s*:\\s*)"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${either}`, 'gi')
   const lines = new RegExp(`^(\\s*(${either})\\s*:)[^\\r\\n]*`, 'gim')
-  const flat = makeFlatRedactor(sorted, `"${REDACTED}"`)
+  const flat = makeFlatRedactor(sorted, `"${REDACTED}"`, HOLDERS)
   const counts = new Map<string, number>()
 
   function tally(name: string): void {
@@ -83,7 +89,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
       found.push(name)
       return `${before}"${REDACTED}"`
     })
-    if (elsewhere && !FLAT.test(text)) return exact(text)
+    if (elsewhere && (!FLAT.test(text) || ODD_NAME.test(text))) return exact(text)
     for (const name of found) tally(name)
     return result
   }
@@ -110,7 +116,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
         tally(name.trim())
         put(node, name, REDACTED)
       } else {
-        put(node, name, walk(value, /^headers?$/i.test(name)))
+        put(node, name, walk(value, isHolder(name)))
       }
     }
     return node
@@ -165,6 +171,10 @@ export function redactRow(row: RawRow, redactor: Redactor): void {
 /** An own property whatever its name: plain assignment to `__proto__` would change the prototype. */
 function put(node: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(node, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function isHolder(name: string): boolean {
+  return HOLDERS.includes(name.toLowerCase())
 }
 
 /** The value of a text that the mirror holds as JSON. */

@@ -1,6 +1,6 @@
 // Reads one cut of the mirror: everything inside one read transaction on a connection of its own, in bounded batches.
 // Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
-import { explain } from '../mirror/explain.ts'
+import { explain, explaining } from '../mirror/explain.ts'
 import { openReader } from '../mirror/open.ts'
 import type { Verdict } from '../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
@@ -111,10 +111,8 @@ export function openCut(path: string, filters: Filters): CutReader {
 
   function count(table: string, conditions: Conditions): number {
     const where = conditions.terms.length === 0 ? '' : `WHERE ${conditions.terms.join(' AND ')}`
-    return db
-      .prepare(`SELECT count(*) FROM ${table} ${where}`)
-      .pluck()
-      .get(...conditions.bounds) as number
+    const counting = db.prepare(`SELECT count(*) FROM ${table} ${where}`).pluck()
+    return explaining(path, () => counting.get(...conditions.bounds) as number)
   }
 
   function total(): number | null {
@@ -139,14 +137,14 @@ export function openCut(path: string, filters: Filters): CutReader {
 
   /** By the index, never by the rows. */
   function place(conditions: Conditions, nth: number): Place | null {
-    const found = db
+    const finding = db
       .prepare(
         `SELECT created_at AS createdAt, id FROM tasks INDEXED BY tasks_created_at
          WHERE ${conditions.terms.join(' AND ')} ORDER BY created_at, id LIMIT 1 OFFSET ?`,
       )
       .safeIntegers()
-      .get(...conditions.bounds, BigInt(nth - 1)) as Place | undefined
-    return found ?? null
+    const found = explaining(path, () => finding.get(...conditions.bounds, BigInt(nth - 1)))
+    return (found as Place | undefined) ?? null
   }
 
   /** So many rows hold about `bytes`, by the size of the mirror and the share of tombstones. */
@@ -185,7 +183,8 @@ export function openCut(path: string, filters: Filters): CutReader {
 
   function row(id: string): RawRow | null {
     byId ??= db.prepare(`SELECT ${NAMES} FROM tasks WHERE id = ?`).raw().safeIntegers()
-    return (byId.get(id) as RawRow | undefined) ?? null
+    const looking = byId
+    return explaining(path, () => (looking.get(id) as unknown as RawRow | undefined) ?? null)
   }
 
   /** The rows of a stretch in order, as one after another gives them. */

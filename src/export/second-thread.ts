@@ -1,7 +1,6 @@
 // A second thread that reads the same cut and encodes stretches of it, as the main thread sees it. Whether both cuts are
 // the same is proven, not assumed: where commits keep coming in between, there is no second thread.
 import { extname } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../errors.ts'
 import { shareHandle } from '../mirror/open.ts'
@@ -10,6 +9,7 @@ import type { PackerOptions } from './packer.ts'
 import { type CutReader, type Filters, openCut, watchCommits } from './rows.ts'
 import type { Stretch } from './stretches.ts'
 import type { Format } from './target.ts'
+import { letScavengesSpread, letYoungGenerationsGrow } from './young-generations.ts'
 
 export type Ask =
   | { kind: 'open'; path: string; filters: Filters }
@@ -91,23 +91,6 @@ export function startSecondThread(dbPath: string, format: Format): SecondThread 
 
 /** By then both threads have the room that they need. */
 const GROWN_AFTER = 6
-
-/**
- * Whether the part of the heaps where objects begin may go on growing. On the main thread, which cannot be given a limit
- * like the one above, V8 doubles it up to 128 MB as long as rows pass through, and nothing gets faster by it. V8 reads the
- * flag each time it thinks of growing.
- */
-function letYoungGenerationsGrow(isWanted: boolean): void {
-  setFlagsFromString(`--semi-space-growth-factor=${isWanted ? 2 : 1}`)
-}
-
-/**
- * Whether clearing a young generation may take more threads than the one whose it is. With a stretch in work on every
- * core that only costs: a thirtieth of the time. V8 reads the flag at each clearing.
- */
-function letScavengesSpread(isWanted: boolean): void {
-  setFlagsFromString(isWanted ? '--parallel-scavenge' : '--no-parallel-scavenge')
-}
 
 /** So often it is tried to open both cuts with no commit in between. */
 const TRIES = 20

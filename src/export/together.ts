@@ -27,8 +27,15 @@ export async function* packTogether(
 
   function next(): Stretch | null {
     if (isOver || taken - wanted >= AHEAD) return null
-    const { value, done } = stretches.next()
-    if (done !== true) return value as Stretch
+    try {
+      const { value, done } = stretches.next()
+      if (done !== true) return value as Stretch
+    } catch (error) {
+      // Thrown where its turn comes: who asks may be a message of the other thread, that nobody waits for.
+      const failure = Promise.reject(error)
+      failure.catch(() => {})
+      outcomes.set(taken++, failure)
+    }
     isOver = true
     return null
   }
@@ -49,23 +56,28 @@ export async function* packTogether(
     }
   }
 
-  give()
-  // A failure of it is thrown where its turn comes.
-  await first.catch(() => {})
-  for (; ; wanted++) {
-    while (!(await isSettled(outcomes.get(wanted)))) {
-      const stretch = next()
-      if (stretch === null) break
-      const at = taken++
-      const outcome = here(stretch)
-      outcomes.set(at, outcome)
-      await outcome
-    }
-    const outcome = outcomes.get(wanted)
-    if (outcome === undefined) return
-    yield await outcome
-    outcomes.delete(wanted)
+  try {
     give()
+    // A failure of it is thrown where its turn comes.
+    await first.catch(() => {})
+    for (; ; wanted++) {
+      while (!(await isSettled(outcomes.get(wanted)))) {
+        const stretch = next()
+        if (stretch === null) break
+        const at = taken++
+        const outcome = here(stretch)
+        outcomes.set(at, outcome)
+        await outcome
+      }
+      const outcome = outcomes.get(wanted)
+      if (outcome === undefined) return
+      yield await outcome
+      outcomes.delete(wanted)
+      give()
+    }
+  } finally {
+    // What was given comes back later still, when nothing may be read any more.
+    isOver = true
   }
 }
 

@@ -10,6 +10,10 @@ test.each([
   ['any case', '{"AuthoriZation":"x","X-API-KEY":"y"}', `{"AuthoriZation":${R},"X-API-KEY":${R}}`],
   ['both cookie headers', '{"cookie":"a=1","Set-Cookie":"b=2"}', `{"cookie":${R},"Set-Cookie":${R}}`],
   ['white space', '{ "cookie" : "a" , "x" : "1" }', `{ "cookie" : ${R} , "x" : "1" }`],
+  ['white space in the name', '{"x":"1","Cookie ":"a"}', `{"x":"1","Cookie ":${R}}`],
+  ['white space before the name', '{ "\u00a0cookie":"a" }', `{"\u00a0cookie":${R}}`],
+  ['a tab in the name', '{"cookie\\t":"a"}', `{"cookie\\t":${R}}`],
+  ['header lines by name', '{"Headers":"Cookie: x","x":"1"}', '{"Headers":"Cookie: [redacted]","x":"1"}'],
   ['escaped quotes in the value', '{"cookie":"a=\\"1\\"; b=\\\\","x":"1"}', `{"cookie":${R},"x":"1"}`],
   ['a list of values', '{"set-cookie":["a=1","b=2"],"x":[1.0]}', `{"set-cookie":${R},"x":[1.0]}`],
   ['a number', '{"x-api-key":12345678901234567890}', `{"x-api-key":${R}}`],
@@ -132,6 +136,9 @@ const flatMember = fc.oneof(
   fc.tuple(fc.string({ unit: 'grapheme', maxLength: 7 }), fc.string({ unit: 'grapheme', maxLength: 7 })),
 )
 
+/** Such a name may be another one with white space around it. */
+const ODD_END = /^[^!-~]|[^!-~]$/
+
 test('a flat header is redacted the same way by its quotes as by expression', () => {
   fc.assert(
     fc.property(fc.array(flatMember, { maxLength: 6 }), fc.constantFrom('', ',', '}', '"', ':1'), (members, behind) => {
@@ -141,7 +148,7 @@ test('a flat header is redacted the same way by its quotes as by expression', ()
       // A blank keeps the redactor from the way by quotes.
       const redactor = makeRedactor(REDACTED_HEADERS)
       if (behind !== '') expect(found).toBeNull()
-      else if (found === null) expect(inside).toContain('\\')
+      else if (found === null) expect(inside.includes('\\') || members.some(([name]) => ODD_END.test(name))).toBe(true)
       else {
         expect(found).toBe(redactor.header(`{ ${inside}}`).replace('{ ', '{'))
         const counts: Record<string, number> = {}
@@ -159,6 +166,8 @@ test.each([
   ['{"cookie": "a"}'],
   ['{"cookie" :"a"}'],
   ['{"cookie":"a" }'],
+  ['{"cookie ":"a"}'],
+  ['{" cookie":"a"}'],
   ['{"cookie":"a","x":"\\n"}'],
   ['{"cookie":"a"'],
   ['{"cookie":"a'],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -6,6 +6,7 @@ import type { RawRow } from '../../src/export/columns.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { beginPacking } from '../../src/export/head-start.ts'
 import type { PackedStretch } from '../../src/export/packed.ts'
+import { STRETCH_BYTES } from '../../src/export/packer.ts'
 import { openCut } from '../../src/export/rows.ts'
 import { openBoth, startSecondThread } from '../../src/export/second-thread.ts'
 import type { Stretch } from '../../src/export/stretches.ts'
@@ -153,6 +154,19 @@ test('packing that has begun ends in the middle of a stretch once it is stopped'
   cut.close()
 })
 
+test('packing that has begun has the first stretch, also where the next one is asked for before it is read', async () => {
+  const cut = openCut(makeMirror(...manyRows()).path, {})
+  const [one, two] = cut.stretches(STRETCH_BYTES.ndjson)
+  const head = beginPacking(cut, { format: 'ndjson', withMeta: false }, [], undefined)
+  expect(head.stretches.next().value).toEqual(two)
+  const { packed } = await head.first
+  const rows = [...cut.batches(one)].flat()
+  expect(packed?.rows).toBe(rows.length)
+  expect(String(packed?.content).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
+  await head.stop()
+  cut.close()
+})
+
 test('an export by two threads sees one cut, also where commits come in while the other one starts', async () => {
   const mirror = makeMirror(...manyRows())
   const out = join(mirror.folder, 'busy.ndjson')
@@ -230,4 +244,52 @@ test('a stretch that fails there fails the whole', async () => {
     for await (const _ of packTogether(here(stretch(0)), all, here, there)) await new Promise(setImmediate)
   })()
   await expect(taken).rejects.toThrow('no')
+})
+
+test('where the stretches end in a failure, it is thrown behind what was found before', async () => {
+  function* broken(): Generator<Stretch, void> {
+    yield stretch(1)
+    yield stretch(2)
+    throw new Error('no')
+  }
+  // The failure is met by the other thread's answer, which nobody waits for.
+  const there = async (wanted: Stretch) => immediate().then(() => outcome(wanted))
+  const here = async (wanted: Stretch) => immediate().then(() => immediate(outcome(wanted)))
+  const found: unknown[] = []
+  const taken = (async () => {
+    for await (const { packed } of packTogether(here(stretch(0)), broken(), here, there)) found.push(packed?.rows)
+  })()
+  await expect(taken).rejects.toThrow('no')
+  expect(found).toEqual([0, 1, 2])
+})
+
+test('once nobody takes what is packed, no further stretch is asked for', async () => {
+  let asked = 0
+  function* endless(): Generator<Stretch, void> {
+    for (;;) yield stretch(++asked)
+  }
+  const waiting: (() => void)[] = []
+  const there = (wanted: Stretch) =>
+    new Promise<PackedStretch>((resolve) => waiting.push(() => resolve(outcome(wanted))))
+  const here = async (wanted: Stretch) => outcome(wanted)
+  for await (const _ of packTogether(here(stretch(0)), endless(), here, there)) break
+  const before = asked
+  for (const answer of waiting) answer()
+  await immediate()
+  expect(asked).toBe(before)
+})
+
+test.each(['ndjson', 'parquet'] as const)('a damaged index is told of as damage, in %s too', async (format) => {
+  const mirror = makeMirror(...manyRows())
+  const pageno = "SELECT pageno FROM dbstat WHERE name = 'tasks_created_at' AND pagetype = 'leaf' LIMIT 1 OFFSET 10"
+  const page = mirror.db.prepare(pageno).pluck().get() as number
+  mirror.db.pragma('wal_checkpoint(TRUNCATE)')
+  const file = openSync(mirror.path, 'r+')
+  writeSync(file, Buffer.alloc(16_384, 0xff), 0, 16_384, (page - 1) * 16_384)
+  closeSync(file)
+  const out = join(mirror.folder, `a.${format}`)
+  await expect(exportSnapshot({ ...together, dbPath: mirror.path, out })).rejects.toMatchObject({
+    code: 'mirror-damaged',
+  })
+  expect(readdirSync(mirror.folder).filter((name) => name.includes('tmp'))).toEqual([])
 })

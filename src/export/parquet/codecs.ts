@@ -7,8 +7,8 @@ import type { Codec } from './engine.ts'
 const { ZSTD_fast } = constants
 /**
  * About level 1, with the window of an ordinary page. Against level 3 it takes three quarters of the time; recorded tasks
- * come out 3 % smaller, prose and program text 5 % larger. Spelled out, because told the size of a page zstd takes tables
- * that pack worse.
+ * come out 3 % smaller, prose and program text 4 to 6 % larger. Spelled out, because told the size of a page zstd takes
+ * tables that pack worse.
  */
 const ZSTD_PAGE = {
   [constants.ZSTD_c_compressionLevel]: 1,
