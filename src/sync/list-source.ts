@@ -126,7 +126,11 @@ export function listSource(options: ListSourceOptions): ListSource {
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
       const { handle, count } = answer.parsed
       // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
-      if (reads === 1 && guess?.skip === skip && count === take) readAhead(skip + guess.stride, guess.stride, take)
+      if (reads === 1 && guess?.skip === skip && count === take) {
+        // A long walk: as many as the service bears.
+        depth = allowanceOf(concurrency, concurrency)
+        readAhead(skip + guess.stride, guess.stride, take)
+      }
       const { known, ...viewed } = await writer.view(handle, walkId)
       const { startedAt, serviceDate } = answer
       const window: ItemsWindow = { kind: 'items', skip, asked: take, handle, startedAt, serviceDate, ...viewed }
