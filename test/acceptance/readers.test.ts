@@ -51,8 +51,9 @@ test.concurrent.for(['one connection', 'reopen'] as const)(
   'a reader in another process (%s) is never blocked and sees whole windows only',
   { timeout: 90_000 },
   async (how) => {
-    await using stage = await makeStage({ tasks: 12_000, order: 'created_asc', latencyMs: 10, openFraction: 0 })
-    const running = stage.start(['backfill'])
+    // One window after another, slower than a transaction gathers them.
+    await using stage = await makeStage({ tasks: 12_000, order: 'created_asc', latencyMs: 120, openFraction: 0 })
+    const running = stage.start(['backfill'], { TASK_MIRROR_SERVICE_CONCURRENCY: '1' })
     while (!existsSync(stage.mirrorPath)) await sleep(2)
     const reading = promisify(execFile)(process.execPath, ['--input-type=module', '-e', READER, stage.mirrorPath, how])
     expect((await running.ended).code).toBe(0)
