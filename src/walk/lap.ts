@@ -15,6 +15,8 @@ export interface FirstWindow {
 }
 
 const LEAST_RUN = 3
+/** In windows: no list is longer by that than it was a moment ago. */
+const FAR = 10
 /** Unreadable positions that one lap passes. */
 const MOST_JUMPS = 10
 
@@ -77,10 +79,15 @@ export async function* closeLap(
       back *= 2
       continue
     }
-    // The last window again, behind the end: there is no more to see.
-    if (previous !== null && window.skip > previous.skip && window.ids.join('\n') === previous.ids.join('\n')) {
-      reader.drop(window)
-      return { kind: 'closed' }
+    // The last window again, behind the end: there is no more to see. Where as much was inserted in front as lies between
+    // the two, they are the same as well, but not further down.
+    if (previous !== null && window.skip > previous.skip && isSame(previous, window)) {
+      const far = await reader.read(window.skip + FAR * reader.window, window.asked, { fresh: true })
+      reader.drop(far)
+      if (far.kind === 'items' && isSame(previous, far)) {
+        reader.drop(window)
+        return { kind: 'closed' }
+      }
     }
     const joinedAt: number = jumped ? 0 : joins(previous, window)
     jumped = false
@@ -119,6 +126,10 @@ export async function* closeLap(
     skip = reachesBack ? end : Math.max(end - overlapOf(capacity, configuredOverlap), window.skip + 1)
   }
   return { kind: 'open', reason: 'lap-too-long' }
+}
+
+function isSame(one: ItemsWindow, other: ItemsWindow): boolean {
+  return one.ids.join('\n') === other.ids.join('\n')
 }
 
 /** Index of the first item behind what `window` shares with the lap's window before it; -1 where it shares nothing. */

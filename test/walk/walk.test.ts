@@ -344,6 +344,28 @@ describe('a list that changes while it is read', () => {
     })
   })
 
+  test('a lap whose next answer is the same, because as much was inserted in front, is not over', async () => {
+    const count = 40
+    let ended = -1
+    const model = makeModel(newestFirst(count), {
+      before: (request, { requests, items }) => {
+        // The last task moves to the front while the walk is further down, behind others that came; more come in the lap.
+        if (request === 10) items.unshift(...newcomers(6), items.splice(35, 1)[0] as Item)
+        if (requests.at(-1)?.skip === 0 && request > 15 && ended < 0) {
+          ended = request
+          items.unshift(...newcomers(2))
+        }
+      },
+      answer: (skip, _, { items }) => items.slice(skip, skip + 4),
+    })
+    let added = 0
+    const newcomers = (many: number): Item[] =>
+      Array.from({ length: many }, () => ({ id: `n${added++}`, at: 2_000_000 + added }))
+    const walked = await walkModel(model, { window: 4, overlap: 2 })
+    expect(ended).toBeGreaterThan(10)
+    expectAllMet(walked)
+  })
+
   test('everything deleted at once ends the walk', async () => {
     const walked = await walkWith((n, items) => (n >= 8 ? [] : items))
     expect(walked.result).toMatchObject({ verdict: 'complete', total: 0 })
