@@ -87,7 +87,8 @@ export class Course {
     const { filtered, capLow, cap } = this.chain
     const { beyond } = this.request
     const { hasMoved: moving } = this.end
-    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap, moving }
+    const page = cap > 0 ? cap : this.reader.window
+    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap, page, moving }
   }
 
   /** A service that never gives two items at once, after so many answers that large items are no explanation. */

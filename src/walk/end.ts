@@ -33,6 +33,8 @@ export interface EndQuestion {
   cut: boolean
   /** Pages are filtered after paging: the index says where a window lies, not where an item stands. */
   filtered: boolean
+  /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
+  page: number
   /** The end moved when it was looked at before. */
   moving: boolean
 }
@@ -244,10 +246,21 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
   return { kind: 'proven', index: high, tied: false, repeats: true }
 }
 
-/** One window and ten windows beyond `index`; all of them where answers were short in the middle of the list. */
-function placesBeyond(reader: Reader, { cut, filtered }: EndQuestion, index: number): number[] {
-  const steps = cut || filtered ? Array.from({ length: FAR }, (_, step) => step + 1) : [1, FAR]
-  return steps.map((step) => index + 1 + step * reader.window)
+/**
+ * One window and ten windows beyond `index`; all of them where answers were short in the middle of the list. Answers that
+ * reach less far than a window leave room in between: there at distances that double.
+ */
+function placesBeyond(
+  reader: Reader,
+  { cut, filtered, page }: Pick<EndQuestion, 'cut' | 'filtered' | 'page'>,
+  index: number,
+): number[] {
+  const farthest = FAR * reader.window
+  const distances = new Set<number>()
+  for (let step = 1; step <= (cut || filtered ? FAR : 1); step += 1) distances.add(step * page)
+  if (page < reader.window) for (let far = page; far < farthest; far *= 2) distances.add(far)
+  distances.add(reader.window).add(farthest)
+  return [...distances].sort((one, other) => one - other).map((distance) => index + 1 + distance)
 }
 
 async function lookBeyond(reader: Reader, question: EndQuestion, index: number, tied: boolean): Promise<EndJudgement> {
@@ -255,16 +268,25 @@ async function lookBeyond(reader: Reader, question: EndQuestion, index: number, 
     const judged = readProbe(reader, question, await probe(reader, place))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
-    return crossGap(reader, question.lastId, index, 0)
+    return crossGap(reader, question.lastId, index, question.page, place)
   }
   return { kind: 'proven', index, tied }
 }
 
-/** Reads on behind a stretch without visible items; the place of the last item, before and after, is the anchor. */
-async function crossGap(reader: Reader, lastId: string, index: number, first: number): Promise<EndJudgement> {
+/**
+ * Reads on behind a stretch without visible items, answer by answer up to `until`; the place of the last item, before and
+ * after, is the anchor.
+ */
+async function crossGap(
+  reader: Reader,
+  lastId: string,
+  index: number,
+  page: number,
+  until: number,
+): Promise<EndJudgement> {
   let found: ItemsWindow | null = null
-  for (let step = first; step <= FAR && found === null; step += 1) {
-    const window = await probe(reader, index + 1 + step * reader.window)
+  for (let place = index + 1; place <= until && found === null; place += page) {
+    const window = await probe(reader, place)
     if (window.kind === 'failed') return { kind: 'moved' }
     if (window.kind === 'items' && window.ids.length > 0) found = window
     else reader.drop(window)
@@ -296,5 +318,16 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   const there = await reader.read(inside, 1, { fresh: true })
   reader.drop(there)
   if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
-  return crossGap(reader, lastId, inside, 0)
+  const page = chain.cap > 0 ? chain.cap : reader.window
+  const places = placesBeyond(reader, { cut: true, filtered: true, page }, inside)
+  let until = -1
+  for (const place of [inside + 1, ...places]) {
+    const answer = await probe(reader, place)
+    reader.drop(answer)
+    if (answer.kind === 'failed') return { kind: 'moved' }
+    if (isNothing(answer)) continue
+    until = place
+    break
+  }
+  return crossGap(reader, lastId, inside, page, until)
 }

@@ -6,6 +6,8 @@ import { probe, type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 const UNREADABLE_IN_A_ROW = 3
+/** Where else an item is looked for in a list that seems to be empty, at first. */
+const NEAREST = 2
 
 /**
  * The walk's first item shows up behind the chain: something moved, or the service ignores skip or wraps around. It does
@@ -37,7 +39,10 @@ export async function firstItemTwice(
 
 /** An empty list is two empty answers at 0 and nothing beyond; it never means that everything was deleted. */
 export async function isListEmpty(reader: Reader): Promise<boolean> {
-  for (const place of [0, reader.window, 10 * reader.window]) {
+  // How far one answer reaches is not known yet.
+  const places = [0]
+  for (let place = NEAREST; place < 10 * reader.window; place *= 4) places.push(place)
+  for (const place of [...places, 10 * reader.window]) {
     const answer = await probe(reader, place)
     reader.drop(answer)
     if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return false
