@@ -83,7 +83,7 @@ async function* onHidden(course: Course, crossed: EndJudgement): Steps<Ended | n
   }
   if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
     course.reader.drop(crossed.window)
-    return conclude(course, course.end.moved(course.chain)) ?? 'moved'
+    return conclude(course, course.end.moved()) ?? 'moved'
   }
   if (crossed.kind === 'gap') {
     course.chain = extendChain(course.chain, crossed.window)
@@ -92,7 +92,7 @@ async function* onHidden(course: Course, crossed: EndJudgement): Steps<Ended | n
     course.fruitless = 0
     return null
   }
-  return conclude(course, course.end.moved(course.chain)) ?? 'moved'
+  return conclude(course, course.end.moved()) ?? 'moved'
 }
 
 export function onGap(course: Course, window: ItemsWindow): void {

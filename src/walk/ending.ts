@@ -30,13 +30,13 @@ export async function* askForEnd(
   }
   if (judged.kind === 'moved') {
     course.fresh = true
-    return conclude(course, course.end.moved(course.chain))
+    return conclude(course, course.end.moved())
   }
   if (course.chain.filtered) return null
   if (course.request.beyond) course.doubtPageOfOne(window)
   if (fruitless && !course.pageOfOne && !(yield* joinBehind(course, last.id, index))) {
     course.fresh = true
-    return conclude(course, course.end.moved(course.chain))
+    return conclude(course, course.end.moved())
   }
   return beginning ? null : conclude(course, await course.end.more(course.chain))
 }

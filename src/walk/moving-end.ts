@@ -46,11 +46,9 @@ export class MovingEnd {
     this.inAll = 0
   }
 
-  moved(chain: ChainState): Patience {
+  moved(): Patience {
     this.inARow += 1
     this.inAll += 1
-    const moment = this.inAll > TRIES ? this.startPassed(chain) : null
-    if (moment !== null) return { kind: 'until', moment }
     return { kind: Math.max(this.inARow, this.inAll / IN_ALL) > TRIES ? 'give-up' : 'go-on' }
   }
 
