@@ -15,6 +15,8 @@ export interface FirstWindow {
 }
 
 const LEAST_RUN = 3
+/** Answers that may be the same as the one before by chance. */
+const MOST_SAME = 5
 /** In windows: no list is longer by that than it was a moment ago. */
 const FAR = 10
 /** Unreadable positions that one lap passes. */
@@ -60,6 +62,7 @@ export async function* closeLap(
   let stranger: { moment: Moment } | null = null
   let furthest = -1
   let jumped = false
+  let same = 0
   const shown = noEvidence()
   for (let windows = 0; windows < maxWindows; windows += 1) {
     let window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
@@ -87,6 +90,12 @@ export async function* closeLap(
       if (far.kind === 'items' && isSame(previous, far)) {
         reader.drop(window)
         return { kind: 'closed' }
+      }
+      // A service that rounds skip down answers so for ever.
+      same += 1
+      if (same > MOST_SAME) {
+        reader.drop(window)
+        return { kind: 'open', reason: 'lap-too-long' }
       }
     }
     const joinedAt: number = jumped ? 0 : joins(previous, window)
