@@ -4,7 +4,7 @@ import { MirrorError } from '../errors.ts'
 import { parseManifest } from './manifest.ts'
 import { readLatest } from './publish-dataset.ts'
 import { expired, type Kept } from './retention.ts'
-import { MANIFEST, type Store } from './store.ts'
+import { readManifest, type Store } from './store.ts'
 
 /**
  * Removes what `keep` lets go. What has no readable manifest is left alone: it is being written, or it is not ours.
@@ -18,10 +18,9 @@ export async function removeExpired(
   try {
     const published: Kept[] = []
     for (const id of await store.snapshotIds()) {
-      const name = `${id}/${MANIFEST}`
-      const bytes = await store.read(name)
-      if (bytes === null) continue
-      const manifest = parseManifest(bytes, `${store.place}/${name}`)
+      const found = await readManifest(store, id)
+      if (found === null) continue
+      const manifest = parseManifest(found.bytes, `${store.place}/${found.name}`)
       if (manifest.snapshotId === id) published.push(manifest)
     }
     const latest = await readLatest(store)

@@ -32,11 +32,24 @@ export interface Publication {
   discard(): Promise<void>
 }
 
-export const MANIFEST = 'manifest.json'
+/** Readers of folders (Spark, pandas, pyarrow, Trino) pass over names that begin with `_`; any other they take for data. */
+export const MANIFEST = '_manifest.json'
+/** The name it has now, and the one that 0.1.0 gave it. */
+export const MANIFEST_NAMES: readonly string[] = [MANIFEST, 'manifest.json']
 export const LATEST = 'latest.json'
 
 /** As `snapshotIdOf` gives them: nothing else in a destination is ever touched. */
 export const SNAPSHOT_ID = /^\d{8}T\d{9}Z-\d+-[0-9a-f]{6}$/
+
+/** The manifest of a snapshot and its name below the destination; null where there is none. */
+export async function readManifest(store: Store, snapshotId: string): Promise<{ name: string; bytes: Buffer } | null> {
+  for (const file of MANIFEST_NAMES) {
+    const name = `${snapshotId}/${file}`
+    const bytes = await store.read(name)
+    if (bytes !== null) return { name, bytes }
+  }
+  return null
+}
 
 /** When a snapshot was begun, epoch ms: its name says so. */
 export function begunAt(snapshotId: string): number {

@@ -8,7 +8,7 @@ import { countLines } from './lines.ts'
 import { type Manifest, type ManifestFile, parseManifest } from './manifest.ts'
 import { openParquet } from './parquet/read.ts'
 import { readLatest } from './publish-dataset.ts'
-import { LATEST, MANIFEST, SNAPSHOT_ID, type Store } from './store.ts'
+import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, SNAPSHOT_ID, type Store } from './store.ts'
 import { storeAt } from './store-at.ts'
 import { type Comparison, compareWithMirror } from './verify-rows.ts'
 
@@ -68,7 +68,7 @@ export async function verifySnapshot(dir: string, options: VerifyOptions): Promi
     const result: SnapshotVerified = { ok: true, place: trimmed, snapshots: [], problems: [] }
     const manifests: Manifest[] = []
     for (const id of ids) {
-      const manifest = await readManifest(store, id, result.problems)
+      const manifest = await checkManifest(store, id, result.problems)
       if (manifest !== null) manifests.push(manifest)
     }
     if (one === null) await checkLatest(store, manifests, result.problems)
@@ -88,15 +88,16 @@ export async function verifySnapshot(dir: string, options: VerifyOptions): Promi
   }
 }
 
-async function readManifest(store: Store, snapshotId: string, problems: Problem[]): Promise<Manifest | null> {
-  const fault = (message: string) => problems.push({ snapshotId, file: MANIFEST, check: 'manifest', message })
-  const bytes = await store.read(`${snapshotId}/${MANIFEST}`)
-  if (bytes === null) {
+async function checkManifest(store: Store, snapshotId: string, problems: Problem[]): Promise<Manifest | null> {
+  const found = await readManifest(store, snapshotId)
+  const file = found === null ? MANIFEST : basename(found.name)
+  const fault = (message: string) => problems.push({ snapshotId, file, check: 'manifest', message })
+  if (found === null) {
     fault('There is no manifest: it is still being written, or its export died')
     return null
   }
   try {
-    const manifest = parseManifest(bytes, 'The manifest')
+    const manifest = parseManifest(found.bytes, 'The manifest')
     if (manifest.snapshotId !== snapshotId) fault(`It is the manifest of ${manifest.snapshotId}`)
     const sum = (of: (file: ManifestFile) => number) => manifest.files.reduce((total, file) => total + of(file), 0)
     if (sum(({ rows }) => rows) !== manifest.rows) fault('The rows of its files do not add up to its own number')
@@ -142,8 +143,10 @@ async function checkSnapshot(
   const fault = (file: string | null, check: Check, message: string) =>
     problems.push({ snapshotId, file, check, message })
   const listed = new Set(manifest.files.map(({ path }) => path))
-  for (const name of await store.filesOf(snapshotId)) {
-    if (name !== MANIFEST && !listed.has(name)) fault(name, 'unlisted', 'The manifest does not know this file')
+  const present = await store.filesOf(snapshotId)
+  const own = MANIFEST_NAMES.find((name) => present.includes(name))
+  for (const name of present) {
+    if (name !== own && !listed.has(name)) fault(name, 'unlisted', 'The manifest does not know this file')
   }
   const comparing = options.deep ? compareWithMirror(options.dbPath, manifest) : null
   try {

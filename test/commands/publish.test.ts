@@ -28,7 +28,7 @@ test('a dataset, its feed and verify, by month', async () => {
     kind: 'full',
     rows: 60,
     files: 3,
-    manifest: expect.stringContaining('manifest.json'),
+    manifest: expect.stringContaining('_manifest.json'),
   })
   expect(readdirSync(published.path)).toContain('created_month=2026-10')
   const feed = await runCli(['export', '--out', 'lake', '--changes'], { cwd: scratch.dir })

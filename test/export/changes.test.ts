@@ -38,7 +38,7 @@ type Row = Record<string, unknown>
 
 async function rowsOf(path: string): Promise<Row[]> {
   const rows: Row[] = []
-  for (const { path: name } of manifestOf(join(path, 'manifest.json')).files) {
+  for (const { path: name } of manifestOf(join(path, '_manifest.json')).files) {
     const bytes = readFileSync(join(path, name))
     const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
     const parsers = { timestampFromMilliseconds: (millis: bigint) => millis }

@@ -52,7 +52,7 @@ test('a dataset is a folder of its own with a manifest that tells everything abo
   const folder = join(mirror.folder, 'lake', result.snapshotId)
   expect(result).toMatchObject({
     path: folder,
-    manifest: join(folder, 'manifest.json'),
+    manifest: join(folder, '_manifest.json'),
     files: 5,
     rows: 13,
     sha256: null,
@@ -87,7 +87,7 @@ test('a dataset is a folder of its own with a manifest that tells everything abo
     ['created_month=2026-12/part-00000.parquet', 4],
   ])
   expect(manifest.files[0]).toMatchObject({ partition: { created_month: null }, minCreatedAt: null })
-  expect(filesOf(folder)).toEqual([...manifest.files.map((file) => file.path), 'manifest.json'].sort())
+  expect(filesOf(folder)).toEqual([...manifest.files.map((file) => file.path), '_manifest.json'].sort())
   for (const { path, bytes, sha256 } of manifest.files) {
     const content = readFileSync(join(folder, path))
     expect([content.length, createHash('sha256').update(content).digest('hex')]).toEqual([bytes, sha256])
@@ -102,7 +102,7 @@ test('latest.json names the last full snapshot and the checksum of its manifest'
   expect(changes).toBeNull()
   expect(full).toMatchObject({
     snapshotId: second.snapshotId,
-    manifest: `${second.snapshotId}/manifest.json`,
+    manifest: `${second.snapshotId}/_manifest.json`,
     manifestSha256: createHash('sha256').update(readFileSync(second.manifest!)).digest('hex'),
     cut: 3,
     rows: 3,
@@ -160,7 +160,7 @@ test.each([
   ['parquet', 'snappy', '.parquet'],
 ] as const)('%s with %s has names that end in %s', async (format, compression, ending) => {
   const { path } = await publishing(makeMirror(...ordinaryRows(2)), { format, compression })
-  expect(filesOf(path)).toEqual(['manifest.json', `part-00000${ending}`])
+  expect(filesOf(path)).toEqual(['_manifest.json', `part-00000${ending}`])
 })
 
 test('NDJSON parts together are the tasks in order', async () => {
@@ -204,7 +204,7 @@ test('files and folders have the mode that was asked for', async () => {
   const mirror = makeMirror(...threeMonths())
   const { path } = await publishing(mirror, { partitionBy: 'month', fileMode: 0o640 })
   const mode = (name: string) => statSync(join(path, name)).mode & 0o777
-  expect([mode('.'), mode('created_month=2026-11'), mode('manifest.json')]).toEqual([0o750, 0o750, 0o640])
+  expect([mode('.'), mode('created_month=2026-11'), mode('_manifest.json')]).toEqual([0o750, 0o750, 0o640])
   expect(mode('created_month=2026-11/part-00000.parquet')).toBe(0o640)
 })
 

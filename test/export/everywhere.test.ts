@@ -109,7 +109,7 @@ function filesOf(
   const key = result.path.replace('s3://lake/', '')
   const folder = isRemote ? join(mirror.folder, 'fetched', key) : result.path
   const read = (name: string) => (isRemote ? storage.object(`${key}/${name}`) : readFileSync(join(folder, name)))
-  const { files } = JSON.parse(read('manifest.json').toString()) as { files: { path: string }[] }
+  const { files } = JSON.parse(read('_manifest.json').toString()) as { files: { path: string }[] }
   const paths = files.map(({ path }) => join(folder, path))
   for (const [i, path] of paths.entries()) {
     if (!isRemote || existsSync(path)) continue

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
@@ -71,6 +71,28 @@ test('a full snapshot and its feeds are checked together, or one by its own fold
   expect(one).toMatchObject({ ok: true, place: first.path, snapshots: [{ snapshotId: first.snapshotId, deep: null }] })
 })
 
+test('a publication of 0.1.0, with its manifest.json, is verified, built on and let go as before', async () => {
+  const mirror = makeMirror(...ROWS)
+  const old = await publishing(mirror)
+  renameSync(join(old.path, '_manifest.json'), join(old.path, 'manifest.json'))
+  const latest = join(lake(mirror), 'latest.json')
+  writeFileSync(latest, readFileSync(latest, 'utf8').replace('_manifest.json', 'manifest.json'))
+  expect(await faults(mirror, true)).toEqual([])
+  mirror.db.exec("UPDATE tasks SET data_body = 'new', change_seq = 100 WHERE id = 'task-00000003'")
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ rows: 1 })
+  expect(await faults(mirror)).toEqual([])
+  await publishing(mirror)
+  await publishing(mirror, { keep: 1 })
+  expect(readdirSync(lake(mirror))).not.toContain(basename(old.path))
+})
+
+test('a manifest.json beside _manifest.json is not taken for ours', async () => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror)
+  writeFileSync(join(path, 'manifest.json'), '{}')
+  expect(await faults(mirror)).toEqual(['unlisted manifest.json'])
+})
+
 test('a flipped byte, a longer file, a missing one and one too many are found', async () => {
   const mirror = makeMirror(...ROWS)
   const { path } = await publishing(mirror, { rowsPerFile: 10 })
@@ -93,10 +115,10 @@ test('a flipped byte, a longer file, a missing one and one too many are found', 
 
 /** Changes the manifest as somebody would who wants it to fit: `latest.json` fits too. */
 function forge(mirror: FilledMirror, path: string, change: (manifest: ReturnType<typeof JSON.parse>) => void): void {
-  const manifest = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8'))
+  const manifest = JSON.parse(readFileSync(join(path, '_manifest.json'), 'utf8'))
   change(manifest)
   const bytes = JSON.stringify(manifest)
-  writeFileSync(join(path, 'manifest.json'), bytes)
+  writeFileSync(join(path, '_manifest.json'), bytes)
   const latest = JSON.parse(readFileSync(join(lake(mirror), 'latest.json'), 'utf8'))
   latest.full.manifestSha256 = createHash('sha256').update(bytes).digest('hex')
   writeFileSync(join(lake(mirror), 'latest.json'), JSON.stringify(latest))
@@ -113,7 +135,7 @@ test.each(['parquet', 'ndjson'] as const)('a wrong number of rows is found in %s
   forge(mirror, path, (manifest) => {
     manifest.files[0].rows = rows
   })
-  expect(await faults(mirror)).toEqual(['manifest manifest.json'])
+  expect(await faults(mirror)).toEqual(['manifest _manifest.json'])
 })
 
 test('a row that was changed, or left out, under a manifest that fits is found by comparing', async () => {
@@ -165,7 +187,7 @@ test('a latest.json that is missing, damaged or names another manifest is found'
   rmSync(join(lake(mirror), 'latest.json'))
   expect(await faults(mirror)).toEqual(['latest latest.json'])
   rmSync(manifest!)
-  expect(await faults(mirror)).toEqual(['manifest manifest.json'])
+  expect(await faults(mirror)).toEqual(['manifest _manifest.json'])
 })
 
 test('where nothing was published it says so', async () => {

@@ -17,7 +17,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../errors.ts'
-import { begunAt, MANIFEST, type Publication, SNAPSHOT_ID, type Store } from '../store.ts'
+import { begunAt, MANIFEST, MANIFEST_NAMES, type Publication, SNAPSHOT_ID, type Store } from '../store.ts'
 import { s3Address, s3ClientConfig } from './address.ts'
 import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { openObject } from './upload.ts'
@@ -98,7 +98,7 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
 
   /** The manifest goes first: from then on it is no snapshot. */
   async function remove(snapshotId: string): Promise<void> {
-    await client.send(new DeleteObjectCommand(at(`${snapshotId}/${MANIFEST}`)), sending)
+    for (const name of MANIFEST_NAMES) await client.send(new DeleteObjectCommand(at(`${snapshotId}/${name}`)), sending)
     for (const Key of await list(`${snapshotId}/`)) {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }), sending)
     }
@@ -111,7 +111,7 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
   async function clearLeftOvers(now: number): Promise<void> {
     const isOld = (id: string) => now - begunAt(id) > DAY_MS
     const old = (await snapshotIds()).filter(isOld).slice(-MOST_ASKED)
-    const finished = await Promise.all(old.map((id) => isThere(`${id}/${MANIFEST}`)))
+    const finished = await Promise.all(old.map(hasManifest))
     for (const [i, id] of old.entries()) if (!finished[i]) await remove(id)
     const { Uploads = [] } = await client
       .send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: keyOf('') }), sending)
@@ -121,6 +121,11 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
       if (!SNAPSHOT_ID.test(id) || !isOld(id)) continue
       await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }), sending).catch(() => {})
     }
+  }
+
+  async function hasManifest(snapshotId: string): Promise<boolean> {
+    for (const name of MANIFEST_NAMES) if (await isThere(`${snapshotId}/${name}`)) return true
+    return false
   }
 
   async function publishManifest(name: string, manifest: Buffer): Promise<void> {

@@ -33,7 +33,7 @@ test('a dataset is published with its manifest created last, and latest.json aft
   const result = await publishing(mirror, storage, { partitionBy: 'month' })
   expect(result).toMatchObject({ path: `s3://lake/tasks/${result.snapshotId}`, rows: 100, recorded: true })
   const file = `tasks/${result.snapshotId}/created_month=2023-11/part-00000.parquet`
-  const manifest = `tasks/${result.snapshotId}/manifest.json`
+  const manifest = `tasks/${result.snapshotId}/_manifest.json`
   expect(storage.keys()).toEqual([file, manifest, 'tasks/latest.json'].sort())
   const written = storage.asked.filter(({ method }) => method === 'PUT')
   expect(written.map(({ path }) => decodeURIComponent(path).replace(/\?$/, ''))).toEqual([
@@ -71,7 +71,7 @@ test('keep removes the manifest of an old snapshot before its files', async () =
   const second = await publishing(mirror, storage, { now: () => now, keep: 1 })
   expect(second.removed).toEqual([first.snapshotId])
   expect(storage.keys().filter((key) => key.includes(first.snapshotId))).toEqual([])
-  expect(storage.asked.filter(({ method }) => method === 'DELETE')[0]!.path).toContain('manifest.json')
+  expect(storage.asked.filter(({ method }) => method === 'DELETE')[0]!.path).toContain('_manifest.json')
 })
 
 test('a large file goes in parts, and comes back byte for byte', async () => {
@@ -124,7 +124,7 @@ test('a manifest that is there already, with other content, is never written ove
   const storage = await startStorage()
   const mirror = makeMirror(...ordinaryRows(3))
   storage.fault = ({ method, path }) =>
-    method === 'PUT' && path.includes('manifest.json') ? { status: 412, code: 'PreconditionFailed' } : undefined
+    method === 'PUT' && path.includes('_manifest.json') ? { status: 412, code: 'PreconditionFailed' } : undefined
   await expect(publishing(mirror, storage)).rejects.toMatchObject({
     code: 'snapshot-unwritable',
     message: expect.stringContaining('there already'),
