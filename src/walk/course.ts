@@ -2,7 +2,7 @@
 // Where the walk goes is decided by walk.ts, detours.ts, tied.ts and ending.ts.
 import type { Moment } from '../task.ts'
 import { type ChainState, newChain } from './chain.ts'
-import type { EndQuestion } from './end.ts'
+import type { EndQuestion } from './end-judgement.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, orderShown } from './order.ts'

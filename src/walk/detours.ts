@@ -2,9 +2,11 @@
 // met (design.md 6.1, "Seams" and "Guards").
 import { extendChain } from './chain.ts'
 import type { Course, Ended, Steps } from './course.ts'
-import { crossHidden, type EndJudgement, judgeEnd } from './end.ts'
+import { judgeEnd } from './end.ts'
+import type { EndJudgement } from './end-judgement.ts'
 import { acceptEnd, conclude } from './ending.ts'
 import { isListEmpty, passUnreadable } from './guards.ts'
+import { crossHidden } from './hidden.ts'
 import { stepBack } from './pace.ts'
 import type { Reading } from './reader.ts'
 import type { ItemsWindow } from './source.ts'

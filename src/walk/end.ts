@@ -1,46 +1,11 @@
 // The end of the list and how it is proven (design.md 6.1, "The end"). An empty answer alone is a missing anchor, a short
 // answer may be a cap: only the last item seen again, with nothing behind it, is an end.
-import type { Moment } from '../task.ts'
-import type { ChainState } from './chain.ts'
+import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
+import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
 import { foresee, isNothing, probe, type Reader } from './reader.ts'
-import type { ItemsWindow, WindowAnswer } from './source.ts'
+import type { WindowAnswer } from './source.ts'
 
-export type EndJudgement =
-  /**
-   * Nothing behind item `index`, which is the last item; `tied` where another of its tie run stood there in the end, so
-   * that the run has to be counted. `repeats`: behind the end the service gives its last window again.
-   */
-  | { kind: 'proven'; index: number; tied: boolean; repeats?: boolean }
-  /** There are items behind that have not been met. */
-  | { kind: 'more' }
-  /** The list moved while it was looked at: look again. */
-  | { kind: 'moved' }
-  /** Pages are filtered after paging: `window` lies behind a stretch without visible items, joined by its place. */
-  | { kind: 'gap'; window: ItemsWindow }
-  /** The service does not honour skip. */
-  | { kind: 'unprovable'; reason: 'skip-ignored' | 'wraps' | 'page-of-one' | 'skip-limit' | 'ties' }
-
-export interface EndQuestion {
-  /** Id of the last item of the window that looks like the last one; it has been met. */
-  lastId: string
-  lastMoment: Moment
-  /** Its index as last read. */
-  index: number
-  /** Ask beyond the end too: full walks. */
-  beyond: boolean
-  /** Answers were cut in the middle of the list, and not by count: look at every window up to ten behind the end. */
-  cut: boolean
-  /** Pages are filtered after paging: the index says where a window lies, not where an item stands. */
-  filtered: boolean
-  /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
-  page: number
-  /** The end moved when it was looked at before. */
-  moving: boolean
-}
-
-/** How many windows behind the end are looked at. */
-const FAR = 10
 /** Galloping ends here: no list is longer. */
 const FARTHEST = 2 ** 40
 
@@ -159,25 +124,6 @@ export async function findHorizon(reader: Reader, from: number): Promise<number>
   return outside
 }
 
-const MORE: EndJudgement = { kind: 'more' }
-
-/** `elsewhere`: everything in it has been met, but the last item is not among it. */
-function readProbe(
-  reader: Reader,
-  question: EndQuestion,
-  answer: WindowAnswer,
-): 'nothing' | 'met' | 'elsewhere' | EndJudgement {
-  reader.drop(answer)
-  if (isNothing(answer)) return 'nothing'
-  if (answer.kind !== 'items') return MORE
-  const past = answer.ids.lastIndexOf(question.lastId)
-  for (let index = 0; index < answer.ids.length; index += 1) {
-    // Unmet items in front of the last one were inserted meanwhile; behind it, or without it, there is more to read.
-    if (answer.met[index] === 0 && (past < 0 || index > past)) return MORE
-  }
-  return past < 0 ? 'elsewhere' : 'met'
-}
-
 /**
  * Items where there should be none. Either the list moved back (something was inserted in front), or the service gives
  * its last window again (single answers far behind show the last item), or it ignores skip or wraps around (the first
@@ -244,90 +190,4 @@ async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJ
     if (!onlyLast(alone, question.lastId)) return { kind: 'unprovable', reason: 'skip-ignored' }
   }
   return { kind: 'proven', index: high, tied: false, repeats: true }
-}
-
-/**
- * One window and ten windows beyond `index`; all of them where answers were short in the middle of the list. Answers that
- * reach less far than a window leave room in between: there at distances that double.
- */
-function placesBeyond(
-  reader: Reader,
-  { cut, filtered, page }: Pick<EndQuestion, 'cut' | 'filtered' | 'page'>,
-  index: number,
-): number[] {
-  const farthest = FAR * reader.window
-  const distances = new Set<number>()
-  for (let step = 1; step <= (cut || filtered ? FAR : 1); step += 1) distances.add(step * page)
-  if (page < reader.window) for (let far = page; far < farthest; far *= 2) distances.add(far)
-  distances.add(reader.window).add(farthest)
-  return [...distances].sort((one, other) => one - other).map((distance) => index + 1 + distance)
-}
-
-async function lookBeyond(reader: Reader, question: EndQuestion, index: number, tied: boolean): Promise<EndJudgement> {
-  for (const place of placesBeyond(reader, question, index)) {
-    const judged = readProbe(reader, question, await probe(reader, place))
-    if (judged === 'nothing') continue
-    if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
-    return crossGap(reader, question.lastId, index, question.page, place)
-  }
-  return { kind: 'proven', index, tied }
-}
-
-/**
- * Reads on behind a stretch without visible items, answer by answer up to `until`; the place of the last item, before and
- * after, is the anchor.
- */
-async function crossGap(
-  reader: Reader,
-  lastId: string,
-  index: number,
-  page: number,
-  until: number,
-): Promise<EndJudgement> {
-  let found: ItemsWindow | null = null
-  for (let place = index + 1; place <= until && found === null; place += page) {
-    const window = await probe(reader, place)
-    if (window.kind === 'failed') return { kind: 'moved' }
-    if (window.kind === 'items' && window.ids.length > 0) found = window
-    else reader.drop(window)
-  }
-  const again = await reader.read(index, 1, { fresh: true })
-  reader.drop(again)
-  const holds = again.kind === 'items' && again.ids[0] === lastId
-  if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
-  if (found !== null) reader.drop(found)
-  return { kind: 'moved' }
-}
-
-/**
- * For a list whose pages are filtered: finds the place of the chain's last item among the hidden ones, and reads on
- * directly behind it.
- */
-export async function crossHidden(reader: Reader, chain: ChainState): Promise<EndJudgement> {
-  const lastId = chain.last?.id as string
-  let inside = chain.lastSeen.skip
-  let outside = inside + Math.max(1, chain.lastSeen.asked)
-  while (outside - inside > 1) {
-    const middle = Math.floor((inside + outside) / 2)
-    const answer = await probe(reader, middle)
-    reader.drop(answer)
-    if (answer.kind === 'failed') return { kind: 'moved' }
-    if (answer.kind === 'items' && answer.ids.includes(lastId)) inside = middle
-    else outside = middle
-  }
-  const there = await reader.read(inside, 1, { fresh: true })
-  reader.drop(there)
-  if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
-  const page = chain.cap > 0 ? chain.cap : reader.window
-  const places = placesBeyond(reader, { cut: true, filtered: true, page }, inside)
-  let until = -1
-  for (const place of [inside + 1, ...places]) {
-    const answer = await probe(reader, place)
-    reader.drop(answer)
-    if (answer.kind === 'failed') return { kind: 'moved' }
-    if (isNothing(answer)) continue
-    until = place
-    break
-  }
-  return crossGap(reader, lastId, inside, page, until)
 }

@@ -1,0 +1,100 @@
+// Stretches of hidden items: pages that are filtered after paging. Where items are looked for behind what seems to be the
+// end, and how a stretch without visible ones is crossed by the places of the items around it.
+import type { ChainState } from './chain.ts'
+import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
+import { isNothing, probe, type Reader } from './reader.ts'
+import type { ItemsWindow } from './source.ts'
+
+/** How many windows behind the end are looked at. */
+export const FAR = 10
+
+/**
+ * One window and ten windows beyond `index`; all of them where answers were short in the middle of the list. Answers that
+ * reach less far than a window leave room in between: there at distances that double.
+ */
+export function placesBeyond(
+  reader: Reader,
+  { cut, filtered, page }: Pick<EndQuestion, 'cut' | 'filtered' | 'page'>,
+  index: number,
+): number[] {
+  const farthest = FAR * reader.window
+  const distances = new Set<number>()
+  for (let step = 1; step <= (cut || filtered ? FAR : 1); step += 1) distances.add(step * page)
+  if (page < reader.window) for (let far = page; far < farthest; far *= 2) distances.add(far)
+  distances.add(reader.window).add(farthest)
+  return [...distances].sort((one, other) => one - other).map((distance) => index + 1 + distance)
+}
+
+export async function lookBeyond(
+  reader: Reader,
+  question: EndQuestion,
+  index: number,
+  tied: boolean,
+): Promise<EndJudgement> {
+  for (const place of placesBeyond(reader, question, index)) {
+    const judged = readProbe(reader, question, await probe(reader, place))
+    if (judged === 'nothing') continue
+    if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
+    return crossGap(reader, question.lastId, index, question.page, place)
+  }
+  return { kind: 'proven', index, tied }
+}
+
+/**
+ * Reads on behind a stretch without visible items, answer by answer up to `until`; the place of the last item, before and
+ * after, is the anchor.
+ */
+async function crossGap(
+  reader: Reader,
+  lastId: string,
+  index: number,
+  page: number,
+  until: number,
+): Promise<EndJudgement> {
+  let found: ItemsWindow | null = null
+  for (let place = index + 1; place <= until && found === null; place += page) {
+    const window = await probe(reader, place)
+    if (window.kind === 'failed') return { kind: 'moved' }
+    if (window.kind === 'items' && window.ids.length > 0) found = window
+    else reader.drop(window)
+  }
+  const again = await reader.read(index, 1, { fresh: true })
+  reader.drop(again)
+  const holds = again.kind === 'items' && again.ids[0] === lastId
+  if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
+  if (found !== null) reader.drop(found)
+  return { kind: 'moved' }
+}
+
+/**
+ * For a list whose pages are filtered: finds the place of the chain's last item among the hidden ones, and reads on
+ * directly behind it.
+ */
+export async function crossHidden(reader: Reader, chain: ChainState): Promise<EndJudgement> {
+  const lastId = chain.last?.id as string
+  let inside = chain.lastSeen.skip
+  let outside = inside + Math.max(1, chain.lastSeen.asked)
+  while (outside - inside > 1) {
+    const middle = Math.floor((inside + outside) / 2)
+    const answer = await probe(reader, middle)
+    reader.drop(answer)
+    if (answer.kind === 'failed') return { kind: 'moved' }
+    if (answer.kind === 'items' && answer.ids.includes(lastId)) inside = middle
+    else outside = middle
+  }
+  const there = await reader.read(inside, 1, { fresh: true })
+  reader.drop(there)
+  if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
+  const page = chain.cap > 0 ? chain.cap : reader.window
+  const places = placesBeyond(reader, { cut: true, filtered: true, page }, inside)
+  let until = -1
+  for (const place of [inside + 1, ...places]) {
+    const answer = await probe(reader, place)
+    reader.drop(answer)
+    if (answer.kind === 'failed') return { kind: 'moved' }
+    if (isNothing(answer)) continue
+    until = place
+    break
+  }
+  return crossGap(reader, lastId, inside, page, until)
+}
