@@ -3,12 +3,14 @@ import { MirrorError } from '../errors.ts'
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
-/** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`; a bare number is milliseconds. Throws `usage-invalid`. */
+/** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`. A number without a unit says nothing. Throws `usage-invalid`. */
 export function parseDuration(text: string, name: string): number {
   const trimmed = text.trim()
-  const parts = /^\d+$/.test(trimmed) ? [`${trimmed}ms`] : (trimmed.match(/\d+(?:\.\d+)?(?:ms|[smhdw])/g) ?? [])
-  if (parts.length === 0 || (parts.join('') !== trimmed && !/^\d+$/.test(trimmed))) {
-    throw new MirrorError('usage-invalid', `${name}: "${text}" is not a duration`, {
+  if (trimmed === '0') return 0
+  const parts = trimmed.match(/\d+(?:\.\d+)?(?:ms|[smhdw])/g) ?? []
+  if (parts.length === 0 || parts.join('') !== trimmed) {
+    const problem = /^\d+(\.\d+)?$/.test(trimmed) ? 'has no unit' : 'is not a duration'
+    throw new MirrorError('usage-invalid', `${name}: "${text}" ${problem}`, {
       hint: 'Write a number with ms, s, m, h, d or w, such as 90s, 50m or 7d.',
     })
   }
@@ -30,13 +32,20 @@ export function parseMoment(text: string, name: string, now: number): number {
     // Without a zone JavaScript would read a time as local but a date as UTC.
     const zoned = /T|\d \d/.test(trimmed) && !/(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed) ? `${trimmed}Z` : trimmed
     const moment = Date.parse(zoned)
-    if (!Number.isNaN(moment)) return moment
+    if (!Number.isNaN(moment) && isInCalendar(trimmed)) return moment
   } else if (/^\d/.test(trimmed)) {
     return now - parseDuration(trimmed, name)
   }
   throw new MirrorError('usage-invalid', `${name}: "${text}" is not a moment`, {
     hint: 'Write 2026-11-01, 2026-11-01T12:00Z, epoch milliseconds, or how long ago, such as 7d.',
   })
+}
+
+/** JavaScript takes 30 February for 2 March. */
+function isInCalendar(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(text) ?? []
+  if (day === undefined) return true
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
 }
 
 function epochMs(digits: string, name: string): number {

@@ -82,6 +82,7 @@ async function publish(
   const columns = chosenColumns(filters.columns, filters.variant)
   const { cut, both } = await cutsOf(options, wanted, packingOf(target, filters, columns), second)
   try {
+    refuseUnknownStatus(cut, filters.statuses)
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
     const redactor = both?.head.redactor ?? makeRedactor(options.redact ?? [])
     const snapshotId = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
@@ -127,6 +128,18 @@ async function publish(
   }
 }
 
+/** A value that no task ever had is a slip of the pen: an empty snapshot would hide it. Throws `usage-invalid`. */
+function refuseUnknownStatus(cut: CutReader, statuses: readonly string[] | null): void {
+  const unknown = statuses?.find((status) => !cut.hasStatus(status))
+  if (unknown === undefined) return
+  const known = cut.someStatuses(MOST_NAMED)
+  if (known.length === 0) return
+  const more = known.length === MOST_NAMED ? ', ...' : ''
+  throw new MirrorError('usage-invalid', `--status: no task in the mirror ever had the status "${unknown}"`, {
+    hint: `There are: ${known.join(', ')}${more}. Upper and lower case are told apart.`,
+  })
+}
+
 /** The cut, and where the second thread holds the same one, both threads at work on it. */
 async function cutsOf(
   { dbPath, redact, signal }: ExportOptions,
@@ -144,6 +157,9 @@ async function cutsOf(
   const there: PackStretch = (stretch) => ready.then(() => second.pack(stretch))
   return { cut, both: { second, there, head: head ?? begin(cut) } }
 }
+
+/** Statuses named in a message. */
+const MOST_NAMED = 12
 
 /** Below this size a second thread has hardly started when the work is done. */
 const SMALL_MIRROR_BYTES = 24 * 1024 * 1024

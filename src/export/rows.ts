@@ -36,6 +36,10 @@ export interface CutReader {
   stretches(bytes: number): Generator<Stretch, void, void>
   /** The row of a task, whatever the filters; null where there is none. */
   row(id: string): RawRow | null
+  /** Whether any row, tombstones included, has this `systemStatus`. */
+  hasStatus(status: string): boolean
+  /** The first `limit` values of `systemStatus`, in order. */
+  someStatuses(limit: number): string[]
   close(): void
 }
 
@@ -48,6 +52,8 @@ const BATCH_ROWS = 1_000
 
 const LAST_FULL_WALK = `SELECT verdict, finished_at AS finishedAt FROM walks
   WHERE kind = 'full' AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`
+
+const STATUSES = `SELECT DISTINCT system_status FROM tasks WHERE system_status IS NOT NULL ORDER BY 1 LIMIT ?`
 
 const SYSTEM_STATUS = positionOf('system_status')
 const DELETED_AT = positionOf('deleted_at')
@@ -102,6 +108,9 @@ export function openCut(path: string, filters: Filters): CutReader {
       batches,
       stretches,
       row,
+      hasStatus: (status) =>
+        db.prepare('SELECT 1 FROM tasks WHERE system_status = ? LIMIT 1').get(status) !== undefined,
+      someStatuses: (limit) => db.prepare(STATUSES).pluck().all(limit) as string[],
       close: () => db.close(),
     }
   } catch (error) {

@@ -9,13 +9,17 @@ test.each([
   ['2w', 1_209_600_000],
   ['250ms', 250],
   ['1.5h', 5_400_000],
-  ['1500', 1500],
+  ['0', 0],
 ])('%s is %d ms', (text, ms) => {
   expect(parseDuration(text, '--x')).toBe(ms)
 })
 
-test.each(['', 'm', '5 m', '5y', '-5m', '5m!', '1e3', 'x5m'])('"%s" is no duration', (text) => {
+test.each(['', 'm', '50', '1500', '5 m', '5y', '-5m', '5m!', '1e3', 'x5m'])('"%s" is no duration', (text) => {
   expect(() => parseDuration(text, '--max-age')).toThrow('--max-age')
+})
+
+test('a number without a unit is said to have none', () => {
+  expect(() => parseDuration('50', '--max-duration')).toThrow('--max-duration: "50" has no unit')
 })
 
 const NOW = Date.UTC(2026, 10, 20)
@@ -28,11 +32,21 @@ test.each([
   ['2026-11-01T12:30+02:00', Date.UTC(2026, 10, 1, 10, 30)],
   ['1700000000000', 1_700_000_000_000],
   ['0', 0],
+  ['2024-02-29', Date.UTC(2024, 1, 29)],
   ['7d', NOW - 604_800_000],
 ])('%s is the moment %d', (text, ms) => {
   expect(parseMoment(text, '--since', NOW)).toBe(ms)
 })
 
-test.each(['', 'yesterday', '2026-13-45', '1700000000', '99999999999999999'])('"%s" is no moment', (text) => {
+test.each([
+  '',
+  'yesterday',
+  '2026-13-45',
+  '2026-02-30',
+  '2025-02-29T10:00',
+  '2026-11-31 12:00',
+  '1700000000',
+  '99999999999999999',
+])('"%s" is no moment', (text) => {
   expect(() => parseMoment(text, '--since', NOW)).toThrow('--since')
 })

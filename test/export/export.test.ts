@@ -157,7 +157,7 @@ test.each(['a.ndjson', 'a.ndjson.zst', 'a.parquet'])(
 )
 
 test('the event loop turns between batches, also where no row is wanted, so that signals are heard', async () => {
-  const mirror = makeMirror(...ordinaryRows(5_000))
+  const mirror = makeMirror(...ordinaryRows(5_000), { id: 'rare', system_status: 'RARE', created_at: 1 })
   let turns = 0
   let isRunning = true
   const counting = (async () => {
@@ -169,7 +169,7 @@ test('the event loop turns between batches, also where no row is wanted, so that
   let turnsBefore = 0
   const turnsOfBatches: number[] = []
   await exporting(mirror, 'a.parquet', {
-    filters: { statuses: ['NEVER'] },
+    filters: { statuses: ['RARE'] },
     onProgress: () => {
       turnsOfBatches.push(turns - turnsBefore)
       turnsBefore = turns
@@ -179,6 +179,20 @@ test('the event loop turns between batches, also where no row is wanted, so that
   await counting
   expect(turnsOfBatches.length).toBeGreaterThan(3)
   expect(Math.min(...turnsOfBatches)).toBeGreaterThan(0)
+})
+
+test('a status that no task ever had is refused with those there are, and leaves what was published', async () => {
+  const mirror = makeMirror(...ordinaryRows(3), { id: 'gone', system_status: 'LOST', created_at: 1, deleted_at: 2 })
+  await exporting(mirror, 'a.ndjson')
+  const before = readFileSync(join(mirror.folder, 'a.ndjson'))
+  await expect(exporting(mirror, 'a.ndjson', { filters: { statuses: ['DONE', 'done'] } })).rejects.toMatchObject({
+    code: 'usage-invalid',
+    message: expect.stringContaining('"done"'),
+    hint: expect.stringMatching(/^There are: DONE, LOST\./),
+  })
+  expect(readFileSync(join(mirror.folder, 'a.ndjson'))).toEqual(before)
+  expect(await exporting(mirror, 'b.ndjson', { filters: { statuses: ['LOST'] } })).toMatchObject({ rows: 0 })
+  expect(await exporting(makeMirror(), 'c.ndjson', { filters: { statuses: ['ANY'] } })).toMatchObject({ rows: 0 })
 })
 
 test('an export is one cut while another connection keeps writing', async () => {
