@@ -13,8 +13,10 @@ export interface ProgressFacts {
   isEstimate?: boolean
   requests?: number
   inFlight?: number
-  /** Until when the service asked to wait, epoch ms; null when nothing is waited for. */
+  /** Until when nothing is asked, epoch ms; null when nothing is waited for. */
   waitingUntil?: number | null
+  /** What went wrong and is tried again then; null where the service asked for the wait. */
+  waitingFor?: string | null
 }
 
 export interface Progress {
@@ -41,7 +43,12 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   const total = known === null ? '' : ` of ${state.isEstimate ? '~' : ''}${grouped(known)}`
   parts.push(`${state.phase ?? 'nothing to tell yet'}${done}${done === '' ? '' : total}`)
   if (state.waitingUntil != null && state.waitingUntil > now) {
-    parts.push(`waiting ${roughly(state.waitingUntil - now)} as the service asked`)
+    const wait = roughly(state.waitingUntil - now)
+    parts.push(
+      state.waitingFor == null
+        ? `waiting ${wait} as the service asked`
+        : `trying again in ${wait}: ${state.waitingFor}`,
+    )
   } else if (state.rate !== null && state.rate > 0) {
     parts.push(`${grouped(Math.round(state.rate))}/s`)
     const left = known === null ? 0 : known - (state.done ?? 0)
@@ -89,14 +96,15 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
     else logLine()
   }
   const logLine = (level: 'info' | 'warn' = 'info') => {
-    const { phase, done, isEstimate, requests, inFlight, rate, waitingUntil } = state()
+    const { phase, done, isEstimate, requests, inFlight, rate, waitingUntil, waitingFor } = state()
     const perSecond = rate === null ? null : Math.round(rate)
     const total = totalOf(facts)
     const left = total === null || rate === null ? undefined : Math.round((total - (done ?? 0)) / rate)
     const estimated = total !== null && isEstimate ? true : undefined
-    const waitMs = waitingUntil != null && waitingUntil > now() ? waitingUntil - now() : undefined
+    const waits = waitingUntil != null && waitingUntil > now()
+    const waiting = waits ? { waitMs: waitingUntil - now(), waitingFor: waitingFor ?? 'Retry-After' } : {}
     log[level](
-      { done, total, estimated, requests, inFlight, perSecond, secondsLeft: left, waitMs },
+      { done, total, estimated, requests, inFlight, perSecond, secondsLeft: left, ...waiting },
       `Progress: ${phase ?? 'nothing to tell yet'}`,
     )
   }

@@ -22,6 +22,10 @@ test.each([
   [{ phase: 'full walk', done: 5, total: null, rate: 2, requests: 1 }, 'full walk 5 · 2/s · 1 request'],
   [{ phase: 'open', done: 1, rate: 9, waitingUntil: 90_000 }, 'open 1 · waiting 1m 30s as the service asked'],
   [{ phase: 'open', done: 1, rate: null, waitingUntil: 0 }, 'open 1'],
+  [
+    { phase: 'open', done: 1, rate: 9, waitingUntil: 90_000, waitingFor: 'connect ECONNREFUSED 127.0.0.1:9' },
+    'open 1 · trying again in 1m 30s: connect ECONNREFUSED 127.0.0.1:9',
+  ],
 ])('%j reads "%s"', (state, text) => {
   expect(formatProgress(state, 0, 200)).toBe(text)
 })
@@ -106,6 +110,7 @@ test('a log line tells how much is left, for how long, and how long the service 
     perSecond: 900,
     secondsLeft: 101,
     waitMs: 30_000,
+    waitingFor: 'Retry-After',
   })
 })
 

@@ -41,8 +41,8 @@ export interface ClientOptions {
   random(): number
   /** Resolves after `ms`, or rejects as soon as `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** A wait begins: until when, epoch ms, and why. */
-  onWait?(untilMs: number, why: WaitReason): void
+  /** A wait begins: until when, epoch ms, and why; for a back-off, what went wrong. */
+  onWait?(untilMs: number, why: WaitReason, trouble: string | null): void
   /** Every answer as it begins: what its headers tell beside the answer. */
   onNotice?(noticed: Noticed): void
   /** What happened, in chosen scalars that hold no key and no body. */
@@ -64,7 +64,9 @@ export function createClient(options: ClientOptions): Service {
   else options.signal.addEventListener('abort', onAbort, { once: true })
 
   const { signal } = end
-  const pacing = createPacing({ ...options, signal })
+  /** What is wrong with the service just now; null once it answers again. */
+  let trouble: string | null = null
+  const pacing = createPacing({ ...options, signal, onWait: (until, why) => options.onWait?.(until, why, trouble) })
   const connections = openConnections({ ...options, origin: address.origin })
   const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0 }
 
@@ -123,6 +125,7 @@ export function createClient(options: ClientOptions): Service {
             if (!(error instanceof Unanswered) || !WHAT_IS_DONE[error.happening].retried) return false
             const delayMs = backOffMs(retriesConsumed, options.random())
             retryAt = now() + delayMs
+            trouble = scrub(error.message)
             options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })
             return true
           },
@@ -165,6 +168,7 @@ export function createClient(options: ClientOptions): Service {
       if (isSuccess(reply)) leave()
       const answer = await judged(request.operation, reply, { decode, discard }, startedAt)
       pacing.heard('well', startedAt)
+      trouble = null
       return answer
     } catch (error) {
       if (error instanceof Unanswered) learn(error, startedAt, () => connections.suspect(dispatcher))
@@ -233,6 +237,7 @@ export function createClient(options: ClientOptions): Service {
     },
 
     traffic: () => ({ ...traffic, waitedMs: pacing.waitedMs() }),
+    trouble: () => trouble,
 
     close: async () => {
       options.signal.removeEventListener('abort', onAbort)

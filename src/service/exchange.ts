@@ -143,12 +143,19 @@ export async function orAborted<T>(work: () => Promise<T>, signal: AbortSignal):
   }
 }
 
+/** OpenSSL's own words for an answer that is no TLS name its source files. */
+const PLAIN_WORDS: Readonly<Record<string, string>> = {
+  EPROTO: 'the TLS handshake failed: is it an https service?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the port does not speak TLS: is it an http service?',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the port does not speak TLS: is it an http service?',
+}
+
 function broken(error: unknown, phase: 'connect' | 'head' | 'body', httpStatus?: number): unknown {
   if (error instanceof Unanswered || error instanceof MirrorError) return error
   const status = httpStatus === undefined ? {} : { httpStatus }
   if (error instanceof BodyProblem) return new Unanswered(error.happening, error.message, status)
   const { code = 'unknown', message = '' } = error as NodeJS.ErrnoException
-  const text = message === '' ? code : message
+  const text = PLAIN_WORDS[code] ?? (message === '' ? code : message)
   // Only errors of connecting are kept as a cause: others can hold bytes of the answer.
   const cause = phase === 'connect' ? { cause: error } : {}
   return new Unanswered(happeningOfBreak(phase, code), text, { ...status, ...cause, errorCode: code })

@@ -81,5 +81,7 @@ export interface Service {
   /** A 200 without an item is `ok` with `hasPayload: false`: whether that means "not found" is learned, not assumed. */
   get<T extends Decoded>(id: string, decode: Decode<T>, options?: RequestOptions<T>): Promise<Answer<T>>
   traffic(): Traffic
+  /** What went wrong with the last request that is to be tried again, in words; null where the service answers. */
+  trouble(): string | null
   close(): Promise<void>
 }

@@ -40,7 +40,8 @@ export async function openClient(
     now,
     random,
     sleep: (ms, until) => delay(ms, undefined, { signal: until }),
-    onWait: (until) => progress.set({ waitingUntil: until }),
+    onWait: (until, why, trouble) =>
+      progress.set({ waitingUntil: until, waitingFor: why === 'retry-after' ? null : trouble }),
     log: (event, facts) => log.debug({ event, ...facts }, 'Service'),
     ...given,
   })

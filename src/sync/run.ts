@@ -66,7 +66,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     await carryOut(run, progress)
     await writer.settle()
   } catch (thrown) {
-    error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached() : thrown
+    error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
     // Windows on their way when something else ended the run.
     await writer.settle().catch((failure: unknown) => progress.codes.push(exitCodeOf(failure)))
   }
@@ -225,8 +225,10 @@ async function isListEmpty(run: Run): Promise<boolean> {
   return answer.value.count === 0
 }
 
-function durationReached(): MirrorError {
-  return new MirrorError('duration-reached', 'The run has reached --max-duration; its progress is kept', {
+/** `trouble`: what kept the service from answering until then. */
+function durationReached(trouble: string | null): MirrorError {
+  const cause = trouble === null ? '' : `; the service was failing: ${trouble}`
+  return new MirrorError('duration-reached', `The run has reached --max-duration; its progress is kept${cause}`, {
     hint: 'The next run goes on from there.',
   })
 }

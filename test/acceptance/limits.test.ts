@@ -27,6 +27,14 @@ describe.concurrent('time', () => {
     await expectExactCopy(stage)
   })
 
+  test('--max-duration that ends a failing run says what was failing', async () => {
+    await using stage = await makeStage({ tasks: 50 })
+    stage.simulator.setFaults(() => ({ status: 503 }))
+    const { code, stderr } = await stage.sync('--max-duration', '300ms')
+    expect(code).toBe(4)
+    expect(stderr).toMatch(/reached --max-duration; its progress is kept; the service was failing: [^"]*503/)
+  })
+
   test('a Retry-After beyond the limit: exit 4, the next start asks nothing, --now asks', async () => {
     await using stage = await makeStage({ tasks: 4000, openFraction: 0 })
     stage.simulator.setFaults(({ n }) => (n >= 2 ? { status: 429, retryAfter: 3600 } : null))

@@ -283,7 +283,10 @@ describe('connections that never come about', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
     await using client = makeClient(`https://127.0.0.1:${port}`, { maxRetries: 0 })
-    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'service-unreachable' })
+    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
+      code: 'service-unreachable',
+      message: expect.stringMatching(/: the port does not speak TLS: is it an http service\?$/),
+    })
     server.close()
   })
 

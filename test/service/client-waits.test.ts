@@ -16,12 +16,18 @@ test('Retry-After is waited out before the retry', async () => {
   await using server = await rawServer([saysJson(429, {}, { 'retry-after': '7' }), good])
   const clock = skippingClock()
   const waits: unknown[] = []
-  await using client = makeClient(server.url, { ...clock, onWait: (_until, why) => waits.push(why) })
+  await using client = makeClient(server.url, {
+    ...clock,
+    onWait: (_until, why, trouble) => waits.push([why, trouble]),
+  })
   expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'ok' })
   // The back-off of 250 ms passes within the seven seconds.
   expect(clock.slept).toEqual([250, 6_750])
   expect(client.traffic().waitedMs).toBe(7_000)
-  expect(waits).toEqual(['retry-after', 'back-off'])
+  expect(waits).toEqual([
+    ['retry-after', null],
+    ['back-off', 'HTTP 429'],
+  ])
 })
 
 test('a Retry-After date is measured by the clock of the service, not by ours', async () => {

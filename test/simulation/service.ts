@@ -138,6 +138,10 @@ export class SimulatedService implements Service {
     return this.#account.get(this.#random.pick(this.#account.ids())) ?? text
   }
 
+  trouble(): null {
+    return null
+  }
+
   traffic(): Traffic {
     return { requests: this.#requests, retries: 0, bytes: 0, waitedMs: 0, inFlight: this.#inFlight }
   }
