@@ -125,7 +125,7 @@ export function createClient(options: ClientOptions): Service {
             if (!(error instanceof Unanswered) || !WHAT_IS_DONE[error.happening].retried) return false
             const delayMs = backOffMs(retriesConsumed, options.random())
             retryAt = now() + delayMs
-            trouble = scrub(error.message)
+            trouble = scrub(error.words)
             options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })
             return true
           },

@@ -27,6 +27,14 @@ export class Unanswered extends Error {
     this.detail = detail
   }
 
+  /** With the HTTP status, where the message does not say it. */
+  get words(): string {
+    const { httpStatus } = this.detail
+    return httpStatus === undefined || this.message.startsWith('HTTP ')
+      ? this.message
+      : `HTTP ${httpStatus}: ${this.message}`
+  }
+
   /** For the log: chosen scalars, no text of the service. */
   get facts(): Facts {
     const { httpStatus, statusCode, errorCode, locationHost } = this.detail
