@@ -1,6 +1,6 @@
 // The file that makes Datasette show a mirror well: titles, descriptions from the comments of the schema, facets and
 // canned queries. Pure but for reading the migrations.
-import { migrations } from '../mirror/open.ts'
+import { migrations } from '../mirror/schema.ts'
 import { describeSchema } from '../mirror/schema-document.ts'
 import { CANNED_QUERIES } from './datasette-queries.ts'
 

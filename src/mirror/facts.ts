@@ -1,5 +1,6 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import type { Db } from './open.ts'
+import { writeOne } from './statements.ts'
 
 /** Every fact by name; times are epoch ms. Absent: not observed yet. */
 export interface Facts {
@@ -47,6 +48,6 @@ export function writeFacts(db: Db, facts: Facts, now: number): void {
   const forget = db.prepare('DELETE FROM service_facts WHERE key = ?')
   for (const [key, value] of Object.entries(facts)) {
     if (value === undefined) forget.run(key)
-    else put.run(key, JSON.stringify(value), now)
+    else writeOne(put, key, JSON.stringify(value), now)
   }
 }

@@ -1,5 +1,5 @@
 // Entry of the process that checks a mirror's file; see verify.ts.
-import Database from 'better-sqlite3'
+import { connect } from './open.ts'
 import type { IntegrityAnswer } from './verify.ts'
 
 process.once('message', (message) => {
@@ -9,7 +9,7 @@ process.once('message', (message) => {
 
 function check(path: string): IntegrityAnswer {
   try {
-    const db = new Database(path, { readonly: true, timeout: 5_000 })
+    const db = connect(path, { readonly: true, timeout: 5_000 })
     try {
       return { found: db.prepare('PRAGMA integrity_check(5)').pluck().all() as string[] }
     } finally {

@@ -1,5 +1,6 @@
 // Which rows a walk has met: one bit per row, by seq. Bits live in memory and are written with the window's transaction.
 import type { Db } from './open.ts'
+import { writeOne } from './statements.ts'
 
 const CHUNK_BITS = 8192
 
@@ -71,7 +72,7 @@ export function openMarks(db: Db, walkId: number): Marks {
       return true
     },
     save() {
-      for (const chunk of changed) put.run(walkId, chunk, bits.chunks.get(chunk) as Uint8Array)
+      for (const chunk of changed) writeOne(put, walkId, chunk, bits.chunks.get(chunk) as Uint8Array)
       changed.clear()
     },
     *missing(highest) {

@@ -1,4 +1,5 @@
 // Opens the SQLite file: pragmas, identity (application_id), forward-only migrations. Knows SQL, never HTTP.
+import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   chmodSync,
@@ -8,7 +9,6 @@ import {
   fsyncSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -20,26 +20,13 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
+import { refuseOddFile, sqliteFiles } from './files.ts'
+import { checkObjects, migrations, refuseTakenNames } from './schema.ts'
 
 export type Db = Database.Database
 
 /** "TMIR": tells a mirror from any other SQLite file. */
 export const APPLICATION_ID = 0x544d4952
-
-const MIGRATIONS = new URL('./migrations/', import.meta.url)
-
-interface Migration {
-  version: number
-  sql: string
-}
-
-/** Numbered `NNNN_name.sql` files in order; `user_version` is the number of the last one applied. */
-export function migrations(): Migration[] {
-  return readdirSync(MIGRATIONS)
-    .filter((name) => /^\d{4}_.+\.sql$/.test(name))
-    .sort()
-    .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, MIGRATIONS), 'utf8') }))
-}
 
 export interface WriterOptions {
   busyTimeoutMs: number
@@ -56,8 +43,9 @@ export function openWriter(path: string, options: WriterOptions): Db {
   return explaining(path, () => {
     const before = inspect(path)
     if (before === 'missing' || before === 'empty') create(path, options)
-    const db = new Database(path, { timeout: options.busyTimeoutMs })
+    const db = connect(path, { timeout: options.busyTimeoutMs })
     try {
+      checkSchema(db, path)
       migrate(db, path)
       // Set explicitly: in WAL mode better-sqlite3 starts at FULL and drops to NORMAL only after the first write.
       db.pragma('synchronous = NORMAL')
@@ -73,6 +61,25 @@ export function openWriter(path: string, options: WriterOptions): Db {
 }
 
 /**
+ * A connection that trusts nothing in the file: no function with side effects is called from its schema, sizes of cells
+ * are checked, and foreign keys of users' own tables hold nothing up. better-sqlite3 opens every connection with
+ * SQLITE_DBCONFIG_DEFENSIVE. Throws `mirror-foreign` where a link or pipe stands in the place of a file of SQLite's.
+ */
+export function connect(path: string, options: Database.Options): Db {
+  for (const file of sqliteFiles(path)) refuseOddFile(file)
+  const db = new Database(path, options)
+  db.pragma('trusted_schema = OFF')
+  db.pragma('cell_size_check = ON')
+  db.pragma('foreign_keys = OFF')
+  return db
+}
+
+/** Throws `mirror-newer`, or `mirror-damaged` where the program's own objects are not as the migrations make them. */
+export function checkSchema(db: Db, path: string): void {
+  db.transaction(() => checkObjects(db, path, checkVersion(db, path)))()
+}
+
+/**
  * Makes the whole empty mirror under a hidden name and renames it: at `path` there is a mirror or nothing, also after a
  * kill, and its header carries the application id before anybody can open it.
  */
@@ -83,7 +90,7 @@ function create(path: string, options: WriterOptions): void {
     for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
   }
   removeDrafts()
-  const draft = join(folder, `${prefix}${process.pid}`)
+  const draft = join(folder, `${prefix}${process.pid}-${randomBytes(6).toString('hex')}`)
   closeSync(openSync(draft, 'ax', options.fileMode))
   chmodSync(draft, options.fileMode)
   const db = new Database(draft)
@@ -99,12 +106,25 @@ function create(path: string, options: WriterOptions): void {
     // Closing does it as well, but says nothing of a disk that is full: the renamed file would lack what the WAL holds.
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
+    putAsideStale(path)
     renameSync(draft, path)
     syncFolder(folder)
   } catch (error) {
     db.close()
     removeDrafts()
     throw error
+  }
+}
+
+/**
+ * What a mirror that was taken away or destroyed has left beside it. SQLite would play an old WAL into whatever file it
+ * finds there; it may be all that is left of somebody's work, so it is kept under another name.
+ */
+export function putAsideStale(path: string): void {
+  for (const file of sqliteFiles(path)) {
+    if (!existsSync(file)) continue
+    if (file.endsWith('-shm')) rmSync(file)
+    else renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
   }
 }
 
@@ -120,9 +140,9 @@ export function openReader(path: string): Db {
         hint: 'Run `task-mirror sync` first, or name the file with --db.',
       })
     }
-    const db = new Database(path, { readonly: true, timeout: 5_000 })
+    const db = connect(path, { readonly: true, timeout: 5_000 })
     try {
-      checkVersion(db, path)
+      checkSchema(db, path)
       db.pragma('query_only = ON')
       db.pragma('cache_size = -16384')
       return db
@@ -176,7 +196,8 @@ export function endTrial(db: Db): void {
 
 function migrate(db: Db, path: string): void {
   const all = migrations()
-  const current = checkVersion(db, path)
+  const current = db.pragma('user_version', { simple: true }) as number
+  if (current < (all.at(-1)?.version ?? 0)) refuseTakenNames(db, path, current)
   for (const { version, sql } of all) {
     if (version <= current) continue
     db.transaction(() => {
@@ -189,7 +210,14 @@ function migrate(db: Db, path: string): void {
 
 function checkVersion(db: Db, path: string): number {
   const version = db.pragma('user_version', { simple: true }) as number
-  const newest = migrations().at(-1)?.version ?? 0
+  const versions = migrations().map((migration) => migration.version)
+  const newest = versions.at(-1) ?? 0
+  if (version <= newest && !versions.includes(version)) {
+    throw new MirrorError('mirror-damaged', `The mirror ${path} has no schema that is known (${version})`, {
+      facts: { path, version },
+      hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
+    })
+  }
   if (version > newest) {
     throw new MirrorError(
       'mirror-newer',

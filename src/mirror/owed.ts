@@ -1,5 +1,6 @@
 // `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion.
 import type { Db } from './open.ts'
+import { notWritten } from './statements.ts'
 
 export type OwedReason = 'open' | 'detail' | 'candidate'
 
@@ -18,6 +19,7 @@ export function owedTable(db: Db) {
   const put = db.prepare(
     `INSERT INTO open_checks (task_id, reason, next_check_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
   )
+  const isOwed = db.prepare('SELECT 1 FROM open_checks WHERE task_id = ? AND reason = ?')
   const settle = db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?')
   const postpone = db.prepare(
     `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
@@ -46,7 +48,10 @@ export function owedTable(db: Db) {
     )
     .pluck()
   return {
-    owe: (taskId: string, reason: OwedReason, dueAt: number): void => void put.run(taskId, reason, dueAt),
+    owe(taskId: string, reason: OwedReason, dueAt: number): void {
+      const { changes } = put.run(taskId, reason, dueAt)
+      if (changes === 0 && isOwed.get(taskId, reason) === undefined) throw notWritten(0)
+    },
     settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
     postpone: (taskId: string, reason: OwedReason, now: number, nextCheckAt: number, error: string | null): void =>
       void postpone.run(now, nextCheckAt, error, taskId, reason),

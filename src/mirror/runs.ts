@@ -1,6 +1,7 @@
 // The rows of `runs`: one per run, counted up window by window so that a killed run shows what it had committed.
 import type { Outcome, Verdict } from '../task.ts'
 import type { Db } from './open.ts'
+import { writeOne } from './statements.ts'
 
 /** What a run counts while it works; names as in `--json`. */
 export interface RunCounts {
@@ -76,17 +77,18 @@ export function runTable(db: Db) {
   const get = db.prepare(`SELECT ${COUNTED.join(', ')} FROM runs WHERE id = ?`)
   return {
     begin(command: string, toolVersion: string, now: number): number {
-      const done = insert.run(command, now, toolVersion)
+      const done = writeOne(insert, command, now, toolVersion)
       prune.run()
       return Number(done.lastInsertRowid)
     },
     /** Call inside the transaction of the rows that are counted. */
     count: (id: number, counts: Partial<RunCounts>): void =>
-      void count.run(...COUNTED.map((name) => counts[name] ?? 0), id),
-    setPlan: (id: number, steps: string[]): void => void plan.run(JSON.stringify(steps), id),
+      void writeOne(count, ...COUNTED.map((name) => counts[name] ?? 0), id),
+    setPlan: (id: number, steps: string[]): void => void writeOne(plan, JSON.stringify(steps), id),
     counts: (id: number): RunCounts => get.get(id) as RunCounts,
     end(id: number, run: RunEnd, now: number): void {
-      end.run(
+      writeOne(
+        end,
         JSON.stringify(run.plan),
         run.outcome,
         run.verdict,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { MirrorError } from '../errors.ts'
 import type { Db } from './open.ts'
+import { writeOne } from './statements.ts'
 
 export interface SetAside {
   source: 'list' | 'detail'
@@ -63,7 +64,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
         now,
       )
       if (done.changes === 0) {
-        meetAgain.run(now, identity)
+        writeOne(meetAgain, now, identity)
         return false
       }
       if (bytes + size > maxBytes) {

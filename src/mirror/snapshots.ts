@@ -1,10 +1,10 @@
 // The rows of `snapshots`: what was published. Written after publishing, on a short connection of its own, so that an
 // export never holds the mirror's lock and works on a read-only mirror too.
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { isMirrorError } from '../errors.ts'
 import { explain, explaining } from './explain.ts'
-import { openReader } from './open.ts'
+import { checkSchema, connect, openReader } from './open.ts'
+import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
   id: string
@@ -68,14 +68,16 @@ export async function recordSnapshot(path: string, row: SnapshotRow, busyTimeout
 }
 
 function insert(path: string, row: SnapshotRow): void {
-  const db = new Database(path, { fileMustExist: true, timeout: PAUSE_MS })
+  const db = connect(path, { fileMustExist: true, timeout: PAUSE_MS })
   try {
+    checkSchema(db, path)
     const statement = db.prepare(
       `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     db.transaction(() =>
-      statement.run(
+      writeOne(
+        statement,
         row.id,
         BigInt(row.cut),
         row.path,

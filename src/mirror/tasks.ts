@@ -4,6 +4,7 @@ import { IdFilter } from './id-filter.ts'
 import type { Db } from './open.ts'
 import { boundValues, valuesOf } from './row-bytes.ts'
 import { TASK_COLUMNS } from './shape.ts'
+import { writeOne } from './statements.ts'
 
 /** What the mirror knows of a task before an answer is taken in. */
 export interface KnownTask {
@@ -119,32 +120,32 @@ export function taskTable(db: Db): TaskTable {
       seq += 1
       changeSeq += 1
       filter?.add(row.id)
-      insert.run(seq, ...valuesOf(row), contentHash, listHash, readAt, now, now, changeSeq)
+      writeOne(insert, seq, ...valuesOf(row), contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },
     insertBytes(id, row, contentHash, listHash, readAt, now) {
       seq += 1
       changeSeq += 1
       filter?.add(id)
-      insertBytes.run(seq, ...boundValues(row), contentHash, listHash, readAt, now, now, changeSeq)
+      writeOne(insertBytes, seq, ...boundValues(row), contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },
     replace(wanted, row, contentHash, listHash, readAt, now) {
       changeSeq += 1
-      replace.run(...valuesOf(row), contentHash, listHash, readAt, now, changeSeq, wanted)
+      writeOne(replace, ...valuesOf(row), contentHash, listHash, readAt, now, changeSeq, wanted)
     },
-    setListHash: (wanted, listHash) => void setListHash.run(listHash, wanted),
+    setListHash: (wanted, listHash) => void writeOne(setListHash, listHash, wanted),
     bury(wanted, now) {
       changeSeq += 1
-      bury.run(now, now, changeSeq, wanted)
+      writeOne(bury, now, now, changeSeq, wanted)
     },
     restore(wanted, now) {
       changeSeq += 1
-      restore.run(now, changeSeq, wanted)
+      writeOne(restore, now, changeSeq, wanted)
     },
     strip(wanted, row, contentHash, now) {
       changeSeq += 1
-      strip.run(...valuesOf(row), contentHash, now, changeSeq, wanted)
+      writeOne(strip, ...valuesOf(row), contentHash, now, changeSeq, wanted)
     },
     highestSeq: () => seq,
     liveCount: () => liveCount.get() as number,

@@ -1,5 +1,5 @@
 // Entry of the process that copies a mirror; see vacuum.ts.
-import Database from 'better-sqlite3'
+import { connect } from './open.ts'
 import type { VacuumAnswer, VacuumRequest } from './vacuum.ts'
 
 process.once('message', (message) => {
@@ -9,13 +9,13 @@ process.once('message', (message) => {
 
 function vacuum({ path, out }: VacuumRequest): VacuumAnswer {
   try {
-    const db = new Database(path, { readonly: true, timeout: 5_000 })
+    const db = connect(path, { readonly: true, timeout: 5_000 })
     try {
       db.prepare('VACUUM INTO ?').run(out)
     } finally {
       db.close()
     }
-    const copy = new Database(out, { fileMustExist: true })
+    const copy = connect(out, { fileMustExist: true })
     try {
       // Readers of a read-only place could not make the files that WAL needs.
       copy.pragma('journal_mode = DELETE')

@@ -6,22 +6,14 @@ import { MirrorError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { JsonValue, TaskRow } from '../task.ts'
 import { explain } from './explain.ts'
-import { type Db, migrations, openReader } from './open.ts'
+import { type Db, openReader } from './open.ts'
 import { contentHash } from './row-bytes.ts'
 import { TASK_COLUMNS } from './shape.ts'
 import { askProcess } from './statement-process.ts'
 
 /** An invariant that does not hold. */
 export interface Fault {
-  check:
-    | 'schema'
-    | 'content-hash'
-    | 'json'
-    | 'change-seq'
-    | 'owed-tombstone'
-    | 'owed-unknown'
-    | 'walk-marks'
-    | 'snapshot-cut'
+  check: 'content-hash' | 'json' | 'change-seq' | 'owed-tombstone' | 'owed-unknown' | 'walk-marks' | 'snapshot-cut'
   message: string
   /** How many rows break it. */
   count: number
@@ -68,7 +60,6 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
     options.onProgress?.('integrity check', 0, null)
     await checkIntegrity(path, options.signal)
     db.exec('BEGIN')
-    checkSchema(db, report)
     const counts = await checkTasks(db, report, options)
     await checkChangeSeqs(db, report, options)
     checkOwed(db, report)
@@ -92,14 +83,6 @@ async function checkIntegrity(path: string, signal: AbortSignal): Promise<void> 
     facts: { path },
     hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
   })
-}
-
-function checkSchema(db: Db, report: Report): void {
-  const version = db.pragma('user_version', { simple: true }) as number
-  const known = migrations().map((migration) => migration.version)
-  if (!known.includes(version)) {
-    report('schema', 'user_version is no version of the schema', `user_version ${version}`)
-  }
 }
 
 async function checkTasks(db: Db, report: Report, { signal, onProgress }: VerifyOptions) {

@@ -1,6 +1,7 @@
 // The rows of `walks`: begin, progress (inside a window's transaction), end, and the one to resume.
 import type { Order, Verdict } from '../task.ts'
 import type { Db } from './open.ts'
+import { writeOne } from './statements.ts'
 
 export type WalkKind = 'full' | 'head' | 'tail' | 'range'
 
@@ -78,7 +79,8 @@ export function walkTable(db: Db) {
   )
   return {
     begin(start: WalkStart, now: number): number {
-      const done = insert.run(
+      const done = writeOne(
+        insert,
         start.runId,
         start.kind,
         start.rangeSince,
@@ -92,11 +94,11 @@ export function walkTable(db: Db) {
     },
     progress(id: number, step: WalkProgress, windows: number, newlyMet: number, now: number): void {
       const first = step.firstWindow === undefined ? null : JSON.stringify(step.firstWindow)
-      progress.run(step.nextSkip, step.drift, JSON.stringify(step.state), windows, newlyMet, first, now, id)
+      writeOne(progress, step.nextSkip, step.drift, JSON.stringify(step.state), windows, newlyMet, first, now, id)
     },
-    countMet: (id: number, more: number): void => void countMet.run(more, id),
+    countMet: (id: number, more: number): void => void writeOne(countMet, more, id),
     end(id: number, result: WalkEnd, now: number): void {
-      end.run(result.verdict, result.reason, result.ordering, result.until ?? null, now, now, id)
+      writeOne(end, result.verdict, result.reason, result.ordering, result.until ?? null, now, now, id)
     },
     get: (id: number): WalkRow | null => toWalk(byId.get(id)),
     /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */

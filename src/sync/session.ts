@@ -8,6 +8,7 @@ import { MirrorError } from '../errors.ts'
 import { commitsTo, type Gathering } from '../mirror/commits.ts'
 import { explaining } from '../mirror/explain.ts'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
+import { walPath } from '../mirror/files.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
 import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../mirror/open.ts'
@@ -263,7 +264,7 @@ function begin(db: Db, options: SessionOptions, release: () => void) {
       } finally {
         release()
       }
-      return statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+      return statSync(walPath(options.path), { throwIfNoEntry: false })?.size ?? 0
     },
   }
 }

@@ -77,7 +77,6 @@ test.each([
     "INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, published_at) VALUES ('s', 999999, '', 'ndjson', 1, 1, 1, '{}', 1)",
     1,
   ],
-  ['a version of no migration', 'schema', 'PRAGMA user_version = 0', 1],
 ])('%s is found', async (_, name, sql, count) => {
   using scratch = makeScratch()
   const path = copyOf(scratch)

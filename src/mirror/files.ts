@@ -1,0 +1,71 @@
+// The files of a mirror: itself, what SQLite puts beside it, the lock and who holds it. Whoever may write the folder may
+// put links and pipes in their places, so each is looked at before it is used.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { MirrorError } from '../errors.ts'
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+
+const OF_SQLITE = ['-wal', '-shm', '-journal']
+
+/** The file itself where `path` goes by links: SQLite puts its own files beside that one. */
+export function realMirrorPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // It is not there yet; its folder may still be a link.
+  }
+  try {
+    return join(realpathSync(dirname(path)), basename(path))
+  } catch {
+    return path
+  }
+}
+
+export const lockPath = (path: string): string => `${realMirrorPath(path)}.lock`
+export const holderPath = (path: string): string => `${realMirrorPath(path)}.holder`
+export const walPath = (path: string): string => `${realMirrorPath(path)}-wal`
+
+/** The files that SQLite keeps beside the mirror while it is open or was left. */
+export function sqliteFiles(path: string): string[] {
+  const real = realMirrorPath(path)
+  return OF_SQLITE.map((suffix) => real + suffix)
+}
+
+/** Every file of the mirror at `path`, there or not. */
+export function filesOfMirror(path: string): string[] {
+  return [realMirrorPath(path), ...sqliteFiles(path), lockPath(path), holderPath(path)]
+}
+
+/** Throws `mirror-foreign` where `file` is there and is no regular file itself: SQLite would follow or wait for it. */
+export function refuseOddFile(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined || found.isFile()) return
+  const what = found.isSymbolicLink() ? 'a link' : found.isFIFO() ? 'a pipe' : 'no regular file'
+  throw new MirrorError('mirror-foreign', `${file} is ${what}; nothing was written to it`, {
+    facts: { path: file },
+    hint: 'Find out who has put it there and remove it, or keep the mirror in a folder that only you may write.',
+  })
+}
+
+/**
+ * The first `most` bytes of a regular file as text; null where there is none, or something else in its place. Never waits
+ * and never follows a link.
+ */
+export function readBeginning(file: string, most: number): string | null {
+  let handle: number
+  try {
+    handle = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch {
+    return null
+  }
+  try {
+    if (!fstatSync(handle).isFile()) return null
+    const bytes = Buffer.alloc(most)
+    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, most, 0))
+  } catch {
+    return null
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,119 @@
+// The migrations, and whether a mirror's own tables, indexes and views are as they make them. Whoever can write the file
+// can plant a trigger that swallows rows or a view that never ends; what users add beside is theirs.
+import { readdirSync, readFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { MirrorError } from '../errors.ts'
+import { plainText } from './plain-text.ts'
+
+type Db = Database.Database
+
+export interface Migration {
+  version: number
+  sql: string
+}
+
+const MIGRATIONS = new URL('./migrations/', import.meta.url)
+
+/** Numbered `NNNN_name.sql` files in order; `user_version` is the number of the last one applied. */
+export function migrations(): Migration[] {
+  return readdirSync(MIGRATIONS)
+    .filter((name) => /^\d{4}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, MIGRATIONS), 'utf8') }))
+}
+
+/** A row of `sqlite_schema`. */
+interface SchemaObject {
+  type: 'table' | 'index' | 'view' | 'trigger'
+  name: string
+  /** The table or view it belongs to. */
+  owner: string
+  /** null for what SQLite makes itself. */
+  sql: string | null
+}
+
+const HINT =
+  'Nothing was read or changed. Restore a copy with `task-mirror restore`, or move the file away and run `task-mirror sync`.'
+
+/**
+ * Refuses a mirror of schema `version` in which one of the program's own objects is missing or another one, and triggers
+ * on them, which it never makes. Call in a read transaction. Throws `mirror-damaged`, naming the object.
+ */
+export function checkObjects(db: Db, path: string, version: number): void {
+  const own = objectsAt(version)
+  const names = new Set([...own.values()].map(({ name }) => folded(name)))
+  const found = new Map<string, SchemaObject>()
+  for (const object of objectsOf(db)) {
+    const { type, name, owner } = object
+    if (type === 'trigger' && names.has(folded(owner))) {
+      throw refused(path, `the trigger "${plainText(name)}" on ${plainText(owner)} is none of task-mirror's`)
+    }
+    if (names.has(folded(name))) found.set(folded(name), object)
+  }
+  for (const { type, name, owner, sql } of own.values()) {
+    const there = found.get(folded(name))
+    if (there === undefined) throw refused(path, `the ${type} ${name} is missing`)
+    const isSame = there.type === type && folded(there.owner) === folded(owner) && meaning(there.sql) === meaning(sql)
+    if (!isSame) throw refused(path, `the ${type} ${name} is not as task-mirror makes it`)
+  }
+}
+
+/** A name that a migration from `version` on is going to need and that somebody has taken; throws `mirror-foreign`. */
+export function refuseTakenNames(db: Db, path: string, version: number): void {
+  const before = objectsAt(version)
+  const all = objectsAt(migrations().at(-1)?.version ?? 0)
+  const taken = objectsOf(db).find(({ name }) => !before.has(folded(name)) && all.has(folded(name)))
+  if (taken === undefined) return
+  throw new MirrorError(
+    'mirror-foreign',
+    `${path} cannot be brought up to date: its ${taken.type} ${plainText(taken.name)} has a name that task-mirror needs`,
+    { facts: { path }, hint: `Rename or drop your own ${taken.type} and run the same command again.` },
+  )
+}
+
+const known = new Map<number, Map<string, SchemaObject>>()
+
+/** What the migrations up to `version` make, by folded name. */
+function objectsAt(version: number): Map<string, SchemaObject> {
+  const before = known.get(version)
+  if (before !== undefined) return before
+  const db = new Database(':memory:')
+  try {
+    for (const migration of migrations()) if (migration.version <= version) db.exec(migration.sql)
+    const objects = new Map(objectsOf(db).map((object) => [folded(object.name), object]))
+    known.set(version, objects)
+    return objects
+  } finally {
+    db.close()
+  }
+}
+
+/** Without what SQLite keeps for itself: `sqlite_sequence`, `sqlite_stat1`, the indexes of UNIQUE and PRIMARY KEY. */
+function objectsOf(db: Db): SchemaObject[] {
+  return db
+    .prepare(
+      `SELECT type, name, tbl_name AS owner, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+    )
+    .all() as SchemaObject[]
+}
+
+/** SQLite compares names without regard to the case of ASCII letters. */
+function folded(name: string): string {
+  return name.toLowerCase()
+}
+
+/** Strings and quoted names as they are, comments and white space as one space: what a later edition may word anew. */
+function meaning(sql: string | null): string {
+  return (sql ?? '')
+    .replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|(?:\s|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))+/g, (part) =>
+      /^['"]/.test(part) ? part : ' ',
+    )
+    .trim()
+}
+
+function refused(path: string, what: string): MirrorError {
+  return new MirrorError('mirror-damaged', `The mirror ${path} was changed by somebody else: ${what}`, {
+    facts: { path },
+    hint: HINT,
+  })
+}
