@@ -1,48 +1,54 @@
 // The one-writer lock: an exclusively locked SQLite file next to the mirror. The kernel releases it when the holder dies,
 // so there is no stale lock; who holds it stands as text beside it, for the message only.
-import { chmodSync, closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, lstatSync, openSync, rmSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
+import { holderPath, lockPath, readBeginning, refuseOddFile } from './files.ts'
 import { refuseForeign } from './open.ts'
+import { plainText } from './plain-text.ts'
 
 export interface Lock {
   release(): void
 }
 
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
+/** Makes a file of its own or nothing: follows no link, waits for no pipe, opens nothing that is there. */
+const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK
+
 /**
  * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once; `mirror-foreign` where something
- * else stands there.
+ * else stands there, or a link or pipe in the place of the lock. It lies beside the file itself, so that two links to one
+ * mirror have one lock.
  * `command` and `now` (epoch ms) are what another run will be told about the holder.
  */
 export function takeLock(path: string, command: string, now: number): Lock {
   refuseForeign(path)
-  const lockPath = `${path}.lock`
-  const holderPath = `${path}.holder`
-  return explaining(lockPath, () => {
-    if (!existsSync(lockPath)) {
-      try {
-        closeSync(openSync(lockPath, 'wx', 0o600))
-        chmodSync(lockPath, 0o600)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      }
+  const file = lockPath(path)
+  const holder = holderPath(path)
+  return explaining(file, () => {
+    for (const name of [file, `${file}-journal`, `${file}-wal`]) refuseOddFile(name)
+    refuseFolder(holder)
+    try {
+      makeFile(file, '')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-    const db = new Database(lockPath, { timeout: 0 })
+    const db = new Database(file, { timeout: 0 })
     try {
       db.pragma('locking_mode = EXCLUSIVE')
       db.exec('BEGIN EXCLUSIVE')
     } catch (error) {
       db.close()
       if (!String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error
-      throw new MirrorError('mirror-locked', `Another run holds the mirror ${path}${describeHolder(holderPath)}`, {
+      throw new MirrorError('mirror-locked', `Another run holds the mirror ${path}${describeHolder(holder)}`, {
         facts: { path },
         hint: 'Wait until it has finished; nothing was sent and nothing was changed.',
       })
     }
     const release = () => {
       try {
-        rmSync(holderPath, { force: true })
+        rmSync(holder, { force: true })
       } finally {
         if (db.inTransaction) db.exec('ROLLBACK')
         db.close()
@@ -50,7 +56,9 @@ export function takeLock(path: string, command: string, now: number): Lock {
     }
     const text = `pid ${process.pid}, ${command}, since ${new Date(now).toISOString()}`
     try {
-      writeFileSync(holderPath, `${text}\n`, { mode: 0o600 })
+      // A link or pipe in its place goes, not what it leads to.
+      rmSync(holder, { force: true })
+      makeFile(holder, `${text}\n`)
     } catch (error) {
       // A disk that is full. The lock must not stay: a process that goes on could never take it again.
       release()
@@ -60,10 +68,23 @@ export function takeLock(path: string, command: string, now: number): Lock {
   })
 }
 
-function describeHolder(holderPath: string): string {
+/** A new file of mode 0600 that holds `text`. Throws EEXIST where anything stands at `path`. */
+function makeFile(path: string, text: string): void {
+  const handle = openSync(path, NEW_FILE, 0o600)
   try {
-    return ` (${readFileSync(holderPath, 'utf8').trim()})`
-  } catch {
-    return ''
+    fchmodSync(handle, 0o600)
+    writeSync(handle, text)
+  } finally {
+    closeSync(handle)
   }
+}
+
+function refuseFolder(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) refuseOddFile(path)
+}
+
+/** What the holder says of itself; whoever may write the folder can have written it. */
+function describeHolder(path: string): string {
+  const text = readBeginning(path, 200)?.trim() ?? ''
+  return text === '' ? '' : ` (${plainText(text)})`
 }

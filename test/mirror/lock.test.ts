@@ -1,0 +1,125 @@
+// The lock and the name of its holder in a folder where others may write.
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { expect, test } from 'vitest'
+import { takeLock } from '../../src/mirror/lock.ts'
+import { connect, openReader, openWriter } from '../../src/mirror/open.ts'
+import { runCli } from '../support/cli.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const OPTIONS = { busyTimeoutMs: 100, fileMode: 0o600 }
+
+test('a link in the place of the holder is replaced, and what it leads to is left alone', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  writeFileSync(scratch.path('precious'), 'mine')
+  symlinkSync(scratch.path('precious'), `${path}.holder`)
+  const lock = takeLock(path, 'sync', 0)
+  expect(readFileSync(scratch.path('precious'), 'utf8')).toBe('mine')
+  expect(lstatSync(`${path}.holder`).isFile()).toBe(true)
+  expect(statSync(`${path}.holder`).mode & 0o777).toBe(0o600)
+  lock.release()
+  expect(existsSync(`${path}.holder`)).toBe(false)
+})
+
+test('a pipe in the place of the holder keeps nobody waiting', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  execFileSync('mkfifo', [`${path}.holder`])
+  takeLock(path, 'sync', 0).release()
+  const lock = takeLock(path, 'sync', 0)
+  rmSync(`${path}.holder`)
+  execFileSync('mkfifo', [`${path}.holder`])
+  expect(() => takeLock(path, 'sync', 0)).toThrow(/Another run holds the mirror \S+$/)
+  lock.release()
+})
+
+test.each(['.lock', '.lock-journal', '-wal', '-shm', '-journal'])(
+  'a link, a pipe and a folder in the place of %s are refused, and nothing is written through them',
+  async (suffix) => {
+    using scratch = makeScratch()
+    const path = scratch.path('task-mirror.sqlite')
+    openWriter(path, OPTIONS).close()
+    writeFileSync(scratch.path('precious'), 'mine')
+    const plant = [
+      () => symlinkSync(scratch.path('precious'), path + suffix),
+      () => execFileSync('mkfifo', [path + suffix]),
+      () => mkdirSync(path + suffix),
+    ]
+    for (const make of plant) {
+      rmSync(path + suffix, { force: true, recursive: true })
+      make()
+      const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
+      const { code, stderr } = await runCli(['sync'], { cwd: scratch.dir, env, timeoutMs: 20_000 })
+      expect({ suffix, code }).toEqual({ suffix, code: 7 })
+      expect(stderr).toMatch(/is (a link|a pipe|no regular file); nothing was written to it/)
+      if (!suffix.startsWith('.lock')) expect(() => openReader(path)).toThrow(/nothing was written to it/)
+    }
+    expect(readFileSync(scratch.path('precious'), 'utf8')).toBe('mine')
+  },
+)
+
+test('a folder in the place of the holder is exit 7, and the lock is free again', async () => {
+  using scratch = makeScratch()
+  mkdirSync(scratch.path('task-mirror.sqlite.holder'))
+  const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
+  expect(await runCli(['sync'], { cwd: scratch.dir, env })).toMatchObject({ code: 7 })
+  rmSync(scratch.path('task-mirror.sqlite.holder'), { recursive: true })
+  takeLock(scratch.path('task-mirror.sqlite'), 'sync', 0).release()
+})
+
+test('what somebody wrote about the holder is told in bounds and without control characters', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  const lock = takeLock(path, 'sync', 0)
+  writeFileSync(`${path}.holder`, `pid 7 \u001b]0;owned\u0007\u009b2J\u202e\n${'x'.repeat(5000)}`)
+  try {
+    takeLock(path, 'sync', 0)
+    expect.unreachable()
+  } catch (error) {
+    const { message } = error as Error
+    expect(message).toMatch(/\(pid 7 \?\]0;owned\?2J\?x{2,}\.\.\.\)$/)
+    expect(message.length).toBeLessThan(path.length + 200)
+  }
+  lock.release()
+})
+
+test('two links to one mirror have one lock', () => {
+  using scratch = makeScratch()
+  mkdirSync(scratch.path('disk'))
+  const real = scratch.path('disk', 'real.sqlite')
+  openWriter(real, OPTIONS).close()
+  symlinkSync(real, scratch.path('link.sqlite'))
+  const lock = takeLock(scratch.path('link.sqlite'), 'sync', 0)
+  expect(() => takeLock(real, 'sync', 0)).toThrow(/Another run holds/)
+  lock.release()
+  takeLock(real, 'sync', 0).release()
+})
+
+test('a WAL that another mirror left is never played into a new one', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  const db = openWriter(path, OPTIONS)
+  db.exec("INSERT INTO service_facts VALUES ('total', '7', 1)")
+  linkSync(`${path}-wal`, scratch.path('wal'))
+  db.close()
+  rmSync(path)
+  renameSync(scratch.path('wal'), `${path}-wal`)
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
+  openWriter(path, OPTIONS).close()
+  const reader = connect(path, { readonly: true })
+  expect(reader.pragma('integrity_check', { simple: true })).toBe('ok')
+  expect(reader.prepare('SELECT count(*) FROM service_facts').pluck().get()).toBe(0)
+  reader.close()
+})
