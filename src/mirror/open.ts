@@ -61,16 +61,14 @@ export function openWriter(path: string, options: WriterOptions): Db {
 }
 
 /**
- * A connection that trusts nothing in the file: no function with side effects is called from its schema, sizes of cells
- * are checked, and foreign keys of users' own tables hold nothing up. better-sqlite3 opens every connection with
- * SQLITE_DBCONFIG_DEFENSIVE. Throws `mirror-foreign` where a link or pipe stands in the place of a file of SQLite's.
+ * A connection that trusts nothing in the file: no function with side effects is called from its schema, and sizes of
+ * cells are checked. better-sqlite3 opens every connection with SQLITE_DBCONFIG_DEFENSIVE. Throws `mirror-foreign` where a link or pipe stands in the place of a file of SQLite's.
  */
 export function connect(path: string, options: Database.Options): Db {
   for (const file of sqliteFiles(path)) refuseOddFile(file)
   const db = new Database(path, options)
   db.pragma('trusted_schema = OFF')
   db.pragma('cell_size_check = ON')
-  db.pragma('foreign_keys = OFF')
   return db
 }
 

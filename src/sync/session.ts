@@ -81,7 +81,7 @@ export function openSession(options: SessionOptions) {
   }
   try {
     if (options.dryRun) beginTrial(db)
-    return begin(db, options, release)
+    return beginSession(db, options, release)
   } catch (error) {
     db.close()
     release()
@@ -89,7 +89,8 @@ export function openSession(options: SessionOptions) {
   }
 }
 
-function begin(db: Db, options: SessionOptions, release: () => void) {
+/** Begins the run on an open mirror; `release` is called when it is closed. */
+export function beginSession(db: Db, options: SessionOptions, release: () => void) {
   const tables: Tables = {
     tasks: taskTable(db),
     owed: owedTable(db),

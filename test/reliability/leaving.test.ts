@@ -25,8 +25,12 @@ function speedUp(stage: Stage): void {
 /** A `sync` that new tasks have brought into such a statement. */
 async function startLongStatement(stage: Stage) {
   expect((await stage.sync()).code).toBe(0)
-  slowDown(stage)
   stage.simulator.account.insert(20, { openShare: 0 })
+  // Once the mirror has been opened: it would be refused with somebody else's trigger on it.
+  const off = stage.simulator.onBeforeRequest(() => {
+    off()
+    slowDown(stage)
+  })
   const running = await stage.startUntilAsked(1, ['sync'])
   // The answer is on its way: give the statement the time to begin.
   await new Promise((resolve) => setTimeout(resolve, 700))

@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { configSchema } from '../../src/config/schema.ts'
 import { isMirrorError } from '../../src/errors.ts'
+import { takeLock } from '../../src/mirror/lock.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { createAccount } from '../../src/simulator/account.ts'
 import { idOf } from '../../src/simulator/content.ts'
 import { seeded } from '../../src/simulator/random.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { openSession, type WalkEnded } from '../../src/sync/session.ts'
+import { beginSession, type SessionOptions, type WalkEnded } from '../../src/sync/session.ts'
 import type { RunResult } from '../../src/sync/summary.ts'
 import type { Verdict } from '../../src/task.ts'
 import { Ledger } from './ledger.ts'
@@ -184,10 +185,9 @@ class Play {
       mirror: { path: this.#path },
     })
     const isWithin = plan.kill?.how === 'within'
-    if (plan.kill?.how === 'within') layFuse(this.#path, plan.kill.at)
     let mortal: MortalWriter | null = null
     try {
-      const session = openSession({
+      const session = this.#open(plan.kill, {
         path: this.#path,
         command: plan.request.command,
         now: now(),
@@ -221,6 +221,20 @@ class Play {
       // What was read ahead may still be on its way; nothing of it can reach the mirror.
       for (let turns = 0; turns < 200; turns += 1) await null
       if (isWithin) removeFuse(this.#path)
+    }
+  }
+
+  /** Opens the mirror as `openSession` does; the fuse is laid once the schema has been looked at. */
+  #open(kill: RunPlan['kill'], options: SessionOptions) {
+    const lock = takeLock(options.path, options.command, options.now)
+    const db = openWriter(options.path, options)
+    try {
+      if (kill?.how === 'within') layFuse(this.#path, kill.at)
+      return beginSession(db, options, lock.release)
+    } catch (error) {
+      db.close()
+      lock.release()
+      throw error
     }
   }
 

@@ -19,7 +19,7 @@ async function makeMirrored(tasks: number) {
   const path = scratch.path('mirror.sqlite')
   const sync = () => runSync(makeRunContext(simulator.url, path), FULL)
   await sync()
-  return { path, sync }
+  return { path, sync, simulator }
 }
 
 test('a mirror that turns out to be damaged where it is only read is called damaged', async () => {
@@ -58,10 +58,14 @@ test('a run whose mirror is taken away under it has failed', async () => {
 })
 
 test('a run whose end cannot be written down has failed', async () => {
-  const { path, sync } = await makeMirrored(30)
-  const meddler = new Database(path)
-  meddler.exec(`CREATE TRIGGER stops BEFORE UPDATE OF finished_at ON runs BEGIN SELECT raise(ABORT, 'no end'); END`)
-  meddler.close()
+  const { path, sync, simulator } = await makeMirrored(30)
+  // Once the mirror has been opened: it would be refused with somebody else's trigger on it.
+  const off = simulator.onBeforeRequest(() => {
+    off()
+    const meddler = new Database(path)
+    meddler.exec(`CREATE TRIGGER stops BEFORE UPDATE OF finished_at ON runs BEGIN SELECT raise(ABORT, 'no end'); END`)
+    meddler.close()
+  })
   const { exitCode, error, summary } = await sync()
   expect({ exitCode, outcome: summary.outcome }).toEqual({ exitCode: 1, outcome: 'failed' })
   expect(String(error)).toContain('no end')
