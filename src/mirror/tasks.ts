@@ -30,6 +30,10 @@ export interface TaskTable {
   /** Its id, where the row is no tombstone. */
   liveIdOf(seq: number): string | undefined
   changedAt(seq: number): number
+  /** What tells it apart from another task of the same id. */
+  identity(seq: number): Pick<TaskRow, 'user_id' | 'created_at'>
+  /** Id of a live task near this part (0 to 1) of all rows; undefined where there is none before it. */
+  liveIdNear(part: number): string | undefined
   insert(row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): number
   /** `insert` of an encoded row, see row-bytes.ts, whose columns SQLite reads where they are. */
   insertBytes(
@@ -63,6 +67,10 @@ export function taskTable(db: Db): TaskTable {
   const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
   const liveIdOf = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
   const changedAt = db.prepare('SELECT changed_at FROM tasks WHERE seq = ?').pluck()
+  const identity = db.prepare('SELECT user_id, created_at FROM tasks WHERE seq = ?').safeIntegers()
+  const liveUpTo = db
+    .prepare('SELECT id FROM tasks WHERE seq <= ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1')
+    .pluck()
   const insert = db.prepare(
     `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
      VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?)`,
@@ -116,6 +124,8 @@ export function taskTable(db: Db): TaskTable {
     },
     liveIdOf: (wanted) => liveIdOf.get(wanted) as string | undefined,
     changedAt: (wanted) => changedAt.get(wanted) as number,
+    identity: (wanted) => identity.get(wanted) as Pick<TaskRow, 'user_id' | 'created_at'>,
+    liveIdNear: (part) => liveUpTo.get(1 + Math.floor(part * Math.max(0, seq - 1))) as string | undefined,
     insert(row, contentHash, listHash, readAt, now) {
       seq += 1
       changeSeq += 1

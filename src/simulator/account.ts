@@ -10,7 +10,10 @@ import { type Presence, type TableOptions, TaskTable } from './task-table.ts'
 
 export type AccountOptions = TableOptions &
   PagingOptions &
-  Pick<SimulatorOptions, 'newest' | 'openInserts' | 'order' | 'shuffleTies' | 'capBytes' | 'hiddenFraction' | 'poison'>
+  Pick<
+    SimulatorOptions,
+    'idSeed' | 'newest' | 'openInserts' | 'order' | 'shuffleTies' | 'capBytes' | 'hiddenFraction' | 'poison'
+  >
 
 /** Epoch milliseconds. */
 export type Clock = () => number
@@ -261,13 +264,13 @@ export class Account {
   #isPoisoned(slots: readonly number[], from: number): boolean {
     return this.options.poison.some((entry) => {
       if (/^\d+$/.test(entry)) return Number(entry) >= from && Number(entry) < from + slots.length
-      const slot = slotOf(this.options.seed, entry)
+      const slot = slotOf(this.#idSeed, entry)
       return slot !== null && slots.includes(slot)
     })
   }
 
   #existing(id: string): number | null {
-    const slot = slotOf(this.options.seed, id)
+    const slot = slotOf(this.#idSeed, id)
     return slot !== null && slot < this.#tasks.length ? slot : null
   }
 
@@ -277,8 +280,12 @@ export class Account {
     return slot
   }
 
+  get #idSeed(): number {
+    return this.options.idSeed ?? this.options.seed
+  }
+
   #id(slot: number): string {
-    return idOf(this.options.seed, slot)
+    return idOf(this.#idSeed, slot)
   }
 
   #tell(kind: Change['kind'], slot: number): string {
@@ -292,11 +299,14 @@ export class Account {
 }
 
 /** Equal `createdAt` are told apart by the sequence of insertion. */
-function comparison({ order, seed }: Pick<AccountOptions, 'order' | 'seed'>, tasks: TaskTable): Compare {
+function comparison(
+  { order, seed, idSeed = seed }: Pick<AccountOptions, 'order' | 'seed' | 'idSeed'>,
+  tasks: TaskTable,
+): Compare {
   if (order === 'created_desc') return (a, b) => tasks.createdAt(b) - tasks.createdAt(a) || b - a
   if (order === 'created_asc') return (a, b) => tasks.createdAt(a) - tasks.createdAt(b) || a - b
-  if (order === 'id_asc') return (a, b) => headOf(seed, a) - headOf(seed, b)
-  if (order === 'id_desc') return (a, b) => headOf(seed, b) - headOf(seed, a)
+  if (order === 'id_asc') return (a, b) => headOf(idSeed, a) - headOf(idSeed, b)
+  if (order === 'id_desc') return (a, b) => headOf(idSeed, b) - headOf(idSeed, a)
   if (order === 'updated_desc') return (a, b) => tasks.touched(b) - tasks.touched(a)
   return (a, b) => a - b
 }

@@ -18,6 +18,8 @@ export interface TaskState {
 /** What all tasks of an account have in common. */
 export interface ContentOptions {
   seed: number
+  /** The seed of the ids; `seed` where there is none. */
+  idSeed?: number | undefined
   taskBytes: number
   oddities: number
 }
@@ -106,7 +108,7 @@ export function taskText(options: ContentOptions, state: TaskState, carries: Car
   const random = seeded(seed, slot, SALT.data)
   const fillerBytes = fillerFor(options.taskBytes, random)
 
-  let text = `{"id":"${idOf(seed, slot)}","userId":"${userOf(seed)}"`
+  let text = `{"id":"${idOf(options.idSeed ?? seed, slot)}","userId":"${userOf(seed)}"`
   if (carries === 'whole' || carries === 'noResult') text += `,"data":${dataText(random, fillerBytes, state, odd)}`
   text += `,"timeframe":${odd.timeframe ?? Math.floor(createdAt / 60_000) * 60_000 + (5 + state.revision) * 60_000}`
   text += `,"accuracy":${odd.accuracy ?? '"MINUTE"'},"systemStatus":"${state.systemStatus}","createdAt":${createdAt}`

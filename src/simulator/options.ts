@@ -45,6 +45,9 @@ const faultKind = z.enum(FAULT_KINDS)
 const table = {
   // The account
   seed: whole().default(1).describe('the same seed, clock and requests give the same account'),
+  idSeed: whole()
+    .optional()
+    .describe('the ids of the account with this seed, everything else of its own (default: the seed)'),
   tasks: whole().default(5000).describe('tasks at the start'),
   taskBytes: whole(1)
     .default(1000)

@@ -7,6 +7,7 @@ import type { ClientOptions } from '../service/client.ts'
 import { fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import { toolVersion } from '../version.ts'
+import { accountCheck } from './account.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 
 /** The configured base URL without a slash at its end. Throws `config-invalid` where there is none. */
@@ -58,11 +59,11 @@ export function refuseTooEarly(run: Run): void {
 }
 
 /**
- * Another base URL is refused before anything is sent, another account with the first window that shows it. Sets
- * `run.checkAccount`, which stores what was bound once it is called.
+ * Another base URL is refused before anything is sent, another account with the first answers that show it. Sets
+ * `run.account`, which stores what was bound once an answer has been seen.
  */
 export function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
-  const { facts, request, opened } = run
+  const { facts, request } = run
   if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
     throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
       facts: { mirror: facts.base_url, asked: baseUrl },
@@ -72,17 +73,6 @@ export function bindService(run: Run, baseUrl: string, apiKey: string | null): v
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
   const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
-  run.checkAccount = async (known) => {
-    run.checkAccount = null
-    if (changed && known === 0 && opened.liveTasks > 0 && request.rebind !== true) {
-      throw new MirrorError(
-        'other-account',
-        'The API key is another one, and its account shares no task with this mirror',
-        {
-          hint: 'Use the key of this account, another file with --db, or accept the account with `task-mirror sync --rebind`. Nothing was written.',
-        },
-      )
-    }
-    await learn(run, { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined })
-  }
+  const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined }
+  run.account = accountCheck(run, { hasOtherKey: changed, onBegun: () => learn(run, bound) })
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import type { Log } from '../log.ts'
 import type { Progress } from '../progress.ts'
 import type { Service } from '../service/service.ts'
+import type { Shown } from './identity.ts'
 import type { SyncRequest } from './plan.ts'
 import type { Opened } from './session.ts'
 import type { Writer } from './thread.ts'
@@ -20,6 +21,16 @@ export interface RunContext {
   random: () => number
 }
 
+/** Whether the service's tasks are those of this mirror. */
+export interface AccountCheck {
+  /** The key is not the one of the last run. */
+  hasOtherKey: boolean
+  /** False until an answer has shown something. */
+  isBegun(): boolean
+  /** To be called with what every answer shows, before anything of it is taken in. Throws `other-account`. */
+  saw(shown: Shown): Promise<void>
+}
+
 /** A run under way. */
 export interface Run extends Omit<RunContext, 'apiKey'> {
   service: Service
@@ -30,8 +41,7 @@ export interface Run extends Omit<RunContext, 'apiKey'> {
   facts: Opened['facts']
   /** Why the run can only be `partial`, one sentence each. */
   notes: string[]
-  /** Throws `other-account` where a window shows that the key belongs to another one; null once that is settled. */
-  checkAccount: ((known: number) => Promise<void>) | null
+  account: AccountCheck
 }
 
 /** Stores facts in the mirror and in the run. */

@@ -1,8 +1,10 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
 import type { OwedReason } from '../mirror/owed.ts'
 import type { RunCounts } from '../mirror/runs.ts'
+import { shapeTask } from '../mirror/shape.ts'
 import { type Detail, readDetail } from '../service/wire.ts'
-import { countOutcome, type ListedOutcome, takeDetail } from './intake.ts'
+import { identityOf, isOther, ROUNDED_MS, type Shown } from './identity.ts'
+import { anotherTask, countOutcome, isAnother, type ListedOutcome, takeDetail } from './intake.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
 /** What came of asking for one task by its id. */
@@ -32,9 +34,9 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
   function takeFound(step: DetailStep & { kind: 'found' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
     const { item } = held.get(step.handle) as Detail
     held.delete(step.handle)
-    const aside = (reason: string, message: string, raw: string): DetailOutcome => {
+    const aside = (reason: string, message: string, raw: string, identity = raw): DetailOutcome => {
       const added = tables.setAside.add(
-        { source: 'detail', skip: null, taskId: step.taskId, reason, message, raw },
+        { source: 'detail', skip: null, taskId: step.taskId, reason, message, raw, identity },
         runId,
         now,
       )
@@ -54,6 +56,11 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
       )
     }
     const known = tables.tasks.find(step.taskId)
+    const shown = shapeTask(item.task)
+    if (isAnother(tables, writing.rules, known, shown, ROUNDED_MS)) {
+      const { reason, message, raw, identity } = anotherTask(shown)
+      return aside(reason, message, raw, identity)
+    }
     if (known !== undefined && (writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt)
       return 'older'
     const taken = takeDetail(tables, writing.rules, known, item.task, step.readAt, now)
@@ -102,6 +109,15 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
         writing.runs.count(runId, counts)
         return taken
       })
+    },
+
+    /** What an answer for the id shows of the mirror's task. */
+    shownByDetail(handle: number, taskId: string): Shown {
+      const { item } = held.get(handle) as Detail
+      const known = tables.tasks.find(taskId)
+      if (known === undefined || item?.kind !== 'task' || item.task.id !== taskId) return { known: 0, others: 0 }
+      const identity = identityOf(tables.tasks.identity(known.seq))
+      return { known: 1, others: isOther(identity, identityOf(shapeTask(item.task)), ROUNDED_MS) ? 1 : 0 }
     },
 
     dropDetail: (handle: number): void => void held.delete(handle),

@@ -7,6 +7,7 @@ import type { ClientOptions } from '../service/client.ts'
 import type { Traffic } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import { UNBOUND } from './account.ts'
 import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { startWriter } from './thread.ts'
@@ -52,6 +53,7 @@ export async function runErrand<T>(
     rejectedMaxBytes: rejected.maxBytes,
     finalStatuses: sync.finalStatuses,
     oweDetails: sync.details !== 'never',
+    acceptOthers: false,
     dryRun: false,
     gathering: BY_ITSELF,
   })
@@ -68,7 +70,7 @@ export async function runErrand<T>(
       opened,
       facts: { ...opened.facts },
       notes: [],
-      checkAccount: null,
+      account: UNBOUND,
     }
     try {
       refuseTooEarly(run)

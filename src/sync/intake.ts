@@ -8,6 +8,7 @@ import type { SetAsideTable } from '../mirror/set-aside.ts'
 import { sameContent, shapeTask, taskText } from '../mirror/shape.ts'
 import type { KnownTask, TaskTable } from '../mirror/tasks.ts'
 import type { JsonObject, Task, TaskRow } from '../task.ts'
+import { identityOf, isOther } from './identity.ts'
 
 export interface Tables {
   tasks: TaskTable
@@ -19,6 +20,8 @@ export interface IntakeRules {
   finalStatuses: ReadonlySet<string>
   /** Whether a missing part owes a detail; false for `--details never`. */
   oweDetails: boolean
+  /** Whether a known id with another `createdAt` or `userId` replaces the task: `--rebind`. */
+  acceptOthers: boolean
 }
 
 /** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
@@ -44,6 +47,30 @@ export function layOver(stored: Task, listed: Task): Task {
     if (isObject(below) && isObject(above)) merged[part] = { ...below, ...above }
   }
   return merged as Task
+}
+
+/** Whether an answer with `shown` is about another task than the live one the mirror holds under its id. */
+export function isAnother(
+  tables: Tables,
+  rules: IntakeRules,
+  known: KnownTask | undefined,
+  shown: TaskRow,
+  toleranceMs = 0,
+): boolean {
+  // An id that was given up may be given away again.
+  if (known === undefined || known.deletedAt !== null || rules.acceptOthers) return false
+  return isOther(identityOf(tables.tasks.identity(known.seq)), identityOf(shown), toleranceMs)
+}
+
+/** What is set aside of such an answer: once, however often that task changes. */
+export function anotherTask(shown: TaskRow) {
+  return {
+    taskId: shown.id,
+    reason: 'other-identity',
+    message: `The service shows the id ${shown.id} with another createdAt or userId than the mirror's task has`,
+    raw: taskText(shown),
+    identity: `${shown.id}\n${shown.created_at}\n${shown.user_id}`,
+  }
 }
 
 /** A task as the list gave it, ready for the mirror. */

@@ -4,6 +4,7 @@ import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import type { Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
+import type { Shown } from './identity.ts'
 import type { Writer } from './thread.ts'
 import type { ParsedList } from './writing.ts'
 
@@ -26,8 +27,8 @@ export interface ListSourceOptions {
   total: number | null
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
-  /** Called with the first window before anything is taken in: the place to refuse another account. */
-  onFirst?(window: ItemsWindow, known: number): Promise<void>
+  /** Called with every window before any of it is taken in: the place to refuse another account. */
+  onShown?(shown: Shown): Promise<void>
 }
 
 /** A short walk has no use for more. */
@@ -38,7 +39,6 @@ export function listSource(options: ListSourceOptions): ListSource {
   const ahead = new Map<string, Promise<Asked>>()
   const foreseen = new Map<string, Promise<Asked>>()
   const over = new AbortController()
-  let first = true
   let reads = 0
   /** Where windows lie if the first one comes as long as it was asked for. */
   let guess: { skip: number; stride: number } | null = null
@@ -131,13 +131,10 @@ export function listSource(options: ListSourceOptions): ListSource {
         depth = allowanceOf(concurrency, concurrency)
         readAhead(skip + guess.stride, guess.stride, take)
       }
-      const { known, ...viewed } = await writer.view(handle, walkId)
+      const { known, others, ...viewed } = await writer.view(handle, walkId)
       const { startedAt, serviceDate } = answer
       const window: ItemsWindow = { kind: 'items', skip, asked: take, handle, startedAt, serviceDate, ...viewed }
-      if (first) {
-        first = false
-        await options.onFirst?.(window, known)
-      }
+      await options.onShown?.({ known, others })
       return window
     },
 

@@ -1,6 +1,7 @@
 // Open tasks that this run has not met: by id, or by the windows they lie in where that takes fewer requests
 // (design.md 6.3).
 import { isCreatedOrder } from '../walk/order.ts'
+import { seeAccount } from './account.ts'
 import type { Run } from './context.ts'
 import { askForAll } from './details.ts'
 
@@ -28,6 +29,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   const { writer, now, request, config } = run
   if (request.details === 'never') return
   let due = await writer.due('open', now(), limit)
+  if (due.length > 0) await seeAccount(run)
   if (due.length > FEW && isCreatedOrder(run.facts.order ?? null)) {
     const places = await writer.placesOf(
       due.map(({ seq }) => seq),

@@ -174,7 +174,7 @@ function provenFacts(run: Run, cap: Cap, total: Total, { listWhole }: DetailFind
 async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: Page }> {
   const start = await readStart(asker)
   if ('kind' in start) throw unlisted(start)
-  await run.checkAccount?.(await run.writer.knownCount(start.ids))
+  await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
   return { start, page: asker.first() as Page }
 }
 

@@ -106,9 +106,9 @@ async function peekOrder(run: Run) {
   const answer = await run.service.list({ skip: 0, take: window }, (raw) => run.writer.parseList(raw))
   if (answer.kind !== 'ok') return null
   const { handle } = answer.value
-  const { ids, moments, known } = await run.writer.view(handle, 0)
+  const { ids, moments, known, others } = await run.writer.view(handle, 0)
   await run.writer.dropWindow(handle)
-  await run.checkAccount?.(known)
+  await run.account.saw({ known, others })
   const evidence = noEvidence()
   observe(evidence, ids, moments, 0)
   return orderShown(evidence, settleMs).order

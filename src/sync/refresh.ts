@@ -1,6 +1,6 @@
 // `get --refresh`: one task asked for by id and taken in like any other detail.
 import { EXIT, MirrorError } from '../errors.ts'
-import type { Answer } from '../service/service.ts'
+import type { Answer, Ok } from '../service/service.ts'
 import type { RunContext } from './context.ts'
 import { askForTask, foundStep, isFound } from './details.ts'
 import { runErrand } from './errand.ts'
@@ -19,8 +19,7 @@ export async function refreshTask(context: RunContext, id: string): Promise<Refr
     const detail = await askForTask(run, id)
     const { answer } = detail
     if (!isFound(detail)) return { value: { isCurrent: false, why: absent(id, answer) }, exitCode: EXIT.partial }
-    // A task that the mirror holds already proves that the account is still the same.
-    await run.checkAccount?.(await run.writer.knownCount([id]))
+    await run.account.saw(await run.writer.shownByDetail((answer as Ok<ParsedAnswer>).value.handle, id))
     const [taken] = await run.writer.takeDetails([foundStep(detail)], run.now())
     if (taken?.outcome !== 'set-aside') return { value: { isCurrent: true, why: null }, exitCode: EXIT.done }
     const why = `The service's answer for ${id} cannot be taken in; it was set aside, see \`task-mirror rejected\``

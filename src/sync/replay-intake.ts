@@ -1,8 +1,9 @@
 // Set-aside items on the writing side: taken in from their own raw text where that can be read now.
 import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../mirror/replay.ts'
+import { shapeTask } from '../mirror/shape.ts'
 import { type PageItem, readItemText } from '../service/wire.ts'
 import type { Task } from '../task.ts'
-import { countOutcome, takeDetail, takeListed } from './intake.ts'
+import { countOutcome, isAnother, takeDetail, takeListed } from './intake.ts'
 import { prepareTask } from './prepare.ts'
 import type { Writing } from './writing.ts'
 
@@ -30,6 +31,7 @@ export function replayIntake(writing: Writing) {
     const listed = item.source === 'list' ? prepareTask(task, rules.finalStatuses) : null
     const known = tables.tasks.find(task.id, listed?.hash)
     if (known !== undefined) {
+      if (isAnother(tables, rules, known, shapeTask(task))) return false
       // An old text neither replaces newer content nor takes a tombstone back.
       if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
       if (known.readAt >= item.seenAt) return true

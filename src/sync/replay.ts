@@ -81,8 +81,7 @@ async function refetch(run: Run, taskId: string): Promise<boolean> {
   })
   const detail = { taskId, readAt, answer }
   if (!isFound(detail) || answer.kind !== 'ok') return false
-  // A task that the mirror holds already proves that the account is still the same.
-  await run.checkAccount?.(await writer.knownCount([taskId]))
+  await run.account.saw(await writer.shownByDetail(answer.value.handle, taskId))
   const [taken] = await writer.takeDetails([{ kind: 'found', taskId, handle: answer.value.handle, readAt }], now())
   return taken?.outcome !== 'set-aside' && taken?.outcome !== 'failed'
 }

@@ -5,6 +5,7 @@ import type { Gathering } from '../mirror/commits.ts'
 import type { Service } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import { seeAccount, UNBOUND } from './account.ts'
 import { conclude, type Ended, fallShort } from './conclude.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
 import type { Run, RunContext } from './context.ts'
@@ -56,7 +57,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     opened,
     facts: { ...opened.facts },
     notes: [],
-    checkAccount: null,
+    account: UNBOUND,
   }
   const progress: Ended = { plan: [], verdicts: [], drift: 0, codes: [] }
   let error: unknown = null
@@ -110,6 +111,7 @@ function openWriterThread({ config, now }: RunContext, request: SyncRequest): Pr
     rejectedMaxBytes: rejected.maxBytes,
     finalStatuses: sync.finalStatuses,
     oweDetails: (request.details ?? sync.details) !== 'never',
+    acceptOthers: request.rebind === true,
     dryRun: request.dryRun === true,
     gathering: GATHERING,
   })
@@ -203,19 +205,9 @@ function goesOn(plan: PlanStep[]): boolean {
 }
 
 async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
-  // By id nothing shows that the key belongs to another account: a window of the list does.
-  if (run.checkAccount !== null) await run.checkAccount(await knownInFirstWindow(run))
+  await seeAccount(run)
   const { missing } = await askForAll(run, ids, 'detail', 'details')
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
-}
-
-async function knownInFirstWindow(run: Run): Promise<number> {
-  const { service, writer, config } = run
-  const answer = await service.list({ skip: 0, take: config.sync.window }, (raw) => writer.parseList(raw))
-  if (answer.kind !== 'ok') return 0
-  const { known } = await writer.view(answer.value.handle, 0)
-  await writer.dropWindow(answer.value.handle)
-  return known
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

@@ -17,7 +17,9 @@ import { type RunCounts, type RunEnd, runTable } from '../mirror/runs.ts'
 import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
 import { placesOf, taskTable } from '../mirror/tasks.ts'
 import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../mirror/walks.ts'
+import type { Moment } from '../task.ts'
 import { detailIntake } from './details-intake.ts'
+import { identityOf, isOther, type Shown } from './identity.ts'
 import type { Tables } from './intake.ts'
 import { nextOpenCheck } from './open-checks.ts'
 import { replayIntake } from './replay-intake.ts'
@@ -37,6 +39,8 @@ export interface SessionOptions {
   finalStatuses: string[]
   /** Whether a part the list does not carry owes a detail. */
   oweDetails: boolean
+  /** A known id with another `createdAt` or `userId` replaces the task instead of being set aside. */
+  acceptOthers: boolean
   /** Everything is rolled back at the end; a mirror that is missing is made elsewhere and removed. */
   dryRun: boolean
   /** Windows that share a transaction. What a kill takes back is asked for again by the next run. */
@@ -124,7 +128,11 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     db,
     runId,
     tables,
-    rules: { finalStatuses: new Set(options.finalStatuses), oweDetails: options.oweDetails },
+    rules: {
+      finalStatuses: new Set(options.finalStatuses),
+      oweDetails: options.oweDetails,
+      acceptOthers: options.acceptOthers,
+    },
     walks,
     runs,
     seen,
@@ -219,8 +227,20 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
     placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(db, seqs, newestFirst),
 
-    /** How many of `ids` the mirror holds, tombstones included. */
-    knownCount: (ids: string[]): number => ids.filter((id) => tasks.find(id) !== undefined).length,
+    /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
+    shownBy(ids: string[], moments: Moment[]): Shown {
+      const shown = { known: 0, others: 0 }
+      for (const [index, id] of ids.entries()) {
+        const known = tasks.find(id)
+        if (known === undefined) continue
+        shown.known += 1
+        const listed = { userId: null, createdAt: moments[index] ?? null }
+        if (isOther(identityOf(tasks.identity(known.seq)), listed)) shown.others += 1
+      }
+      return shown
+    },
+    /** The live tasks at these parts (0 to 1) of all rows, each once. */
+    liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
 
     owedCount: (reason: OwedReason): number => owed.count(reason),
     /** A candidate that this run has met is none any more. */

@@ -94,7 +94,7 @@ async function countTasks(run: Run): Promise<{ service: number | null; why: stri
   try {
     const start = await readStart(asker)
     if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }
-    await run.checkAccount?.(await run.writer.knownCount(start.ids))
+    await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
     const past = await findPastEnd(asker, start)
     const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)
     // A page that is filtered hides how many there are.

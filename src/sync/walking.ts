@@ -54,7 +54,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     concurrency: run.config.service.concurrency,
     total: task.total,
     ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
-    onFirst: async (_, known) => run.checkAccount?.(known),
+    onShown: (shown) => run.account.saw(shown),
   })
   const resume =
     task.resume == null ? undefined : { state: task.resume.state as WalkState, firstWindow: task.resume.firstWindow }

@@ -152,11 +152,11 @@ export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
       const { looked, after } = early ?? { looked: call('look', [handle, walkId]) as Promise<Looked>, after: count }
       window.asked = null
       window.viewed = null
-      const { met, held: heldBefore, known } = await told(looked)
+      const { met, held: heldBefore, known, others } = await told(looked)
       throwFailed()
       bringUpToDate(met, ids, walkId, after)
       window.viewed = { walkId, met, after: count }
-      return { ids, moments, met, held: heldBefore, known }
+      return { ids, moments, met, held: heldBefore, known, others }
     },
 
     standing: (handle) => call('standing', [handle]) as Promise<Standing>,

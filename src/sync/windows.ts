@@ -1,12 +1,14 @@
 // Windows on the writing side: looked up with the walk's marks, taken in with everything that describes them. Knows what
 // prepare.ts made of the answer, and the mirror; not the network.
 import type { Marks } from '../mirror/marks.ts'
+import { rowOf } from '../mirror/row-bytes.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import type { KnownTask } from '../mirror/tasks.ts'
 import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
-import { countOutcome, type ListedTask, takeListed } from './intake.ts'
+import { identityOf, isOther } from './identity.ts'
+import { anotherTask, countOutcome, isAnother, type ListedTask, takeListed } from './intake.ts'
 import { type HashedWindow, listedHash, listedTask, type PreparedWindow, release, withHashes } from './prepare.ts'
 import type { Writing } from './writing.ts'
 
@@ -14,8 +16,9 @@ import type { Writing } from './writing.ts'
 export interface Looked {
   met: Uint8Array
   held: Uint8Array
-  /** How many of them the mirror holds. */
+  /** How many of them the mirror holds, and how many of these carry another `createdAt` or `userId`. */
   known: number
+  others: number
 }
 
 export interface Viewed extends Looked {
@@ -94,6 +97,10 @@ export function windowIntake(writing: Writing) {
     window.ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id, listedHash(window, index)))),
   )
 
+  function isOtherThan(seq: number, window: HashedWindow, index: number): boolean {
+    return isOther(identityOf(tables.tasks.identity(seq)), identityOf(rowOf(listedTask(window, index).bytes)))
+  }
+
   /** What the mirror and the marks of `walkId` say of the items of a window, as they are now. */
   function look(handle: number, walkId: number): Looked {
     const holding = held.get(handle) as Held
@@ -102,16 +109,18 @@ export function windowIntake(writing: Writing) {
     const met = new Uint8Array(ids.length)
     const heldBefore = new Uint8Array(ids.length)
     let known = 0
+    let others = 0
     holding.known = findAll(holding.window, holding.unfit)
     holding.known.forEach((row, index) => {
       if (row !== undefined) {
         known += 1
+        if (!row.isListedSo && isOtherThan(row.seq, holding.window, index)) others += 1
         met[index] = marks.has(row.seq) ? 1 : 0
         heldBefore[index] = row.seq <= marks.highestBefore ? 1 : 0
       } else if (holding.unfit.has(index)) met[index] = writing.unfitMet.has(ids[index] as string) ? 1 : 0
     })
     holding.viewedAt = writing.pieces()
-    return { met, held: heldBefore, known }
+    return { met, held: heldBefore, known, others }
   }
 
   return {
@@ -163,7 +172,7 @@ export function windowIntake(writing: Writing) {
           const known =
             changed(id) || inWindow.has(id) ? tables.tasks.find(id, listedHash(window, index)) : holding.known[index]
           inWindow.add(id)
-          const seq = takeTask(listedTask(window, index), known, step, counts)
+          const seq = takeTask(listedTask(window, index), known, step, step.skip + index, counts)
           if (marks?.add(seq) === true) taken.newlyMet += 1
         })
         marks?.save()
@@ -215,8 +224,19 @@ export function windowIntake(writing: Writing) {
     listed: ListedTask,
     known: KnownTask | undefined,
     step: TakeIn,
+    place: number,
     counts: Partial<RunCounts>,
   ): number {
+    if (known?.isListedSo === false) {
+      const shown = rowOf(listed.bytes)
+      if (isAnother(tables, writing.rules, known, shown)) {
+        const item = { source: 'list' as const, skip: place, ...anotherTask(shown) }
+        if (tables.setAside.add(item, runId, step.now)) counts.rejected = (counts.rejected ?? 0) + 1
+        // Set aside is met.
+        writing.seen.add(known.seq)
+        return known.seq
+      }
+    }
     // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
     const newer =
       known !== undefined &&

@@ -21,6 +21,7 @@ export const FAR = 1_000_000_000
 /** The first window of the list and the largest size at which it was answered. */
 export interface Start {
   ids: string[]
+  moments: Moment[]
   take: number
   /** What a larger one was answered with; null where the first size asked for was answered. */
   larger: { take: number; answer: Exclude<Seen, { kind: 'items' }> } | null
@@ -31,7 +32,7 @@ export async function readStart(pager: Pager): Promise<Start | Exclude<Seen, { k
   let larger: Start['larger'] = null
   for (const take of [1000, 100, 10, 1]) {
     const answer = await pager.read(0, take)
-    if (answer.kind === 'items') return { ids: answer.ids, take, larger }
+    if (answer.kind === 'items') return { ids: answer.ids, moments: answer.moments, take, larger }
     larger = { take, answer }
   }
   return (larger as NonNullable<Start['larger']>).answer

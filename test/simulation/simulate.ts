@@ -197,6 +197,7 @@ class Play {
         rejectedMaxBytes: 1_000_000,
         finalStatuses: [...FINAL_STATUSES],
         oweDetails: true,
+        acceptOthers: plan.request.rebind === true,
         dryRun: false,
         gathering: { pieces: 1 + (this.#scenario.seed % 4), ms: Number.POSITIVE_INFINITY },
       })

@@ -17,7 +17,7 @@ function noted({
   const sizes = new Map<number, number>()
   const looked = (handle: number): Looked => {
     const size = sizes.get(handle) as number
-    return { met: new Uint8Array(size), held: new Uint8Array(size).fill(1), known: size }
+    return { met: new Uint8Array(size), held: new Uint8Array(size).fill(1), known: size, others: 0 }
   }
   const relay = windowRelay(
     async (method, args) => {

@@ -1,0 +1,54 @@
+// Whose answer it is: a task is its id with `createdAt` and `userId`, for other accounts may count their ids from 1 as well.
+// Whether answers come from another account, as a pure function of what they showed.
+import type { Integer, TaskRow } from '../task.ts'
+
+/** What tells two tasks of one id apart; null where it is not known. */
+export interface Identity {
+  userId: string | null
+  /** Epoch ms. */
+  createdAt: Integer | null
+}
+
+export function identityOf({ user_id, created_at }: Pick<TaskRow, 'user_id' | 'created_at'>): Identity {
+  return { userId: user_id, createdAt: created_at }
+}
+
+/** What answers showed of tasks that the mirror holds, tombstones included. */
+export interface Shown {
+  known: number
+  /** Of these, how many carry another `createdAt` or `userId` than the mirror's. */
+  others: number
+}
+
+/** A detail may tell the moment of creation more or less finely than the list does, ms. */
+export const ROUNDED_MS = 999
+
+/** Whether both are known and different; `toleranceMs`: how far the moments of one task may lie apart. */
+export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boolean {
+  if (held.userId !== null && shown.userId !== null && held.userId !== shown.userId) return true
+  if (held.createdAt === null || shown.createdAt === null) return false
+  const apart = BigInt(held.createdAt) - BigInt(shown.createdAt)
+  return apart > BigInt(toleranceMs) || -apart > BigInt(toleranceMs)
+}
+
+/** Fewer known tasks than this may be a few whose ids were given away again. */
+const FEW = 10
+
+/** `ask`: look known tasks up by id first, for what was shown is too little to tell. */
+export type AccountJudgement = 'same' | 'other' | 'ask'
+
+/**
+ * What `shown` says of an account whose mirror holds live tasks. `isAsked`: known tasks have been looked up already;
+ * `hasOtherKey`: the key is not the one of the last run, so that sharing nothing is a sign.
+ */
+export function judgeAccount(
+  shown: Shown,
+  { isAsked, hasOtherKey }: { isAsked: boolean; hasOtherKey: boolean },
+): AccountJudgement {
+  if (shown.known === 0) {
+    if (hasOtherKey) return 'other'
+    return isAsked ? 'same' : 'ask'
+  }
+  if (shown.others * 2 <= shown.known) return 'same'
+  return shown.known < FEW && !isAsked ? 'ask' : 'other'
+}

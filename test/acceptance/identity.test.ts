@@ -1,0 +1,106 @@
+// Issue 12: a task is its id with createdAt and userId. Another account that counts its ids alike is refused; single tasks
+// that carry another identity are set aside.
+import { describe, expect, test } from 'vitest'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { makeStage, SOAK, type Stage } from './stage.ts'
+
+const IDS = 7
+
+const content = (stage: Stage) => stage.rows('SELECT * FROM tasks ORDER BY seq')
+const waiting = (stage: Stage) =>
+  stage.rows<{ task_id: string }>(
+    "SELECT task_id FROM rejected_items WHERE reason = 'other-identity' AND replayed_at IS NULL",
+  )
+
+/** What the stage's address shows from now on. */
+async function replaceAccount(stage: Stage, options: Partial<SimulatorOptions>) {
+  const { port } = stage.simulator
+  await stage.simulator.close()
+  return startSimulator({ port, compression: 'none', ...options })
+}
+
+describe.concurrent('another account with the same ids ends with 7, and nothing is written', () => {
+  test.for([
+    { order: 'created_desc', key: 'another key', tasks: 300 },
+    { order: 'created_desc', key: '', tasks: 300 },
+    { order: 'created_asc', key: '', tasks: 300 },
+    { order: 'id_asc', key: '', tasks: 300 },
+    // Its newest tasks are not known: the mirror's are looked up by id.
+    { order: 'created_desc', key: '', tasks: 2_000 },
+    { order: 'created_desc', key: '', tasks: 5 },
+  ] as const)('$order, key "$key", $tasks tasks', async ({ order, key, tasks }) => {
+    await using stage = await makeStage({ seed: IDS, tasks: 300, order, openFraction: 0.05 })
+    expect((await stage.sync()).code).toBe(0)
+    const before = content(stage)
+    await using other = await replaceAccount(stage, { seed: 99, idSeed: IDS, tasks, order, key })
+    const env: Record<string, string> = key === '' ? {} : { TASK_MIRROR_API_KEY: key }
+    const id = other.account.idAt(0)
+    const others = [['backfill'], ['backfill', '--since', '400d'], ['backfill', '--id', id], ['get', '--refresh', id]]
+    for (const args of [['sync'], ...(key === '' && !SOAK ? [['sync', '--full']] : others)]) {
+      const { code, stderr } = await stage.runHere([...args, '--json'], env)
+      expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringContaining('other-account') })
+      expect(content(stage)).toEqual(before)
+    }
+    expect(waiting(stage)).toEqual([])
+    const accepted = await stage.runHere(['sync', '--full', '--rebind', '--allow-mass-delete', '--json'], env)
+    expect(accepted.code).toBe(0)
+    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(tasks)
+  })
+})
+
+describe.concurrent('single ids that were given to other tasks', () => {
+  const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
+
+  test.for(['created_desc', 'created_asc', 'id_asc'] as const)('are told once and set aside, %s', async (order) => {
+    await using stage = await makeStage({ tasks: 300, order, openFraction: 0 })
+    await stage.sync()
+    const before = content(stage)
+    const { account } = stage.simulator
+    const [first, second] = [account.idAt(1), account.idAt(298)] as [string, string]
+    account.replaceText(first, changed(account.get(first) as string, { userId: 'somebody else' }))
+    account.replaceText(second, changed(account.get(second) as string, { createdAt: 1_700_000_000_000 }))
+    const { code, summary } = await stage.sync('--full')
+    expect({ code, ...summary }).toMatchObject({ code: 3, rejected: 2, updated: 0, inserted: 0, deleted: 0 })
+    expect(
+      waiting(stage)
+        .map(({ task_id }) => task_id)
+        .sort(),
+    ).toEqual([first, second].sort())
+    // It is no news a second time, and neither is it when the other task changes.
+    account.replaceText(first, changed(account.get(first) as string, { systemStatus: 'FAILED' }))
+    expect(await stage.sync('--full')).toMatchObject({ code: 0, summary: { rejected: 0 } })
+    expect(content(stage)).toEqual(before)
+    expect((await stage.runHere(['rejected', '--replay'])).code).toBe(3)
+    expect(content(stage)).toEqual(before)
+    expect(await stage.sync('--full', '--rebind')).toMatchObject({ code: 0, summary: { updated: 2 } })
+    expect(waiting(stage)).toEqual([])
+    expect(stage.value('SELECT user_id FROM tasks WHERE id = ?', first)).toBe('somebody else')
+  })
+
+  test('by id they replace nothing either', async () => {
+    await using stage = await makeStage({ tasks: 300, openFraction: 0 })
+    await stage.sync()
+    const { account } = stage.simulator
+    const id = account.idAt(5)
+    const text = account.get(id) as string
+    account.replaceText(id, text, changed(text, { userId: 'somebody else' }))
+    const { code, summary } = await stage.runJson(['backfill', '--id', id])
+    expect({ code, rejected: summary.rejected, updated: summary.updated }).toEqual({ code: 3, rejected: 1, updated: 0 })
+    expect(stage.value('SELECT user_id FROM tasks WHERE id = ?', id)).toBe(JSON.parse(text).userId)
+  })
+
+  test('an id whose task is known to be deleted may be given away again', async () => {
+    await using stage = await makeStage({ tasks: 300, openFraction: 0 })
+    await stage.sync()
+    const { account } = stage.simulator
+    const id = account.idAt(5)
+    const text = account.get(id) as string
+    account.remove([id])
+    expect((await stage.sync('--full')).summary.deleted).toBe(1)
+    account.replaceText(id, changed(text, { userId: 'somebody else' }))
+    account.restore([id])
+    expect(await stage.sync('--full')).toMatchObject({ code: 0, summary: { restored: 1, rejected: 0 } })
+    expect(stage.value('SELECT user_id FROM live_tasks WHERE id = ?', id)).toBe('somebody else')
+  })
+})

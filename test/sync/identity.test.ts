@@ -1,0 +1,50 @@
+// Whose answers they are, as tables.
+import { describe, expect, test } from 'vitest'
+import { type Identity, isOther, judgeAccount, ROUNDED_MS } from '../../src/sync/identity.ts'
+
+const held: Identity = { userId: 'ann', createdAt: 1_000_000n }
+
+describe('another task under the same id', () => {
+  test.each<[string, Identity, boolean]>([
+    ['the same', { userId: 'ann', createdAt: 1_000_000 }, false],
+    ['another user', { userId: 'bob', createdAt: 1_000_000 }, true],
+    ['created a millisecond later', { userId: 'ann', createdAt: 1_000_001 }, true],
+    ['created a millisecond earlier', { userId: 'ann', createdAt: 999_999 }, true],
+    ['neither shown', { userId: null, createdAt: null }, false],
+    ['no user shown, the same moment', { userId: null, createdAt: 1_000_000 }, false],
+    ['no moment shown, another user', { userId: 'bob', createdAt: null }, true],
+    ['beyond a double', { userId: 'ann', createdAt: 9_007_199_254_740_993n }, true],
+  ])('%s', (_, shown, expected) => {
+    expect(isOther(held, shown)).toBe(expected)
+    expect(isOther(shown, held)).toBe(expected)
+  })
+
+  test('a detail may round the moment to whole seconds, but no further', () => {
+    expect(isOther(held, { userId: 'ann', createdAt: 1_000_999 }, ROUNDED_MS)).toBe(false)
+    expect(isOther(held, { userId: 'ann', createdAt: 1_001_000 }, ROUNDED_MS)).toBe(true)
+    expect(isOther(held, { userId: 'bob', createdAt: 1_000_000 }, ROUNDED_MS)).toBe(true)
+  })
+})
+
+describe('another account', () => {
+  const asked = { isAsked: true, hasOtherKey: false }
+  const unasked = { isAsked: false, hasOtherKey: false }
+  test.each([
+    ['nothing known: known tasks are looked up', { known: 0, others: 0 }, unasked, 'ask'],
+    ['nothing known and nothing found by id: everything may be gone', { known: 0, others: 0 }, asked, 'same'],
+    ['nothing known and another key', { known: 0, others: 0 }, { isAsked: false, hasOtherKey: true }, 'other'],
+    ['a single one is another', { known: 300, others: 1 }, unasked, 'same'],
+    ['half of them', { known: 300, others: 150 }, unasked, 'same'],
+    ['most of them', { known: 300, others: 151 }, unasked, 'other'],
+    ['most of a few: known tasks are looked up', { known: 3, others: 2 }, unasked, 'ask'],
+    ['most of a few, looked up too', { known: 8, others: 7 }, asked, 'other'],
+    [
+      'the key says nothing where tasks are shared',
+      { known: 5, others: 0 },
+      { isAsked: false, hasOtherKey: true },
+      'same',
+    ],
+  ] as const)('%s', (_, shown, given, expected) => {
+    expect(judgeAccount(shown, given)).toBe(expected)
+  })
+})
