@@ -66,6 +66,8 @@ export interface Scenario {
   failures: { list: number; refusedList: number; get: number; unreachable: number }
   /** From some request of a run on, every id is answered as if it were unknown. */
   outages: boolean
+  /** The run, from 1, in which another account with the same ids answers; none where absent. */
+  takeover?: number
   /** What is odd about the service beyond the account's own quirks; none where absent. */
   oddity?: Oddity
   runs: RunPlan[]
@@ -132,7 +134,7 @@ export function scenarioOf(seed: number): Scenario {
   const hasDate = random.chance(0.7)
   const shaky = mood === 'stormy' || random.chance(0.15)
   const settleMs = random.pick([0, MINUTE, MINUTE, MINUTE, HOUR])
-  return {
+  return withMore({
     seed,
     account,
     poisoned: random.chance(0.04) ? 1 + random.int(4) : 0,
@@ -156,13 +158,23 @@ export function scenarioOf(seed: number): Scenario {
     },
     outages: shaky && random.chance(0.5),
     runs: Array.from({ length: 1 + random.int(4) }, (_, index) => runOf(random, index)),
-  }
+  })
+}
+
+/** `scenario` with what came to the stories later: drawn by itself, so that older seeds stay what they were. */
+function withMore(scenario: Scenario): Scenario {
+  const { seed, failures, outages, runs } = scenario
+  const random = seeded(seed, 0x1550e12)
+  const more: Partial<Scenario> = {}
+  const isSteady = !outages && Object.values(failures).every((chance) => chance === 0)
+  if (isSteady && runs.length > 1 && random.chance(0.15)) more.takeover = 2 + random.int(runs.length - 1)
+  return { ...scenario, ...more }
 }
 
 /** A story with an odd service. */
 export function oddScenarioOf(seed: number): Scenario {
   const random = seeded(seed, 0x0dd)
-  const scenario = scenarioOf(seed)
+  const { takeover: _, ...scenario } = scenarioOf(seed)
   const { order } = scenario.account
   const account: AccountPlan = {
     ...scenario.account,

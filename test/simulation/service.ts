@@ -2,7 +2,7 @@
 // failures. Answers to requests in flight at once come in any order. Everything follows from the seed.
 import { MirrorError } from '../../src/errors.ts'
 import type { Answer, Decode, Decoded, Service, Traffic, Window } from '../../src/service/service.ts'
-import type { Account } from '../../src/simulator/account.ts'
+import { type Account, createAccount } from '../../src/simulator/account.ts'
 import { type Random, seeded } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
 import { detailLagOf, lagOf, OddList } from './oddities.ts'
@@ -38,7 +38,10 @@ export class SimulatedService implements Service {
   readonly #random: Random
   readonly #log: (line: string) => void
   readonly #odd: OddList | null
+  /** Another account with the same ids, in the runs in which it answers. */
+  #other: Account | null = null
   #runs = 0
+  #begun = 0
   #requests = 0
   #inFlight = 0
   #outageFrom = Number.POSITIVE_INFINITY
@@ -69,9 +72,12 @@ export class SimulatedService implements Service {
     return this.#odd?.concealed ?? new Set()
   }
 
-  /** `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted. */
-  beginRun(canFail: boolean): void {
+  /** `canBeOther`: a mirror that holds nothing knows no account. `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted. */
+  beginRun(canFail: boolean, canBeOther: boolean): void {
     this.#requests = 0
+    this.#begun += 1
+    this.#other =
+      canBeOther && this.#begun === this.#scenario.takeover ? otherAccount(this.#scenario, this.#clock) : null
     this.refusedIds.clear()
     this.broken.length = 0
     const { outages } = this.#scenario
@@ -92,7 +98,8 @@ export class SimulatedService implements Service {
     }
     // At rest every server and cache has had its time.
     const odd = !this.isAlive && this.#ledger.lag > 0 ? null : this.#odd
-    const listed = odd === null ? this.#account.list(skip, take) : odd.list(this.#account.ids(), skip, take)
+    const listed =
+      odd === null ? (this.#other ?? this.#account).list(skip, take) : odd.list(this.#account.ids(), skip, take)
     if (listed.kind === 'refusal') {
       const { status, message } = listed
       this.#log(`${name} -> ${status}`)
@@ -112,7 +119,7 @@ export class SimulatedService implements Service {
     const failed = this.#fail(name, failures.get, 0)
     if (failed !== null) return failed
     const isOut = this.#requests >= this.#outageFrom
-    const text = isOut ? null : this.#account.get(id)
+    const text = isOut ? null : (this.#other ?? this.#account).get(id)
     if (text !== null) {
       this.#log(`${name} -> found`)
       const shown = this.#shownDetail(id, text)
@@ -255,6 +262,12 @@ export class SimulatedService implements Service {
     }
     return place
   }
+}
+
+/** It has the ids of all tasks that the account of the scenario ever has, and some more. */
+function otherAccount({ seed, account }: Scenario, clock: SimulatedClock): Account {
+  const tasks = account.tasks + 200
+  return createAccount({ ...account, seed: seed + 1, idSeed: seed, tasks, taskBytes: 650, now: () => clock.service })
 }
 
 function createdAtOf(account: Account, id: string): number | null {

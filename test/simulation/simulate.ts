@@ -139,7 +139,8 @@ class Play {
     outcome.runs += 1
     this.#clock.service += plan.jumpMs
     this.#ledger.answer += 1
-    this.#service.beginRun(plan.request.allowMassDelete !== true)
+    const holdsTasks = [...this.#state.rows.values()].some(({ isTombstone }) => !isTombstone)
+    this.#service.beginRun(plan.request.allowMassDelete !== true, holdsTasks)
     this.#say(`run ${outcome.runs} ${JSON.stringify(plan)} at ${this.#clock.service}`)
     if (this.#service.isAlive) this.#service.live(plan.changes)
     this.#say(`listed: ${this.#listed()}`)
@@ -162,7 +163,15 @@ class Play {
         this.#lastFullFrom = this.#spans.get(id)?.first ?? this.#lastFullFrom
     }
     if (result !== null) this.#judgeResult(result)
+    if (holdsTasks && outcome.runs === this.#scenario.takeover) this.#judgeTakeover(before, result)
     return result
+  }
+
+  /** Another account answered: nothing of it may be written. */
+  #judgeTakeover(before: MirrorState, result: RunResult | null): void {
+    const isSame = JSON.stringify([...before.rows]) === JSON.stringify([...this.#state.rows])
+    if (!isSame) this.#blame('another account was written into the mirror')
+    if (result !== null && result.exitCode !== 7) this.#blame(`exit ${result.exitCode} for another account`)
   }
 
   #judgeResult({ summary, exitCode, error, notes }: RunResult): void {
