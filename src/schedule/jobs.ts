@@ -1,5 +1,5 @@
-// Keeps jobs to their timetables: one runs at a time, a job never overlaps itself, a moment missed asleep is made up
-// for once. Knows nothing of what a job does; time, chance and waiting come in as arguments.
+// Keeps jobs to their timetables: a job never overlaps itself and never waits for another, a moment missed asleep is made
+// up for once. Knows nothing of what a job does; time, chance and waiting come in as arguments.
 import type { Log } from '../log.ts'
 import type { JobFigures } from '../notify/metrics.ts'
 import { passedMoments, type Timetable } from './timetable.ts'
@@ -32,11 +32,13 @@ interface Kept {
   figures: JobFigures & { ended: Map<number, number> }
   /** When the waiting run may begin; null where none waits. */
   beginAt: number | null
+  /** The run under way. */
+  inHand: Promise<void> | null
 }
 
 export interface JobKeeper {
   figures(): JobFigures[]
-  /** Until `signal` aborts; then waits for the run in hand. */
+  /** Until `signal` aborts; then waits for the runs in hand. */
   keep(): Promise<void>
 }
 
@@ -46,8 +48,8 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
     job,
     figures: { job: job.name, running: false, skipped: 0, nextAt: job.firstAt, ended: new Map() },
     beginAt: null,
+    inHand: null,
   }))
-  let inHand: Promise<void> | null = null
 
   /** Turns the moments that have passed into a waiting run, or counts them as skipped. */
   const takeMoments = (entry: Kept, at: number): void => {
@@ -68,18 +70,21 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
     log.warn({ job: job.name, skipped }, `Scheduled runs are skipped: ${why}`)
   }
 
-  const begin = (entry: Kept): Promise<void> => {
+  const begin = (entry: Kept): void => {
     const { job, figures } = entry
     entry.beginAt = null
     figures.running = true
-    return job.run().then((exitCode) => {
+    entry.inHand = job.run().then((exitCode) => {
+      entry.inHand = null
       figures.running = false
       figures.ended.set(exitCode, (figures.ended.get(exitCode) ?? 0) + 1)
     })
   }
 
+  const inHand = (): Promise<void>[] => kept.flatMap(({ inHand }) => inHand ?? [])
+
   const untilNext = (at: number): number => {
-    const moments = kept.flatMap(({ figures, beginAt }) => [figures.nextAt, inHand === null ? beginAt : null])
+    const moments = kept.flatMap(({ figures, beginAt }) => [figures.nextAt, beginAt])
     return Math.max(0, Math.min(at + LOOK_EVERY_MS, ...moments.filter((moment) => moment !== null)) - at)
   }
 
@@ -89,20 +94,13 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
       while (!signal.aborted) {
         const at = now()
         for (const entry of kept) takeMoments(entry, at)
-        const ready = kept.filter(({ beginAt }) => beginAt !== null && beginAt <= at)
-        const first = ready.sort((a, b) => (a.beginAt as number) - (b.beginAt as number))[0]
-        if (inHand === null && first !== undefined) {
-          inHand = begin(first).finally(() => {
-            inHand = null
-          })
-          continue
-        }
+        for (const entry of kept) if (entry.beginAt !== null && entry.beginAt <= at) begin(entry)
         const woken = new AbortController()
         const paused = sleep(untilNext(at), AbortSignal.any([signal, woken.signal]))
-        await (inHand === null ? paused : Promise.race([paused, inHand]))
+        await Promise.race([paused, ...inHand()])
         woken.abort()
       }
-      await inHand
+      await Promise.all(inHand())
     },
   }
 }

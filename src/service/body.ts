@@ -2,6 +2,7 @@
 // limit is held, whatever was compressed into how little. Knows streams, nothing of tasks.
 import { Duplex, pipeline, type Readable, Writable } from 'node:stream'
 import { pipeline as pipelined } from 'node:stream/promises'
+import { setImmediate as pause } from 'node:timers/promises'
 import {
   constants,
   createBrotliDecompress,
@@ -17,6 +18,8 @@ const MOST_CODINGS = 5
 const FIRST_BUFFER_BYTES = 64 * 1024
 /** An announced length beyond this is believed when its bytes come. */
 const MOST_ANNOUNCED_BYTES = 16 * 1024 * 1024
+/** Copying more than this at once takes longer than a thread with other things to do should. */
+const PART_BYTES = 8 * 1024 * 1024
 const CHUNK = { chunkSize: 64 * 1024 }
 // RFC 9659: a decoder of "zstd" in HTTP need not go beyond a window of 8 MB; 2^23.
 const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
@@ -111,11 +114,18 @@ function codingProblem(error: unknown): unknown {
   return foreign ? new BodyProblem('not-json', `the compressed body cannot be read: ${message}`) : error
 }
 
-/** Copies chunks into one buffer that doubles, so that a body sent byte by byte costs no more than its bytes. */
+/**
+ * Copies chunks into a buffer that doubles, so that a body sent byte by byte costs no more than its bytes; from a certain
+ * size on into further ones, which are joined in steps.
+ */
 class GrowingBuffer {
   readonly #limit: number
   readonly #first: number
+  readonly #parts: Uint8Array<ArrayBuffer>[] = []
+  /** Bytes in `#parts`. */
+  #passed = 0
   #bytes = new Uint8Array(0)
+  /** Bytes in `#bytes`. */
   #length = 0
 
   constructor(limit: number, announced: number) {
@@ -125,18 +135,39 @@ class GrowingBuffer {
 
   /** The problem, where there is one. */
   add(chunk: Uint8Array): BodyProblem | null {
+    const whole = this.#passed + this.#length + chunk.byteLength
+    if (whole > this.#limit) return new BodyProblem('too-large', `the body is larger than ${this.#limit} bytes`)
+    if (this.#length >= PART_BYTES) this.#endPart()
     const length = this.#length + chunk.byteLength
-    if (length > this.#limit) return new BodyProblem('too-large', `the body is larger than ${this.#limit} bytes`)
     if (length > this.#bytes.byteLength) {
-      const size = Math.min(this.#limit, Math.max(length, this.#first, this.#bytes.byteLength * 2))
-      this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(size))
+      const size = Math.max(length, this.#first, this.#bytes.byteLength * 2)
+      this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(Math.min(this.#limit, size)))
     }
     this.#bytes.set(chunk, this.#length)
     this.#length = length
     return null
   }
 
-  finish(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#bytes.buffer.transfer(this.#length))
+  async finish(): Promise<Uint8Array<ArrayBuffer>> {
+    this.#endPart()
+    const [first] = this.#parts
+    if (this.#parts.length === 1) return first as Uint8Array<ArrayBuffer>
+    const whole = new Uint8Array(this.#passed)
+    let at = 0
+    for (const part of this.#parts) {
+      await pause()
+      whole.set(part, at)
+      at += part.byteLength
+      // Given back now, not when it is collected.
+      part.buffer.transfer(0)
+    }
+    return whole
+  }
+
+  #endPart(): void {
+    this.#parts.push(new Uint8Array(this.#bytes.buffer.transfer(this.#length)))
+    this.#passed += this.#length
+    this.#bytes = new Uint8Array(0)
+    this.#length = 0
   }
 }

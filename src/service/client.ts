@@ -211,7 +211,10 @@ export function createClient(options: ClientOptions): Service {
       const value = await orAborted(() => decode(body), signal)
       return { body: value.hasPayload ? ('with-payload' as const) : ('without-payload' as const), value }
     } catch (error) {
-      if (isMirrorError(error, 'body-invalid')) return { body: 'not-json' as const, value: null }
+      if (isMirrorError(error, 'body-invalid')) {
+        const isTooMuch = error.facts.reason === 'too-many-items'
+        return { body: isTooMuch ? ('too-much' as const) : ('not-json' as const), value: null }
+      }
       throw error
     }
   }
@@ -266,6 +269,7 @@ const UNUSABLE: Partial<Record<Happening, string>> = {
   empty: 'an answer without a body',
   'not-json': 'a body that is no JSON object',
   'no-payload': 'a success without items',
+  'too-large': 'an answer with more items than can be taken in at once',
 }
 
 function isSuccess({ httpStatus }: Reply): boolean {

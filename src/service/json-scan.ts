@@ -23,6 +23,8 @@ export interface Span {
   end: number
   /** Levels of lists and objects in it; 0 for a scalar, 1 for `{}`. */
   depth: number
+  /** Strings, names, numbers, words, lists and objects in it, itself included. */
+  values: number
   /** Whether it holds a number that a double or its shortest spelling cannot carry. */
   odd: boolean
   /** Whether it holds a key that is written with an escape: plain `JSON.parse` may misread it, see `parseValid`. */
@@ -36,25 +38,30 @@ export function spanAt(bytes: Buffer, from: number): Span {
   let at = start
   let depth = 0
   let deepest = 0
+  let values = 0
   let odd = false
   let escapedKey = false
   while (at < length) {
     const byte = bytes[at]!
     if (byte === QUOTE) {
+      values++
       at = endOfString(bytes, at)
       if (escapes && !escapedKey) escapedKey = bytes[skipSpace(bytes, at)] === COLON
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       at++
+      values++
       if (++depth > deepest) deepest = depth
       continue
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
       at++
       depth--
     } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
+      values++
       const end = endOfNumber(bytes, at)
       if (!odd && !isPlain(bytes, at, end)) odd = isOddNumber(bytes.toString('latin1', at, end))
       at = end
     } else if (byte >= 0x61 && byte <= 0x7a) {
+      values++
       at += byte === 0x66 ? 5 : 4 // false, or true and null
     } else {
       at++ // white space, comma, colon
@@ -62,20 +69,18 @@ export function spanAt(bytes: Buffer, from: number): Span {
     }
     if (depth === 0) break
   }
-  return { start, end: at, depth: deepest, odd, escapedKey }
+  return { start, end: at, depth: deepest, values, odd, escapedKey }
 }
 
-/** The values of the list that begins at `from`, in their order. */
-export function elementsAt(bytes: Buffer, from: number): Span[] {
-  const elements: Span[] = []
+/** The values of the list that begins at `from`, in their order, one after another. */
+export function* elementsAt(bytes: Buffer, from: number): Generator<Span> {
   let at = skipSpace(bytes, skipSpace(bytes, from) + 1)
   while (at < bytes.length && bytes[at] !== CLOSE_LIST) {
     const element = spanAt(bytes, at)
-    elements.push(element)
+    yield element
     at = skipSpace(bytes, element.end)
-    if (bytes[at] === COMMA) at++
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
   }
-  return elements
 }
 
 /** Where the value of `name` begins in the object at `from`; of duplicate names the last, as in `JSON.parse`; else -1. */
@@ -94,7 +99,8 @@ export function memberAt(bytes: Buffer, from: number, name: string): number {
   return found
 }
 
-function skipSpace(bytes: Buffer, from: number): number {
+/** Behind the white space at `from`. */
+export function skipSpace(bytes: Buffer, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at]! <= 0x20) at++
   return at

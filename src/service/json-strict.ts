@@ -123,11 +123,17 @@ function anyEnd(bytes: Uint8Array, at: number, level: number): number {
   if (first === QUOTE) return stringEnd(bytes, at)
   if (first === OPEN_OBJECT) return level < MOST_LEVELS ? objectEnd(bytes, at, level + 1) : NOT_PLAIN
   if (first === OPEN_LIST) return level < MOST_LEVELS ? listEnd(bytes, at, level + 1) : NOT_PLAIN
+  return wordAt(bytes, at) ?? numberEnd(bytes, at)
+}
+
+/** Behind `true`, `false` or `null` at `at`; undefined where nothing begins like one of them. */
+export function wordAt(bytes: Uint8Array, at: number): number | undefined {
+  const first = bytes[at]
   // t, f, n
   if (first === 0x74) return wordEnd(bytes, at, TRUE)
   if (first === 0x66) return wordEnd(bytes, at, FALSE)
   if (first === 0x6e) return wordEnd(bytes, at, NULL)
-  return numberEnd(bytes, at)
+  return undefined
 }
 
 const TRUE = Buffer.from('true')

@@ -91,7 +91,7 @@ export interface Heard {
   /** Of the envelope; null where there is none. */
   statusCode: number | null
   /** What a 2xx brought; of any other answer only `statusCode` matters. */
-  body: 'none' | 'not-json' | 'without-payload' | 'with-payload'
+  body: 'none' | 'not-json' | 'too-much' | 'without-payload' | 'with-payload'
 }
 
 export function happeningOf(operation: Operation, heard: Heard): Happening {
@@ -99,6 +99,7 @@ export function happeningOf(operation: Operation, heard: Heard): Happening {
   if (byStatus !== 'answered') return byStatus
   if (heard.body === 'none') return 'empty'
   if (heard.body === 'not-json') return 'not-json'
+  if (heard.body === 'too-much') return 'too-large'
   return heard.body === 'without-payload' && operation === 'list' ? 'no-payload' : 'answered'
 }
 

@@ -1,12 +1,12 @@
 // The answer of the list around its items, where it is as it mostly is: `{"statusCode":200,"body":{"items":[...]}}` in any
-// order, without white space. What is otherwise is left to `readPage`. Judges nothing.
+// order. What is otherwise is left to `readPage`. Judges nothing.
 
 import { isUtf8 } from 'node:buffer'
-import { isMirrorError } from '../errors.ts'
-import { CLOSE_OBJECT, COLON, COMMA, LINE_FEED, OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
-import { spanAt } from './json-scan.ts'
+import { CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
+import { isJson, spaceEnd } from './json-check.ts'
+import type { Span } from './json-scan.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from './json-strict.ts'
-import { type Page, type PageItem, readItemText, shortMessage } from './wire.ts'
+import { type Page, type PageItem, readItem, shortMessage } from './wire.ts'
 
 type Envelope = Pick<Page, 'statusCode' | 'message'>
 
@@ -25,18 +25,22 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
   const envelope: Envelope = { statusCode: null, message: null }
   const names = new Set<string>()
 
-  /** Reads members from the name at `at` up to one called `wanted`; where its value begins, or the end of the object. */
+  /** Reads members from `from` up to one called `wanted`; where its value begins, or the end of the object. */
   function find(from: number, level: string, wanted: string | null): number {
     let at = from
     for (;;) {
+      at = spaceEnd(bytes, at)
       const end = nameEnd(bytes, at)
-      if (end === NOT_PLAIN || bytes[end] !== COLON) return NOT_PLAIN
+      if (end === NOT_PLAIN) return NOT_PLAIN
+      const colon = spaceEnd(bytes, end)
+      if (bytes[colon] !== COLON) return NOT_PLAIN
+      const start = spaceEnd(bytes, colon + 1)
       const name = level + bytes.toString('utf8', at + 1, end - 1)
       // Of members with one name the last one counts: for the parser to say.
       if (names.has(name)) return NOT_PLAIN
       names.add(name)
-      if (name === wanted) return end + 1
-      at = pass(name, end + 1)
+      if (name === wanted) return start
+      at = spaceEnd(bytes, pass(name, start))
       if (at === NOT_PLAIN) return NOT_PLAIN
       if (bytes[at] === CLOSE_OBJECT) return at
       if (bytes[at] !== COMMA) return NOT_PLAIN
@@ -63,13 +67,15 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
   }
 
   /** Behind the object whose member ends at `at`. */
-  function finish(at: number, level: string): number {
+  function finish(behind: number, level: string): number {
+    const at = spaceEnd(bytes, behind)
     if (at === NOT_PLAIN || bytes[at] === CLOSE_OBJECT) return at
     return bytes[at] === COMMA ? find(at + 1, level, null) : NOT_PLAIN
   }
 
-  if (bytes[0] !== OPEN_OBJECT) return null
-  const body = find(1, '', 'body')
+  const open = spaceEnd(bytes, 0)
+  if (bytes[open] !== OPEN_OBJECT) return null
+  const body = find(open + 1, '', 'body')
   if (body === NOT_PLAIN || bytes[body] !== OPEN_OBJECT) return null
   const items = find(body + 1, 'body.', 'body.items')
   if (items === NOT_PLAIN || bytes[items] !== OPEN_LIST) return null
@@ -80,19 +86,12 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
       const bodyEnd = finish(at, 'body.')
       const end = bodyEnd === NOT_PLAIN ? NOT_PLAIN : finish(bodyEnd + 1, '')
       if (end === NOT_PLAIN) return null
-      const rest = bytes.subarray(end + 1)
-      return rest.every((byte) => byte === LINE_FEED) ? envelope : null
+      return spaceEnd(bytes, end + 1) === bytes.length ? envelope : null
     },
   }
 }
 
-/** The item at `start`, by the parser, and where it ends. Null where there is none. */
-export function parseItem(bytes: Buffer, start: number): { item: PageItem; end: number } | null {
-  const { end } = spanAt(bytes, start)
-  try {
-    return { item: readItemText(bytes.toString('utf8', start, end)), end }
-  } catch (error) {
-    if (isMirrorError(error)) return null
-    throw error
-  }
+/** The item that `span` is to be, by the parser. Null where it is none. */
+export function parseItem(bytes: Buffer, span: Span): PageItem | null {
+  return isJson(bytes.subarray(span.start, span.end), 0) ? readItem(bytes, span) : null
 }

@@ -1,13 +1,16 @@
 // From the bytes of an answer to tasks, digit for digit; what cannot be one is handed back with its own raw text, and its
 // neighbours are untouched. Pure: knows neither HTTP nor SQL, and never puts content into an error.
+import { isUtf8 } from 'node:buffer'
 import { MirrorError } from '../errors.ts'
-import { isObject, isRaw, parseValid } from '../json.ts'
+import { isRaw, parseValid } from '../json.ts'
 import type { JsonObject, JsonValue, Task } from '../task.ts'
-import { elementsAt, memberAt, type Span, spanAt } from './json-scan.ts'
+import { OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
+import { isJson } from './json-check.ts'
+import { elementsAt, memberAt, type Span, skipSpace, spanAt } from './json-scan.ts'
 import type { Decoded } from './service.ts'
 
 /** Why an item cannot be taken in: stable codes, kept in `rejected_items.reason`. */
-export type UnfitReason = 'not-an-object' | 'no-id' | 'id-malformed' | 'id-too-long' | 'too-deep'
+export type UnfitReason = 'not-an-object' | 'no-id' | 'id-malformed' | 'id-too-long' | 'too-deep' | 'too-many-values'
 
 /** An item that is to be set aside. */
 export interface UnfitItem {
@@ -41,32 +44,37 @@ export const MAX_ID_LENGTH = 512
 /** Levels of nesting of an item, the item itself being the first. */
 export const MAX_DEPTH = 500
 
+/** Values of an item, names included: an item of 8 MB cannot have more, and what is built of them fits into memory. */
+export const MAX_VALUES = 4 * 1024 * 1024
+/** Items of one answer. Nobody asks for more than 1,000, and a walk looks at all of them at once. */
+export const MAX_ITEMS = 100_000
+
 const MAX_MESSAGE_LENGTH = 200
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads `{statusCode, message, body: {items}}`. Throws `MirrorError` `body-invalid` for what is no JSON object. */
+/**
+ * Reads `{statusCode, message, body: {items}}`. Nothing but one item at a time is ever made of its bytes. Throws
+ * `MirrorError` `body-invalid` for what is no JSON object, or has too many items.
+ */
 export function readPage(raw: Uint8Array): Page {
-  const { envelope, body, bytes, whole, isExact } = open(raw)
-  const values = body?.items
-  if (!Array.isArray(values)) return { ...envelope, hasPayload: false, items: [] }
-  // Nearly every page passes as a whole; the spans of its items are looked for only where one of them needs its own.
-  const ordinary = isExact && whole.depth <= MAX_DEPTH
-  let spans: Span[] | undefined
-  const items = values.map((value, index): PageItem => {
-    if (ordinary && isTask(value)) return { kind: 'task', task: value }
-    spans ??= elementsAt(bytes, memberAt(bytes, memberAt(bytes, 0, 'body'), 'items'))
-    return readItem(value, bytes, spans[index]!, isExact)
-  })
+  const { envelope, bytes, body } = open(raw)
+  const at = body === -1 ? -1 : memberAt(bytes, body, 'items')
+  if (bytes[at] !== OPEN_LIST) return { ...envelope, hasPayload: false, items: [] }
+  const items: PageItem[] = []
+  for (const span of elementsAt(bytes, at)) {
+    if (items.length === MAX_ITEMS) throw tooMany(raw.length)
+    items.push(readItem(bytes, span))
+  }
   return { ...envelope, hasPayload: true, items }
 }
 
 /** Reads `{statusCode, message, body: {item}}`. Throws `MirrorError` `body-invalid` for what is no JSON object. */
 export function readDetail(raw: Uint8Array): Detail {
-  const { envelope, body, bytes, isExact } = open(raw)
-  const value = body?.item
-  if (value === undefined || value === null) return { ...envelope, hasPayload: false, item: null }
-  const span = spanAt(bytes, memberAt(bytes, memberAt(bytes, 0, 'body'), 'item'))
-  return { ...envelope, hasPayload: isObject(value), item: readItem(value, bytes, span, isExact) }
+  const { envelope, bytes, body } = open(raw)
+  const at = body === -1 ? -1 : memberAt(bytes, body, 'item')
+  // null
+  if (at === -1 || bytes[at] === 0x6e) return { ...envelope, hasPayload: false, item: null }
+  return { ...envelope, hasPayload: bytes[at] === OPEN_OBJECT, item: readItem(bytes, spanAt(bytes, at)) }
 }
 
 /**
@@ -75,59 +83,46 @@ export function readDetail(raw: Uint8Array): Detail {
  */
 export function readItemText(text: string): PageItem {
   const bytes = Buffer.from(text)
-  parse(text, bytes.length)
-  return readItem(parseValid(text), bytes, spanAt(bytes, 0), true)
+  if (!isJson(bytes, 0)) throw invalid(bytes.length, 'not-json', 'is not JSON')
+  return readItem(bytes, spanAt(bytes, 0))
 }
 
 interface Opened {
   envelope: { statusCode: number | null; message: string | null }
-  /** Null where it is no object. */
-  body: JsonObject | null
-  /** The text without a BOM. */
+  /** The text without a BOM; valid JSON. */
   bytes: Buffer
-  whole: Span
-  /** Whether `body` is as sent, digit for digit; otherwise the items with odd numbers need to be read again. */
-  isExact: boolean
+  /** Where the member `body` begins; -1 where it is no object. */
+  body: number
 }
 
 function open(raw: Uint8Array): Opened {
-  let text: string
-  try {
-    text = utf8.decode(raw)
-  } catch {
-    throw invalid(raw.length, 'not-utf8', 'is not valid UTF-8')
-  }
-  const plain = parse(text, raw.length)
-  if (!isObject(plain)) throw invalid(raw.length, 'not-an-object', 'is JSON, but no object')
-  const bom = raw[0] === 0xef ? 3 : 0
+  if (!isUtf8(raw)) throw invalid(raw.length, 'not-utf8', 'is not valid UTF-8')
+  const bom = raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0
   const bytes = Buffer.from(raw.buffer, raw.byteOffset + bom, raw.length - bom)
-  const whole = spanAt(bytes, 0)
-  // With an escaped key anywhere the whole answer is read again: the key may stand around the items as well.
-  const { statusCode, message, body } = whole.escapedKey ? (parseValid(text) as JsonObject) : plain
+  if (!isJson(bytes, 0)) throw invalid(raw.length, 'not-json', 'is not JSON')
+  if (bytes[skipSpace(bytes, 0)] !== OPEN_OBJECT) throw invalid(raw.length, 'not-an-object', 'is JSON, but no object')
+  const message = scalarAt(bytes, memberAt(bytes, 0, 'message'))
+  const body = memberAt(bytes, 0, 'body')
   return {
     envelope: {
-      statusCode: safeInteger(statusCode),
+      statusCode: safeInteger(scalarAt(bytes, memberAt(bytes, 0, 'statusCode'))),
       message: typeof message === 'string' ? shortMessage(message) : null,
     },
-    body: isObject(body) ? body : null,
     bytes,
-    whole,
-    isExact: whole.escapedKey || !whole.odd,
+    body: bytes[body] === OPEN_OBJECT ? body : -1,
   }
+}
+
+/** The value at `at` where it is neither list nor object. */
+function scalarAt(bytes: Buffer, at: number): JsonValue | undefined {
+  if (at === -1 || bytes[at] === OPEN_OBJECT || bytes[at] === OPEN_LIST) return undefined
+  const { start, end } = spanAt(bytes, at)
+  return parseValid(bytes.toString('utf8', start, end))
 }
 
 /** The beginning of a message of the service. */
 export function shortMessage(message: string): string {
   return message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()
-}
-
-// V8's parser does not recurse: any nesting that fits into memory is parsed. Its messages quote the text, so they stay out.
-function parse(text: string, bytes: number): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    throw invalid(bytes, 'not-json', 'is not JSON')
-  }
 }
 
 function invalid(bytes: number, reason: string, what: string): MirrorError {
@@ -137,21 +132,34 @@ function invalid(bytes: number, reason: string, what: string): MirrorError {
   })
 }
 
-/** `value` is what the bytes at `span` were parsed to, exactly or by plain `JSON.parse`. */
-function readItem(value: JsonValue, bytes: Buffer, span: Span, isExact: boolean): PageItem {
-  const object = isObject(value) ? value : null
-  const reason = object === null ? 'not-an-object' : span.depth > MAX_DEPTH ? 'too-deep' : idFault(object.id)
-  if (reason === null && (isExact || !span.odd)) return { kind: 'task', task: value as Task }
+/** Throws where an answer has more items than any walk can want. */
+export function tooMany(bytes: number): MirrorError {
+  return new MirrorError('body-invalid', `The answer of the service holds more than ${MAX_ITEMS} items`, {
+    facts: { bytes, reason: 'too-many-items' },
+    hint: 'The service seems to pay no heed to how many items are asked for.',
+  })
+}
+
+/** `span` is that of the item in `bytes`, which are valid JSON there. */
+export function readItem(bytes: Buffer, span: Span): PageItem {
+  const isObjectText = bytes[span.start] === OPEN_OBJECT
+  const tooMuch = span.depth > MAX_DEPTH ? 'too-deep' : span.values > MAX_VALUES ? 'too-many-values' : null
   const text = utf8.decode(bytes.subarray(span.start, span.end))
-  if (reason === null) return { kind: 'task', task: parseValid(text) as Task }
-  return {
-    kind: 'unfit',
-    reason,
-    message: MESSAGE[reason],
-    raw: text,
-    taskId: object !== null && idFault(object.id) === null ? (object.id as string) : null,
-    createdAt: safeInteger(object?.createdAt),
+  if (isObjectText && tooMuch === null) {
+    const task = (span.odd || span.escapedKey ? parseValid(text) : JSON.parse(text)) as JsonObject
+    const reason = idFault(task.id)
+    if (reason === null) return { kind: 'task', task: task as Task }
+    return unfit(reason, text, null, task.createdAt)
   }
+  if (!isObjectText) return unfit('not-an-object', text, null, undefined)
+  // Never built: only what names it is read.
+  const id = scalarAt(bytes, memberAt(bytes, span.start, 'id'))
+  const createdAt = scalarAt(bytes, memberAt(bytes, span.start, 'createdAt'))
+  return unfit(tooMuch as UnfitReason, text, idFault(id) === null ? (id as string) : null, createdAt)
+}
+
+function unfit(reason: UnfitReason, raw: string, taskId: string | null, createdAt: JsonValue | undefined): UnfitItem {
+  return { kind: 'unfit', reason, message: MESSAGE[reason], raw, taskId, createdAt: safeInteger(createdAt) }
 }
 
 function safeInteger(value: JsonValue | undefined): number | null {
@@ -165,10 +173,7 @@ const MESSAGE: Record<UnfitReason, string> = {
   'id-malformed': 'The id of the item holds half a surrogate pair, which no UTF-8 text can keep',
   'id-too-long': `The id of the item is longer than ${MAX_ID_LENGTH} characters`,
   'too-deep': `The item is nested deeper than ${MAX_DEPTH} levels`,
-}
-
-function isTask(value: JsonValue): value is Task {
-  return isObject(value) && idFault(value.id) === null
+  'too-many-values': `The item has more than ${MAX_VALUES} values`,
 }
 
 function idFault(id: JsonValue | undefined): 'no-id' | 'id-malformed' | 'id-too-long' | null {

@@ -5,20 +5,26 @@ import { createHash } from 'node:crypto'
 import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../mirror/row-bytes.ts'
 import { shapeTask } from '../mirror/shape.ts'
 import { CLOSE_LIST, COMMA } from '../service/json-bytes.ts'
+import { spaceEnd } from '../service/json-check.ts'
+import { spanAt } from '../service/json-scan.ts'
 import { NOT_PLAIN } from '../service/json-strict.ts'
 import { openPlainPage, parseItem } from '../service/plain-page.ts'
-import { type PageItem, readPage, type UnfitItem } from '../service/wire.ts'
+import type { Decoded } from '../service/service.ts'
+import { MAX_ITEMS, MAX_VALUES, type PageItem, readPage, tooMany, type UnfitItem } from '../service/wire.ts'
 import type { Moment, Task, TaskRow } from '../task.ts'
 import { isFinal, type ListedTask, lacksParts } from './intake.ts'
 import { PlainItems } from './plain-items.ts'
 
-export interface PreparedWindow {
-  statusCode: number | null
-  message: string | null
-  hasPayload: boolean
+/** What a walk needs to know of a window. */
+export interface Summary extends Decoded {
+  /** Items in it. */
+  count: number
   /** In list order; an item without a usable id has an identity of its own that no id can equal. */
   ids: string[]
   moments: Moment[]
+}
+
+export interface PreparedWindow extends Summary {
   /** The encoded rows, one behind the other, in a buffer of their own; nothing for items that are unfit. */
   rows: Uint8Array<ArrayBuffer>
   /** Where the row of every item ends. */
@@ -38,75 +44,95 @@ const FINAL = 1
 const LACKS = 2
 const HASH = 16
 
-/** Items between two pauses of `prepareInSteps`: less than a millisecond. */
-const STEP = 200
-/** So many items of an answer are parsed one by one in any case; beyond, only a quarter of them. */
-const MOST_PARSED = 16
+/** Work between two pauses of `takePlainly`, in bytes: about a millisecond. What is parsed takes longer. */
+const STEP = 256 * 1024
+/** Bytes that an item counts for besides its own. */
+const ITEM = 1024
+const PARSED = 8
+/** The largest answer that a thread with other things to do makes ready, and the largest item that it parses. */
+const MOST_HERE = 4 * 1024 * 1024
+const MOST_PARSED = 64 * 1024
 
-/** Throws `MirrorError` `body-invalid` for what is no answer of the service. */
+/** Throws `MirrorError` `body-invalid` for what is no answer of the service. In one go, however long that takes. */
 export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
-  const steps = prepareInSteps(raw, finalStatuses)
+  const steps = takePlainly(raw, finalStatuses)
   for (;;) {
     const { value, done } = steps.next()
-    if (done === true) return value
+    if (done === true) return value ?? parseAll(raw, finalStatuses)
   }
 }
 
-/** `prepareWindow` with pauses, in which a thread that has other things to do can do them. */
+/**
+ * `prepareWindow` for a thread that has other things to do: with pauses, and no longer between two of them than content
+ * of 64 KB takes at worst. Null where it would be more.
+ */
 export function* prepareInSteps(
   raw: Uint8Array,
   finalStatuses: ReadonlySet<string>,
-): Generator<undefined, PreparedWindow> {
-  return (yield* takePlainly(raw, finalStatuses)) ?? (yield* parseAll(raw, finalStatuses))
+): Generator<undefined, PreparedWindow | null> {
+  if (raw.length > MOST_HERE) return null
+  const window = yield* takePlainly(raw, finalStatuses, MOST_PARSED)
+  return window === null && raw.length <= MOST_PARSED ? parseAll(raw, finalStatuses) : window
 }
 
 /** Any answer, by the parser. Throws as `prepareWindow` does. */
-export function* parseAll(raw: Uint8Array, finalStatuses: ReadonlySet<string>): Generator<undefined, PreparedWindow> {
+export function parseAll(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
   const { statusCode, message, hasPayload, items } = readPage(raw)
   const draft = new WindowDraft(raw.length, finalStatuses)
-  for (const [index, item] of items.entries()) {
-    if (index % STEP === 0) yield
-    draft.add(item)
-  }
+  for (const item of items) draft.add(item)
   return draft.window({ statusCode, message, hasPayload })
 }
 
 /**
- * An ordinary answer, most of whose items are plain; the others are parsed one by one. Null where something is not as
- * it mostly is: nothing is said then, and nothing was done.
+ * An answer that is around its items as it mostly is; items that are not plain are parsed one by one, up to `mostParsed`
+ * bytes each. Null where something is otherwise: nothing is said then, and nothing was done. Throws for too many items.
  */
 export function* takePlainly(
   raw: Uint8Array,
   finalStatuses: ReadonlySet<string>,
+  mostParsed = Number.POSITIVE_INFINITY,
 ): Generator<undefined, PreparedWindow | null> {
   const page = openPlainPage(raw)
   if (page === null) return null
   const { bytes, itemsAt } = page
   const plain = new PlainItems(bytes, finalStatuses)
   const draft = new WindowDraft(raw.length, finalStatuses)
-  let parsed = 0
-  let at = itemsAt
+  let work = 0
+  let at = spaceEnd(bytes, itemsAt)
   for (let count = 0; bytes[at] !== CLOSE_LIST; count += 1) {
-    if (count % STEP === 0) yield
+    if (count === MAX_ITEMS) throw tooMany(raw.length)
+    if (work > STEP) {
+      work = 0
+      yield
+    }
+    const start = at
     const end = plain.read(at)
-    if (end !== NOT_PLAIN) {
+    if (end !== NOT_PLAIN && isWithinBounds(bytes, at, end)) {
       draft.addPlain(bytes, plain)
       at = end
+      work += end - start + ITEM
     } else {
-      parsed += 1
-      // By the parser alone they are done sooner.
-      if (parsed > MOST_PARSED && parsed * 4 > count) return null
-      const item = parseItem(bytes, at)
+      const span = spanAt(bytes, at)
+      if (span.end - span.start > mostParsed) return null
+      const item = parseItem(bytes, span)
       if (item === null) return null
-      draft.add(item.item)
-      at = item.end
+      draft.add(item)
+      at = span.end
+      work += (at - start + ITEM) * PARSED
     }
+    at = spaceEnd(bytes, at)
     if (bytes[at] === CLOSE_LIST) break
-    if (bytes[at] !== COMMA || bytes[at + 1] === CLOSE_LIST) return null
-    at += 1
+    if (bytes[at] !== COMMA) return null
+    at = spaceEnd(bytes, at + 1)
+    if (bytes[at] === CLOSE_LIST) return null
   }
   const envelope = page.close(at + 1)
   return envelope === null ? null : draft.window({ ...envelope, hasPayload: true })
+}
+
+/** A value and what divides it from the next take two bytes: only large items can have too many of them. */
+function isWithinBounds(bytes: Buffer, start: number, end: number): boolean {
+  return end - start <= 2 * MAX_VALUES || spanAt(bytes, start).values <= MAX_VALUES
 }
 
 class WindowDraft {
@@ -142,11 +168,11 @@ class WindowDraft {
     this.note(plain.id, plain.createdAt, flagsOf(final, plain.lacksParts(final)))
   }
 
-  window(envelope: Pick<PreparedWindow, 'statusCode' | 'message' | 'hasPayload'>): PreparedWindow {
+  window(envelope: Decoded): PreparedWindow {
     const { ids, moments, unfit } = this
     const rows = this.rows.between(0, this.rows.end)
     const [ends, flags] = [Uint32Array.from(this.ends), Uint8Array.from(this.flags)]
-    return { ...envelope, ids, moments, rows, ends, flags, unfit }
+    return { ...envelope, count: ids.length, ids, moments, rows, ends, flags, unfit }
   }
 
   private note(id: string, moment: Moment, flags: number): void {
@@ -159,6 +185,10 @@ class WindowDraft {
 
 function flagsOf(final: boolean, lacks: boolean): number {
   return (final ? FINAL : 0) | (lacks ? LACKS : 0)
+}
+
+export function summaryOf({ statusCode, message, hasPayload, count, ids, moments }: Summary): Summary {
+  return { statusCode, message, hasPayload, count, ids, moments }
 }
 
 /** About a millisecond for a megabyte. */

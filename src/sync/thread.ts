@@ -118,7 +118,7 @@ function prepareGently(finalStatuses: ReadonlySet<string>): Prepare {
     for (;;) {
       const { value, done } = steps.next()
       if (done === true) {
-        release(raw)
+        if (value !== null) release(raw)
         return value
       }
       await pause()

@@ -2,7 +2,7 @@
 // the writer always has the next one at hand. What it said of a window's items before other windows were taken in is
 // brought up to date here. Knows no tables.
 import type { Moment } from '../task.ts'
-import { type PreparedWindow, withHashes } from './prepare.ts'
+import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
 import type { Looked, Standing, TakeIn, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
@@ -44,8 +44,11 @@ interface Held {
   viewed: { walkId: number; met: Uint8Array; after: number } | null
 }
 
-/** Rejects with `MirrorError` `body-invalid` for what is no answer of the service. */
-export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow>
+/**
+ * Rejects with `MirrorError` `body-invalid` for what is no answer of the service. Null where it would hold this thread up:
+ * the writer does it then.
+ */
+export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow | null>
 
 /** With fewer calls than this before it the writer has time to hash a window itself: it waits for this thread. */
 const BUSY = 3
@@ -134,13 +137,17 @@ export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
       const window = await prepared
       handles += 1
       const handle = handles
+      if (window === null) {
+        const parsed = (await call('prepare', [handle, raw], [raw.buffer as ArrayBuffer])) as Summary
+        held.set(handle, { ids: parsed.ids, moments: parsed.moments, asked: null, viewed: null })
+        return { handle, ...parsed }
+      }
       const given = unanswered < BUSY ? window : withHashes(window)
       const answer = call('hold', [handle, given, current], [window.rows.buffer]) as Promise<Looked | null>
       noteFailure(answer)
       const asked = current === null ? null : { walkId: current, looked: answer as Promise<Looked>, after: count }
       held.set(handle, { ids: window.ids, moments: window.moments, asked, viewed: null })
-      const { statusCode, message, hasPayload } = window
-      return { handle, statusCode, message, hasPayload, count: window.ids.length, ids: window.ids }
+      return { handle, ...summaryOf(window) }
     },
 
     async view(handle, walkId) {

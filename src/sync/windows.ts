@@ -9,7 +9,17 @@ import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { identityOf, isOther } from './identity.ts'
 import { anotherTask, countOutcome, isAnother, type ListedTask, takeListed } from './intake.ts'
-import { type HashedWindow, listedHash, listedTask, type PreparedWindow, release, withHashes } from './prepare.ts'
+import {
+  type HashedWindow,
+  listedHash,
+  listedTask,
+  type PreparedWindow,
+  prepareWindow,
+  release,
+  type Summary,
+  summaryOf,
+  withHashes,
+} from './prepare.ts'
 import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
@@ -132,6 +142,14 @@ export function windowIntake(writing: Writing) {
       const window = 'hashes' in given ? given : withHashes(given)
       held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
       return walkId === null ? null : look(handle, walkId)
+    },
+
+    /** `hold` of an answer that the other thread would take too long for. Throws `body-invalid` as `prepareWindow` does. */
+    prepare(handle: number, raw: Uint8Array): Summary {
+      const window = withHashes(prepareWindow(raw, writing.rules.finalStatuses))
+      release(raw)
+      held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
+      return summaryOf(window)
     },
 
     look,

@@ -4,6 +4,7 @@ import type { Db } from '../mirror/open.ts'
 import type { RunTable } from '../mirror/runs.ts'
 import type { WalkTable } from '../mirror/walks.ts'
 import type { IntakeRules, Tables } from './intake.ts'
+import type { Summary } from './prepare.ts'
 
 /** What main learns of a parsed body; `handle` names it until it is taken in or dropped. */
 export interface ParsedAnswer {
@@ -15,10 +16,7 @@ export interface ParsedAnswer {
   count: number
 }
 
-export interface ParsedList extends ParsedAnswer {
-  /** In list order; an item without a usable id has an identity of its own that no id can equal. */
-  ids: string[]
-}
+export interface ParsedList extends ParsedAnswer, Summary {}
 
 /** What the intakes share. */
 export interface Writing {

@@ -1,0 +1,48 @@
+// Whatever the service sends, the main thread looks at its events again soon: signals, /healthz and the deadlines of other
+// requests hang on it. SOAK=1 tries bodies as large as they may be.
+import { expect, test } from 'vitest'
+import { DEFAULTS } from '../../src/config/defaults.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { HOSTILE_BODIES } from '../support/hostile-bodies.ts'
+import { serveLarge } from '../support/large-answers.ts'
+import { loopDelayOf } from '../support/loop-delay.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const SOAK = process.env.SOAK === '1'
+const SIZE = SOAK ? DEFAULTS.service.maxResponseBytes - 2_000 : 12_000_000
+/** Where the decoder's way is different; the others take long. */
+const SHORT = [
+  'white space',
+  'a lone surrogate',
+  'one long string in an unknown field',
+  'lists in one another',
+  'tiny items',
+  'a long message',
+  'no JSON',
+]
+const LONGEST_MS = 200
+/** The clock also runs while other programs have the processor. */
+const LONGEST_ON_THE_CLOCK_MS = 2_000
+
+test.each(SOAK ? Object.keys(HOSTILE_BODIES) : SHORT)(
+  '%s: the main thread is never held up',
+  { timeout: SOAK ? 600_000 : 60_000 },
+  async (name) => {
+    using scratch = makeScratch()
+    const body = (HOSTILE_BODIES[name] as (size: number) => string)(SIZE)
+    await using service = await serveLarge(body)
+    const context = makeRunContext(service.url, scratch.path('mirror.sqlite'), {
+      service: { maxRetries: 0, requestTimeoutMs: 60_000 },
+      sync: { details: 'never' },
+    })
+    let ended = ''
+    const delay = await loopDelayOf(async () => {
+      const { summary } = await runSync(context, { command: 'sync', full: true })
+      ended = `${summary.outcome}, ${summary.seen} seen, ${summary.rejected} rejected`
+    })
+    if (process.env.SHOW === '1') process.stdout.write(`${name}: ${JSON.stringify(delay)} ${ended}\n`)
+    expect(delay.longestCpuMs).toBeLessThan(LONGEST_MS)
+    expect(delay.longestMs).toBeLessThan(LONGEST_ON_THE_CLOCK_MS)
+  },
+)
