@@ -1,5 +1,6 @@
 // Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
 import type { Writable } from 'node:stream'
+import { steadyClock } from './clock.ts'
 import type { CommandContext } from './commands/command.ts'
 import type { Environment } from './config/load.ts'
 import { MirrorError } from './errors.ts'
@@ -34,6 +35,8 @@ export async function createContext(
   const { createProgress } = await import('./progress.ts')
   const { stdout, stderr, env } = streams
   const quiet = given.values.quiet === true
+  const monotonic = () => performance.now()
+  const now = steadyClock(Date.now, monotonic)
   const line = createStatusLine(stderr.write)
   const recent: string[] = []
   const log = await createLog({
@@ -53,7 +56,7 @@ export async function createContext(
     columns: () => stderr.columns() ?? 80,
     log,
     shown: !quiet && given.values.noProgress !== true,
-    now: Date.now,
+    now,
   })
   streams.onProgressRequest(() => progress.print())
   return {
@@ -66,7 +69,9 @@ export async function createContext(
     recentLog: () => recent,
     progress,
     signal,
-    now: Date.now,
+    now,
+    wall: Date.now,
+    monotonic,
     random: Math.random,
     async config() {
       const { plainConfig } = await import('./config/plain.ts')

@@ -1,6 +1,7 @@
 // What a command is made of: its words for the help text, its flags, and what it does with them. Loads nothing heavy:
 // a command imports the parts it needs when it runs, so that --help and --version stay quick.
 import type { Writable } from 'node:stream'
+import type { Clock } from '../clock.ts'
 import type { ApiKey } from '../config/api-key.ts'
 import type { Environment, LoadedConfig } from '../config/load.ts'
 import type { Log } from '../log.ts'
@@ -53,7 +54,11 @@ export interface CommandContext {
   recentLog(): readonly string[]
   progress: Progress
   signal: AbortSignal
-  now: () => number
+  /** Epoch ms, never jumping: for one run. */
+  now: Clock
+  /** The machine's clock as it stands, epoch ms, and the monotonic one, ms: for what stays up. */
+  wall: Clock
+  monotonic: Clock
   random: () => number
   /** The configuration with flags and environment applied. Throws `config-invalid`. */
   config(): Promise<LoadedConfig>

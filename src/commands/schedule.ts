@@ -28,10 +28,10 @@ export const schedule: CommandSpec = {
     // Whatever is wrong with the configuration ends it here, before anything runs.
     const first = await serviceContext(context)
     const { config } = first
-    const { env, log, recentLog, signal, now, random } = context
+    const { env, log, recentLog, signal, wall, monotonic, random } = context
     await runSchedule({
-      ...{ config, env, log, recentLog, signal, now, random, toolVersion: toolVersion() },
-      makeRunContext: async () => ({ ...first, apiKey: (await context.apiKey()).key }),
+      ...{ config, env, log, recentLog, signal, now: wall, monotonic, random, toolVersion: toolVersion() },
+      makeRunContext: async (now) => ({ ...first, now, apiKey: (await context.apiKey()).key }),
       tell: context.tell,
       onReady: ({ url, jobs }) => context.print(context.json ? { schemaVersion: 1, url, jobs } : readyText(url, jobs)),
     })

@@ -1,5 +1,6 @@
 // The text of `status`. Pure.
 import prettyMilliseconds from 'pretty-ms'
+import { ageOf } from '../clock.ts'
 import type { MirrorStatus, RunRow, WalkFigures } from '../mirror/status.ts'
 import { counted, grouped, moment, pairs, table } from './layout.ts'
 
@@ -10,26 +11,36 @@ export interface StatusFacts {
   stale: boolean
   found: MirrorStatus
   now: number
+  /** A moment later than now by more than this is unknown. */
+  settleMs: number
 }
 
-export function statusText({ path, ageMs, maxAge, stale, found, now }: StatusFacts): string {
+/** How long ago a moment (epoch ms) was, in words. */
+type Ago = (at: number) => string
+
+export function statusText({ path, ageMs, maxAge, stale, found, now, settleMs }: StatusFacts): string {
+  const ago = (at: number): string => {
+    const age = ageOf(at, now, settleMs)
+    return age === null ? 'in the future' : `${spoken(age)} ago`
+  }
+  const unknown = found.freshAt === null ? 'no complete walk yet' : 'not known: the last walk is dated in the future'
   const { tasks, owed, lastFullWalk, notBefore, frontier } = found
   const limit = maxAge === null ? '' : `, ${stale ? 'older than' : 'within'} ${spoken(maxAge)}`
   const lines = pairs([
     ['mirror', path],
     ['service', found.baseUrl],
-    ['fresh', ageMs === null ? 'no complete walk yet' : `as of ${spoken(ageMs)} ago${limit}`],
+    ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
     ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
     ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
     ['owed', owedText(owed)],
-    ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, now)],
+    ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
     ['order', found.order ?? 'not known yet'],
     ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
     ['frontier', frontier === null ? null : moment(frontier)],
     ['not before', notBefore !== null && notBefore > now ? `${moment(notBefore)}, as the service asked` : null],
   ])
   const tables = [
-    ...(found.walks.length === 0 ? [] : [walksTable(found.walks, now)]),
+    ...(found.walks.length === 0 ? [] : [walksTable(found.walks, ago)]),
     ...(found.runs.length === 0 ? [] : [runsTable(found.runs)]),
   ]
   return [lines, ...tables].join('\n\n')
@@ -42,13 +53,12 @@ function owedText({ details, candidates }: MirrorStatus['owed']): string | null 
   return parts.length === 0 ? null : parts.join(', ')
 }
 
-function fullWalkText(walk: NonNullable<MirrorStatus['lastFullWalk']>, now: number): string {
+function fullWalkText(walk: NonNullable<MirrorStatus['lastFullWalk']>, ago: Ago): string {
   const reason = walk.reason === null ? '' : ` (${walk.reason})`
-  return `${walk.verdict}${reason}, ended ${spoken(Math.max(0, now - walk.finishedAt))} ago`
+  return `${walk.verdict}${reason}, ended ${ago(walk.finishedAt)}`
 }
 
-function walksTable(walks: readonly WalkFigures[], now: number): string {
-  const ago = (at: number) => `${spoken(Math.max(0, now - at))} ago`
+function walksTable(walks: readonly WalkFigures[], ago: Ago): string {
   return table(
     ['last walk', 'verdict', 'range of createdAt', 'met', 'began', 'ended'],
     walks.map((walk) => [

@@ -1,4 +1,5 @@
 // `status`: what the mirror holds and how fresh it is; with --max-age a health check.
+import { ageOf } from '../clock.ts'
 import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
@@ -33,13 +34,13 @@ export const status: CommandSpec<StatusFlags> = {
       db.close()
     }
     const now = context.now()
-    // A clock that was set back must not make a mirror fresher than new.
-    const ageMs = found.freshAt === null ? null : Math.max(0, now - found.freshAt)
+    const { settleMs } = config.sync
+    const ageMs = ageOf(found.freshAt, now, settleMs)
     const stale = maxAge !== undefined && (ageMs === null || ageMs > maxAge)
     await context.print(
       context.json
         ? { schemaVersion: 1, path, ageMs, stale, ...found }
-        : statusText({ path, ageMs, maxAge: maxAge ?? null, stale, found, now }),
+        : statusText({ path, ageMs, maxAge: maxAge ?? null, stale, found, now, settleMs }),
     )
     return stale ? EXIT.partial : EXIT.done
   },

@@ -56,7 +56,7 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
     const second = isForTwo(target, options) ? startSecondThread(options.dbPath, target.format) : null
     const result = await publish(place, store, target, filters, options, second, startedAt, now).finally(second?.close)
     if (place !== '-') await record(result, place, filters, options, now())
-    if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep))
+    if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
   } finally {
     store?.close()

@@ -35,8 +35,8 @@ export interface Manifest {
   sinceSeq: number | null
   /** For changes: the snapshot at this destination that it carries on from; null where there is none. */
   buildsOn: string | null
-  /** The last full walk that ended, and how old it was at publication; null where there was none. */
-  lastFullWalk: { verdict: Verdict; finishedAt: number; ageMs: number } | null
+  /** The last full walk that ended, and how old it was at publication (null: not known); null where there was none. */
+  lastFullWalk: { verdict: Verdict; finishedAt: number; ageMs: number | null } | null
   format: Format
   compression: Compression
   /** Library that wrote Parquet; null for NDJSON. */

@@ -1,6 +1,7 @@
 // Publishes a dataset: its files, then its manifest, then `latest.json`. Knows the order; where the files lie is the
 // store's business, how rows are cut into them the dataset writer's.
 import { createHash } from 'node:crypto'
+import { ageOf } from '../clock.ts'
 import { type Content, pour, stopIfAborted, type TwoThreads } from './content.ts'
 import { datasetWriter } from './dataset.ts'
 import type { FeedBase, RecordedFilters } from './feed.ts'
@@ -101,7 +102,7 @@ function manifestOf(job: DatasetJob, files: ManifestFile[]) {
     lastFullWalk:
       cut.verdict === null || cut.verdictAt === null
         ? null
-        : { verdict: cut.verdict, finishedAt: cut.verdictAt, ageMs: publishedAt - cut.verdictAt },
+        : { verdict: cut.verdict, finishedAt: cut.verdictAt, ageMs: ageOf(cut.verdictAt, publishedAt) },
     format: target.format,
     compression: target.compression,
     engine: content.engine,

@@ -1,23 +1,28 @@
 // Applies `--keep` to a destination after a publication. Knows the order of the steps; which snapshots go is decided in
 // retention.ts.
+import { ageOf } from '../clock.ts'
 import { MirrorError } from '../errors.ts'
 import { parseManifest } from './manifest.ts'
 import { readLatest } from './publish-dataset.ts'
 import { expired, type Kept } from './retention.ts'
-import { readManifest, type Store } from './store.ts'
+import { begunAt, readManifest, type Store } from './store.ts'
 
 /**
  * Removes what `keep` lets go. What has no readable manifest is left alone: it is being written, or it is not ours.
- * The new snapshot is published: what keeps old ones from going is said, never thrown.
+ * The new snapshot is published: what keeps old ones from going is said, never thrown. One that is dated later than `now`
+ * (epoch ms), because a clock was wrong, counts as older than all others: it would be the newest for ever.
  */
 export async function removeExpired(
   store: Store,
   keep: number,
+  now: number,
 ): Promise<{ removed: string[]; notRemoved: string | null }> {
   const removed: string[] = []
   try {
     const published: Kept[] = []
-    for (const id of await store.snapshotIds()) {
+    const ids = await store.snapshotIds()
+    const isDated = (id: string) => ageOf(begunAt(id), now) !== null
+    for (const id of [...ids.filter((id) => !isDated(id)), ...ids.filter(isDated)]) {
       const found = await readManifest(store, id)
       if (found === null) continue
       const manifest = parseManifest(found.bytes, `${store.place}/${found.name}`)

@@ -1,4 +1,5 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
+import { ageOf } from '../clock.ts'
 import type { Db } from './open.ts'
 import { writeOne } from './statements.ts'
 
@@ -37,6 +38,23 @@ export interface Facts {
 export function readFacts(db: Db): Facts {
   const rows = db.prepare('SELECT key, value FROM service_facts').all() as { key: string; value: string }[]
   return Object.fromEntries(rows.map(({ key, value }) => [key, JSON.parse(value)])) as Facts
+}
+
+/** No wait that a service asked for is kept for longer. */
+export const LONGEST_WAIT_MS = 86_400_000
+
+/** The facts without those that hang on a moment in the future: a clock was wrong when they were observed, or is now. */
+export function believedFacts(db: Db, now: number, settleMs: number): Facts {
+  const facts = readFacts(db)
+  const observedAt = db.prepare('SELECT observed_at FROM service_facts WHERE key = ?').pluck()
+  for (const name of ['frontier', 'seen_until', 'not_before'] as const) {
+    const value = facts[name]
+    if (value === undefined) continue
+    const moment = name === 'not_before' ? value - LONGEST_WAIT_MS : value
+    const stored = observedAt.get(name) as number
+    if (ageOf(moment, now, settleMs) === null || ageOf(stored, now, settleMs) === null) delete facts[name]
+  }
+  return facts
 }
 
 /** Stores what is given; a value of `undefined` forgets the fact. Call inside a transaction or alone. */

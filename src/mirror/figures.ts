@@ -80,10 +80,10 @@ export const OPEN_AGES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_
 /** Durations are counted in buckets of which eight double the length. */
 const BUCKETS_PER_DOUBLING = 8
 
-/** The snapshot published last; null where there is none. */
+/** The snapshot published last, in the order of publication, whatever the clock said; null where there is none. */
 export function readLastPublication(db: Db): LastPublication | null {
   const sql = `SELECT id, path, format, rows, bytes, published_at AS publishedAt FROM snapshots
-    ORDER BY published_at DESC LIMIT 1`
+    ORDER BY rowid DESC LIMIT 1`
   return (db.prepare(sql).get() ?? null) as LastPublication | null
 }
 

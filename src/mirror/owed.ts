@@ -1,4 +1,5 @@
 // `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion.
+import { latestKnown } from '../clock.ts'
 import type { Db } from './open.ts'
 import { notWritten } from './statements.ts'
 
@@ -15,7 +16,8 @@ export interface Owed {
   changedAt: number
 }
 
-export function owedTable(db: Db) {
+/** What was checked at a moment later than now by more than `settleMs` is due: nobody knows when that was (clock.ts). */
+export function owedTable(db: Db, settleMs: number) {
   const put = db.prepare(
     `INSERT INTO open_checks (task_id, reason, next_check_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
   )
@@ -34,7 +36,8 @@ export function owedTable(db: Db) {
     `SELECT o.task_id AS taskId, t.seq AS seq, o.reason AS reason, o.checked_at AS checkedAt,
        o.next_check_at AS nextCheckAt, o.attempts AS attempts, t.created_at AS createdAt, t.changed_at AS changedAt
      FROM open_checks o JOIN tasks t ON t.id = o.task_id
-     WHERE o.reason = ? AND o.next_check_at <= ? AND t.deleted_at IS NULL
+     WHERE o.reason = ? AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
+       AND t.deleted_at IS NULL
      ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
   )
   const oweAll = db.prepare(
@@ -65,7 +68,7 @@ export function owedTable(db: Db) {
     due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
       const found: Owed[] = []
       if (limit <= 0) return found
-      for (const owed of due.iterate(reason, now) as Iterable<Owed>) {
+      for (const owed of due.iterate(reason, now, latestKnown(now, settleMs)) as Iterable<Owed>) {
         if (!wanted(owed)) continue
         found.push(owed)
         if (found.length >= limit) break

@@ -74,6 +74,7 @@ export function runTable(db: Db) {
     `UPDATE runs SET plan = ?, outcome = ?, verdict = ?, drift = ?, exit_code = ?, error = ?, requests = ?, retries = ?,
      bytes = ?, waited_ms = ?, finished_at = ? WHERE id = ?`,
   )
+  const last = db.prepare('SELECT max(started_at, coalesce(finished_at, 0)) FROM runs ORDER BY id DESC LIMIT 1').pluck()
   const get = db.prepare(`SELECT ${COUNTED.join(', ')} FROM runs WHERE id = ?`)
   return {
     begin(command: string, toolVersion: string, now: number): number {
@@ -81,6 +82,8 @@ export function runTable(db: Db) {
       prune.run()
       return Number(done.lastInsertRowid)
     },
+    /** When the last run ended or, where it has not, began, epoch ms; null before the first one. */
+    lastMoment: (): number | null => (last.get() ?? null) as number | null,
     /** Call inside the transaction of the rows that are counted. */
     count: (id: number, counts: Partial<RunCounts>): void =>
       void writeOne(count, ...COUNTED.map((name) => counts[name] ?? 0), id),

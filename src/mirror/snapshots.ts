@@ -25,7 +25,7 @@ export interface SnapshotRow {
 }
 
 /**
- * The rows about `place` in `format`, the last published first; at most the last 1,000. Throws what `openReader` throws.
+ * The rows about `place` in `format`, the last published first, whatever the clock said then; at most the last 1,000. Throws what `openReader` throws.
  */
 export function snapshotsAt(
   path: string,
@@ -38,7 +38,7 @@ export function snapshotsAt(
       const rows = db
         .prepare(
           `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
-           ORDER BY published_at DESC, cut DESC, id DESC LIMIT 1000`,
+           ORDER BY rowid DESC LIMIT 1000`,
         )
         .all(place, format) as { id: string; cut: number; filters: string }[]
       return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))

@@ -60,7 +60,10 @@ export interface MirrorStatus {
   frontier: number | null
   /** Until when the service asked to be left alone. */
   notBefore: number | null
-  /** The mirror shows the account as of this moment: start of the latest complete walk of everything or of the newest. */
+  /**
+   * The mirror shows the account as of this moment: start of the last complete walk of everything or of the newest. May lie
+   * in the future where a clock was wrong: see `ageOf`.
+   */
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
   /** The last one of each kind that ended, newest first; before them a full walk that was cut off since. */
@@ -75,7 +78,7 @@ const SHOWN_RUNS = 5
 export function readStatus(db: Db): MirrorStatus {
   return db.transaction(() => {
     const facts = readFacts(db)
-    const one = (sql: string) => db.prepare(sql).pluck().get() as number | null
+    const one = (sql: string) => (db.prepare(sql).pluck().get() ?? null) as number | null
     const count = (sql: string) => one(sql) ?? 0
     const owed = (reason: string) =>
       db
@@ -99,7 +102,10 @@ export function readStatus(db: Db): MirrorStatus {
       total: facts.total ?? null,
       frontier: facts.frontier ?? null,
       notBefore: facts.not_before ?? null,
-      freshAt: one(`SELECT max(started_at) FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')`),
+      freshAt: one(
+        `SELECT started_at FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
+         ORDER BY id DESC LIMIT 1`,
+      ),
       lastFullWalk: (db
         .prepare(
           `SELECT id, verdict, reason, started_at AS startedAt, finished_at AS finishedAt FROM walks

@@ -12,10 +12,11 @@ export async function writeMetricsFile(
   command: string,
   figures: RunFigures,
   toolVersion: string,
+  now: number,
 ): Promise<void> {
   const runs = readRuns(textOf(path))
   runs.set(command, withLastSuccess(figures, runs.get(command)))
-  const text = await metricsText({ toolVersion, status: statusOf(dbPath), runs })
+  const text = await metricsText({ toolVersion, status: statusOf(dbPath), runs, now })
   // The collector reads *.prom only.
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`)
   try {

@@ -1,6 +1,7 @@
 // The figures of the mirror, of the last runs and of `schedule` in the Prometheus text format. From plain values each
 // time it is asked, so that /metrics and notify.metricsFile say the same. Names are a contract; times are seconds.
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
+import { ageOf } from '../clock.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 
 /** What is kept of the last run of each command; the names are the ends of the metrics' names. */
@@ -46,20 +47,28 @@ export interface Metered {
   /** By command. */
   runs: ReadonlyMap<string, RunFigures>
   jobs?: readonly JobFigures[]
+  /** Epoch ms. */
+  now: number
+  /** A moment later than now by more than this is unknown, and told as 0. */
+  settleMs?: number
 }
 
 /** The whole text, one line per sample, with HELP and TYPE. */
-export function metricsText({ toolVersion, status, runs, jobs = [] }: Metered): Promise<string> {
+export function metricsText({ toolVersion, status, runs, jobs = [], now, settleMs }: Metered): Promise<string> {
   const registry = new Registry()
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
   gauge('task_mirror_build_info', 'Always 1; the version is a label.', 'version').set({ version: toolVersion }, 1)
-  if (status !== null) addMirror(status, gauge)
+  const isKnown = (ms: number) => ageOf(ms, now, settleMs) !== null
+  if (status !== null) addMirror(status, isKnown, gauge)
   for (const [figure, help] of Object.entries(RUN_FIGURES) as [RunFigure, string][]) {
     const known = [...runs].filter(([, figures]) => figures[figure] !== undefined)
     if (known.length === 0) continue
     const metric = gauge(`${RUN_PREFIX}${figure}`, help, 'command')
-    for (const [command, figures] of known) metric.set({ command }, figures[figure] as number)
+    for (const [command, figures] of known) {
+      const value = figures[figure] as number
+      metric.set({ command }, !figure.endsWith('timestamp_seconds') || isKnown(value * 1000) ? value : 0)
+    }
   }
   if (jobs.length > 0) addJobs(jobs, gauge, registry)
   return registry.metrics()
@@ -69,7 +78,8 @@ export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 type MakeGauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => Gauge<Label>
 
-function addMirror({ tasks, owed, freshAt, lastFullWalk, frontier, notBefore }: MirrorStatus, gauge: MakeGauge): void {
+function addMirror(status: MirrorStatus, isKnown: (ms: number) => boolean, gauge: MakeGauge): void {
+  const { tasks, owed, freshAt, lastFullWalk, frontier, notBefore } = status
   const byState = gauge('task_mirror_tasks', 'Tasks in the mirror; open ones are live ones too.', 'state')
   for (const state of ['live', 'open', 'deleted'] as const) byState.set({ state }, tasks[state])
   gauge('task_mirror_set_aside_items', 'Items set aside and not taken in since.').set(tasks.setAside)
@@ -77,13 +87,15 @@ function addMirror({ tasks, owed, freshAt, lastFullWalk, frontier, notBefore }: 
   byReason.set({ reason: 'detail' }, owed.details)
   byReason.set({ reason: 'candidate' }, owed.candidates)
   const moments = [
-    ['fresh', 'The mirror shows the account as of this moment.', freshAt],
+    ['fresh', 'The mirror shows the account as of this moment; 0 where a wrong clock has left that unknown.', freshAt],
     ['last_full_walk', 'When the last full walk ended.', lastFullWalk?.finishedAt ?? null],
     ['frontier', 'Everything created before this moment that the service lists has been met.', frontier],
     ['not_before', 'Until when the service asked to be left alone.', notBefore],
   ] as const
   for (const [name, help, ms] of moments) {
-    if (ms !== null) gauge(`task_mirror_${name}_timestamp_seconds`, help).set(ms / 1000)
+    if (ms === null) continue
+    const value = name === 'not_before' || isKnown(ms) ? ms / 1000 : 0
+    gauge(`task_mirror_${name}_timestamp_seconds`, help).set(value)
   }
   if (lastFullWalk !== null) {
     const help = 'Whether the last full walk proved that nothing was missed: 1 complete, 0 partial.'

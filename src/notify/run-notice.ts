@@ -104,13 +104,13 @@ export function figuresOf(fields: Facts, now: number): RunFigures {
   return figures
 }
 
-async function writeFigures({ config, log, toolVersion }: NoticeContext, command: string, figures: RunFigures) {
+async function writeFigures({ config, log, now, toolVersion }: NoticeContext, command: string, figures: RunFigures) {
   const { metricsFile } = config.notify
   if (metricsFile === null) return
   try {
     // The library behind it is a tenth of a run that has nothing to do.
     const { writeMetricsFile } = await import('./metrics-file.ts')
-    await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion)
+    await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion, now())
   } catch (error) {
     log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)
   }

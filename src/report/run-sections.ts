@@ -1,4 +1,5 @@
 // What the report says of the mirror and its runs: figures at a glance, the last runs, what was set aside.
+import { ageOf } from '../clock.ts'
 import type { Figures, RunFigure } from '../mirror/figures.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { type Column, duration, escapeHtml, grouped, minute, plain, tableHtml } from './html.ts'
@@ -24,7 +25,9 @@ export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, figures: F
 }
 
 function age(ms: number | null, now: number): string {
-  return ms === null ? '' : `${duration(Math.max(0, now - ms))} before this page`
+  if (ms === null) return ''
+  const ageMs = ageOf(ms, now)
+  return ageMs === null ? 'in the future: the clock was wrong' : `${duration(ageMs)} before this page`
 }
 
 function outcomeText({ outcome, exitCode }: RunFigure): string {

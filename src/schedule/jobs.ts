@@ -1,5 +1,7 @@
 // Keeps jobs to their timetables: a job never overlaps itself and never waits for another, a moment missed asleep is made
-// up for once. Knows nothing of what a job does; time, chance and waiting come in as arguments.
+// up for once. What waits hangs on the monotonic clock; where the wall clock jumps the moments are made anew. Knows nothing
+// of what a job does; time, chance and waiting come in as arguments.
+import { type Clock, jumpWatch } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { JobFigures } from '../notify/metrics.ts'
 import { passedMoments, type Timetable } from './timetable.ts'
@@ -15,7 +17,10 @@ export interface Job {
 
 export interface Keeping {
   signal: AbortSignal
-  now: () => number
+  /** The wall clock, epoch ms. */
+  now: Clock
+  /** ms. */
+  monotonic: Clock
   /** 0 to 1. */
   random: () => number
   /** Resolves after `ms`, or at once when `signal` aborts. Throws nothing. */
@@ -30,7 +35,7 @@ const LOOK_EVERY_MS = 15_000
 interface Kept {
   job: Job
   figures: JobFigures & { ended: Map<number, number> }
-  /** When the waiting run may begin; null where none waits. */
+  /** When the waiting run may begin, by the monotonic clock; null where none waits. */
   beginAt: number | null
   /** The run under way. */
   inHand: Promise<void> | null
@@ -43,7 +48,8 @@ export interface JobKeeper {
 }
 
 export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeeper {
-  const { signal, now, random, sleep, jitterMs, log } = options
+  const { signal, now, monotonic, random, sleep, jitterMs, log } = options
+  const jumped = jumpWatch(now, monotonic)
   const kept: Kept[] = jobs.map((job) => ({
     job,
     figures: { job: job.name, running: false, skipped: 0, nextAt: job.firstAt, ended: new Map() },
@@ -62,7 +68,7 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
     if (!isBusy) {
       // A tenth of the pause at most: chance must not make a run late for the next moment.
       const most = next === null ? jitterMs : Math.min(jitterMs, (next - at) / 10)
-      entry.beginAt = at + Math.floor(random() * most)
+      entry.beginAt = monotonic() + Math.floor(random() * most)
     }
     if (skipped === 0) return
     figures.skipped += skipped
@@ -84,8 +90,19 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
   const inHand = (): Promise<void>[] => kept.flatMap(({ inHand }) => inHand ?? [])
 
   const untilNext = (at: number): number => {
-    const moments = kept.flatMap(({ figures, beginAt }) => [figures.nextAt, beginAt])
-    return Math.max(0, Math.min(at + LOOK_EVERY_MS, ...moments.filter((moment) => moment !== null)) - at)
+    const waits = kept.flatMap(({ figures, beginAt }) => [
+      figures.nextAt === null ? LOOK_EVERY_MS : figures.nextAt - at,
+      beginAt === null ? LOOK_EVERY_MS : beginAt - monotonic(),
+    ])
+    return Math.max(0, Math.min(LOOK_EVERY_MS, ...waits))
+  }
+
+  /** Backwards: moments that were to come are far away now. Forwards: they have passed, as after a sleep. */
+  const followJump = (at: number): void => {
+    const jumpMs = jumped()
+    if (jumpMs === 0) return
+    log.warn({ jumpMs }, 'The clock of this machine has jumped: the schedule is made anew')
+    if (jumpMs < 0) for (const { job, figures } of kept) figures.nextAt = job.timetable.next(at)
   }
 
   return {
@@ -93,8 +110,9 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
     async keep() {
       while (!signal.aborted) {
         const at = now()
+        followJump(at)
         for (const entry of kept) takeMoments(entry, at)
-        for (const entry of kept) if (entry.beginAt !== null && entry.beginAt <= at) begin(entry)
+        for (const entry of kept) if (entry.beginAt !== null && entry.beginAt <= monotonic()) begin(entry)
         const woken = new AbortController()
         const paused = sleep(untilNext(at), AbortSignal.any([signal, woken.signal]))
         await Promise.race([paused, ...inHand()])

@@ -1,6 +1,7 @@
 // `schedule` put together: jobs for sync and export, the thread that reads the mirror, the server. A failed run is told
 // and counted, and never ends it.
 import { setTimeout as delay } from 'node:timers/promises'
+import { ageOf, type Clock, steadyClock } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
 import { exitCodeOf, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -23,13 +24,16 @@ export interface ScheduleOptions {
   log: Log
   recentLog: () => readonly string[]
   signal: AbortSignal
-  now: () => number
+  /** The wall clock, epoch ms. */
+  now: Clock
+  /** ms. */
+  monotonic: Clock
   random: () => number
   toolVersion: string
   /** For object storage, see `exportSnapshot`. */
   env: Readonly<Record<string, string | undefined>>
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
-  makeRunContext: () => Promise<RunContext>
+  makeRunContext: (now: Clock) => Promise<RunContext>
   /** Tells of what ended a run early. */
   tell: (error: unknown) => void
   /** Called once everything runs; `url` is null where nothing is served. */
@@ -40,17 +44,19 @@ const LEAST_MAX_AGE_MS = 60_000
 
 /** Runs until `signal` aborts, then lets the run in hand commit. Throws `config-invalid` before anything has begun. */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
-  const { config, log, signal, now, random, toolVersion } = options
+  const { config, log, signal, now, monotonic, random, toolVersion } = options
+  const { settleMs } = config.sync
   const timetables = timetablesOf(config)
-  const known = await startKnowing(config.mirror.path, now)
+  const known = await startKnowing({ dbPath: config.mirror.path, settleMs, now, monotonic })
   const runs = new Map<string, RunFigures>()
-  const notice: NoticeContext = {
-    ...{ config, log, recentLog: options.recentLog, signal, now, toolVersion },
+  /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
+  const noticeOf = (clock: Clock): NoticeContext => ({
+    ...{ config, log, recentLog: options.recentLog, signal, now: clock, toolVersion },
     onFigures: (command, figures) => runs.set(command, withLastSuccess(figures, runs.get(command))),
-  }
-  const afterwards = (work: () => Promise<number>) => async () => {
+  })
+  const afterwards = (work: (notice: NoticeContext) => Promise<number>) => async () => {
     try {
-      return await work()
+      return await work(noticeOf(steadyClock(now, monotonic)))
     } catch (error) {
       if (!signal.aborted || !isMirrorError(error, 'interrupted')) options.tell(error)
       return exitCodeOf(error)
@@ -58,23 +64,26 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
       await known.refresh()
     }
   }
+  /** A moment in the future says nothing of when a job ran last. */
+  const pastOr = (moment: number | undefined, otherwise: number): number =>
+    moment === undefined ? otherwise : ageOf(moment, now(), settleMs) === null ? 0 : moment
   const jobs: Job[] = []
   if (timetables.sync !== null) {
-    const firstAt = firstMoment(timetables.sync, known.status()?.runs.find(isSync)?.startedAt ?? 0, now())
-    const run = afterwards(() => syncOnce(options, notice))
+    const firstAt = firstMoment(timetables.sync, pastOr(known.status()?.runs.find(isSync)?.startedAt, 0), now())
+    const run = afterwards((notice) => syncOnce(options, notice))
     jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
   }
   if (timetables.export !== null) {
     // A first snapshot is made when it is due, not of a mirror that has just begun.
-    const firstAt = firstMoment(timetables.export, known.publication()?.publishedAt ?? now(), now())
-    const run = afterwards(() => exportOnce(options, notice))
+    const firstAt = firstMoment(timetables.export, pastOr(known.publication()?.publishedAt, now()), now())
+    const run = afterwards((notice) => exportOnce(options, notice))
     jobs.push({ name: 'export', timetable: timetables.export, firstAt, run })
   }
   const { jitterMs, listen } = config.schedule
   const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
-  const keeper = createJobKeeper(jobs, { signal, now, random, jitterMs, log, sleep })
+  const keeper = createJobKeeper(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
   const maxAgeMs = maxAgeOf(config, timetables.sync, now())
-  const health = () => healthOf(known.status(), maxAgeMs, now())
+  const health = () => healthOf(known.status(), known.ageMs(), maxAgeMs)
   const page = () => {
     const { baseUrl, html, at } = known.sections()
     const facts = { toolVersion, now: now(), health: health(), jobs: keeper.figures() }
@@ -85,7 +94,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
       ? null
       : await startServer(listen, {
           health,
-          metrics: () => metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures() }),
+          metrics: () =>
+            metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
           page: () => ({ html: page(), policy: STATUS_POLICY }),
         }).catch(async (error) => {
           await known.end()
@@ -133,23 +143,27 @@ function maxAgeOf({ schedule }: Config, timetable: Timetable | null, now: number
   return pause === null ? null : Math.max(LEAST_MAX_AGE_MS, 3 * pause)
 }
 
-export function healthOf(status: MirrorStatus | null, maxAgeMs: number | null, now: number): Health {
-  const freshAt = status?.freshAt ?? null
-  const ageMs = freshAt === null ? null : Math.max(0, now - freshAt)
+export function healthOf(
+  status: Pick<MirrorStatus, 'freshAt'> | null,
+  ageMs: number | null,
+  maxAgeMs: number | null,
+): Health & { ageMs: number | null } {
   const reason =
     status === null
       ? 'There is no mirror yet, or it cannot be read.'
       : ageMs === null
-        ? 'No walk has been complete yet.'
+        ? status.freshAt === null
+          ? 'No walk has been complete yet.'
+          : 'Nobody knows how old the mirror is: its last walk is dated in the future.'
         : maxAgeMs !== null && ageMs > maxAgeMs
           ? 'The mirror is older than it should be.'
           : null
-  return { ok: reason === null, freshAt, ageMs, maxAgeMs, reason }
+  return { ok: reason === null, ageMs, reason }
 }
 
 async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notice: NoticeContext): Promise<number> {
   const work = async () => {
-    const context = await makeRunContext()
+    const context = await makeRunContext(notice.now)
     const { details, maxDurationMs } = context.config.sync
     return runSync(context, { command: 'sync', details, maxDurationMs })
   }

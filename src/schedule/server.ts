@@ -8,10 +8,6 @@ import { METRICS_CONTENT_TYPE } from '../notify/metrics.ts'
 
 export interface Health {
   ok: boolean
-  /** Epoch ms and ms; null where the mirror has no complete walk yet. */
-  freshAt: number | null
-  ageMs: number | null
-  maxAgeMs: number | null
   /** Why not, one sentence; null where all is well. */
   reason: string | null
 }
@@ -72,7 +68,9 @@ async function answer(url: string, pages: Pages, response: ServerResponse): Prom
   const path = url.replace(/\?.*$/, '')
   if (path === '/healthz') {
     const health = pages.health()
-    send(response, health.ok ? 200 : 503, 'application/json', `${JSON.stringify(health)}\n`)
+    // No figures: anybody may ask.
+    const { ok, reason } = health
+    send(response, ok ? 200 : 503, 'application/json', `${JSON.stringify({ ok, reason })}\n`)
   } else if (path === '/metrics') {
     send(response, 200, METRICS_CONTENT_TYPE, await pages.metrics())
   } else if (path === '/') {

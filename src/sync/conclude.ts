@@ -1,14 +1,13 @@
 // How a run ended: outcome and exit code from what it came to, written down in the mirror and told in the summary. Asks
 // nothing of the service.
 import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
+import { LONGEST_WAIT_MS } from '../mirror/facts.ts'
 import type { RunEnd } from '../mirror/runs.ts'
 import type { WalkRow } from '../mirror/walks.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { learn, type Run } from './context.ts'
 import type { PlanStep } from './plan.ts'
 import type { RunResult, RunSummary } from './summary.ts'
-
-const DAY_MS = 86_400_000
 
 /** What a run has come to so far. */
 export interface Ended {
@@ -89,7 +88,7 @@ async function rememberWait(run: Run, error: unknown): Promise<void> {
   if (!isMirrorError(error, 'wait-too-long')) return
   const until = Number(error.facts.notBefore)
   if (!Number.isFinite(until)) return
-  await learn(run, { not_before: Math.min(until, run.now() + DAY_MS) }).catch(() => undefined)
+  await learn(run, { not_before: Math.min(until, run.now() + LONGEST_WAIT_MS) }).catch(() => undefined)
 }
 
 function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outcome {

@@ -48,6 +48,15 @@ export async function openClient(
   })
 }
 
+/** Says that this mirror holds moments in the future: once, for the next run finds the row of this one. */
+export function tellOfClock({ opened, log }: Pick<Run, 'opened' | 'log'>): void {
+  if (opened.future === null) return
+  log.warn(
+    { aheadMs: opened.future },
+    'The last run ended later than now: the clock was wrong then, or is now. What was stored since counts as unknown and is due again',
+  )
+}
+
 /** Throws `not-before` where the service asked to be left alone until later. */
 export function refuseTooEarly(run: Run): void {
   const until = run.facts.not_before

@@ -2,13 +2,14 @@
 // run begins and ends, not what the errand is.
 import { EXIT, exitCodeOf, isMirrorError } from '../errors.ts'
 import { BY_ITSELF } from '../mirror/commits.ts'
+import { LONGEST_WAIT_MS } from '../mirror/facts.ts'
 import { openReader } from '../mirror/open.ts'
 import type { ClientOptions } from '../service/client.ts'
 import type { Traffic } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import { UNBOUND } from './account.ts'
-import { bindService, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
+import { bindService, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { startWriter } from './thread.ts'
 
@@ -22,8 +23,6 @@ export interface ErrandDone<T> {
   /** Where more than the run's own client has asked. */
   traffic?: Traffic
 }
-
-const DAY_MS = 86_400_000
 
 /** Throws `mirror-missing` for an errand that makes no sense without a mirror: a run would make one. */
 export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
@@ -52,6 +51,7 @@ export async function runErrand<T>(
     fileMode: Number.parseInt(mirror.fileMode, 8),
     rejectedMaxBytes: rejected.maxBytes,
     finalStatuses: sync.finalStatuses,
+    settleMs: sync.settleMs,
     oweDetails: sync.details !== 'never',
     acceptOthers: false,
     dryRun: false,
@@ -73,13 +73,14 @@ export async function runErrand<T>(
       account: UNBOUND,
     }
     try {
+      tellOfClock(run)
       refuseTooEarly(run)
       bindService(run, baseUrl, apiKey)
       done = await work(run)
     } catch (thrown) {
       error = thrown
       if (isMirrorError(thrown, 'wait-too-long')) {
-        await learn(run, { not_before: Math.min(Number(thrown.facts.notBefore), now() + DAY_MS) })
+        await learn(run, { not_before: Math.min(Number(thrown.facts.notBefore), now() + LONGEST_WAIT_MS) })
       }
     }
     const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()

@@ -57,7 +57,7 @@ export async function runHead(run: Run): Promise<NewsDone> {
 async function lastTaskMoved(run: Run): Promise<boolean> {
   const { total, last_id: lastId } = run.facts
   if (total === undefined || lastId === undefined || total < 1) return false
-  if (!mayBringForward(await run.writer.lastFull(), run.now())) return false
+  if (!mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)) return false
   const answer = await run.service.list({ skip: total - 1, take: 2 }, (raw) => run.writer.parseList(raw))
   if (answer.kind !== 'ok') return answer.kind === 'refused'
   const { handle } = answer.value

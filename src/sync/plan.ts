@@ -1,5 +1,6 @@
 // What a run does, and in which order: a pure function of what is known, what is owed, the flags and the time
 // (design.md 6.3).
+import { ageOf } from '../clock.ts'
 import type { Facts } from '../mirror/facts.ts'
 import type { OwedReason } from '../mirror/owed.ts'
 import type { WalkRow } from '../mirror/walks.ts'
@@ -50,6 +51,8 @@ export interface PlanInput {
   interrupted: WalkRow | null
   owed: Record<OwedReason, number>
   fullEveryMs: number
+  /** A stored moment later than now by more than this is unknown (clock.ts). */
+  settleMs: number
   /** Epoch ms. */
   now: number
 }
@@ -96,16 +99,21 @@ function fullReason(input: PlanInput, request: SyncRequest, hasNews: boolean): F
   if (input.lastFull === null) return 'first'
   // Without an end that shows what is new there is only the whole list.
   if (!hasNews) return input.lastCompleteFull === null ? 'first' : 'order'
-  const { lastFull, lastCompleteFull, now } = input
-  const overdue = lastCompleteFull === null || now - lastCompleteFull.startedAt >= input.fullEveryMs
-  if (!overdue) return null
+  const { lastFull, lastCompleteFull, now, settleMs } = input
+  if (!isPast(lastCompleteFull?.startedAt, input.fullEveryMs, now, settleMs)) return null
   // One that ended partial is not tried again within the hour.
-  const rested = lastFull.verdict === 'complete' || now - (lastFull.finishedAt as number) >= HOUR_MS
+  const rested = lastFull.verdict === 'complete' || isPast(lastFull.finishedAt, HOUR_MS, now, settleMs)
   return rested ? 'due' : null
 }
 
-function resumable({ interrupted, now }: PlanInput): boolean {
-  return interrupted !== null && now - interrupted.updatedAt < RESUME_WITHIN_MS
+function resumable({ interrupted, now, settleMs }: PlanInput): boolean {
+  return interrupted !== null && !isPast(interrupted.updatedAt, RESUME_WITHIN_MS, now, settleMs)
+}
+
+/** Whether `ms` have passed since `moment`; where nobody knows, they have. */
+function isPast(moment: number | null | undefined, ms: number, now: number, settleMs: number): boolean {
+  const age = ageOf(moment, now, settleMs)
+  return age === null || age >= ms
 }
 
 function fullStep(input: PlanInput, reason: FullReason): PlanStep {
@@ -113,6 +121,6 @@ function fullStep(input: PlanInput, reason: FullReason): PlanStep {
 }
 
 /** Whether another answer than expected at the end of the list may bring a full walk forward: hourly at most. */
-export function mayBringForward(lastFull: WalkRow | null, now: number): boolean {
-  return lastFull === null || now - (lastFull.finishedAt as number) >= HOUR_MS
+export function mayBringForward(lastFull: WalkRow | null, now: number, settleMs: number): boolean {
+  return isPast(lastFull?.finishedAt, HOUR_MS, now, settleMs)
 }

@@ -1,4 +1,5 @@
 // Set-aside items on the writing side: taken in from their own raw text where that can be read now.
+import { ageOf } from '../clock.ts'
 import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../mirror/replay.ts'
 import { shapeTask } from '../mirror/shape.ts'
 import { type PageItem, readItemText } from '../service/wire.ts'
@@ -35,6 +36,8 @@ export function replayIntake(writing: Writing) {
       // An old text neither replaces newer content nor takes a tombstone back.
       if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
       if (known.readAt >= item.seenAt) return true
+      // Set aside under a clock that was ahead: nobody knows which of the two is newer, and the service is asked.
+      if (ageOf(item.seenAt, now, 0) === null) return false
     }
     const { outcome } =
       listed !== null

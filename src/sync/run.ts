@@ -7,7 +7,7 @@ import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import { seeAccount, UNBOUND } from './account.ts'
 import { conclude, type Ended, fallShort } from './conclude.ts'
-import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl } from './connect.ts'
+import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
 import type { Run, RunContext } from './context.ts'
 import { decideDeletions } from './deletions.ts'
 import { askForAll, dueBy } from './details.ts'
@@ -62,6 +62,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   const progress: Ended = { plan: [], verdicts: [], drift: 0, codes: [] }
   let error: unknown = null
   try {
+    tellOfClock(run)
     refuseTooEarly(run)
     bindService(run, baseUrl, context.apiKey)
     await carryOut(run, progress)
@@ -110,6 +111,7 @@ function openWriterThread({ config, now }: RunContext, request: SyncRequest): Pr
     fileMode: Number.parseInt(mirror.fileMode, 8),
     rejectedMaxBytes: rejected.maxBytes,
     finalStatuses: sync.finalStatuses,
+    settleMs: sync.settleMs,
     oweDetails: (request.details ?? sync.details) !== 'never',
     acceptOthers: request.rebind === true,
     dryRun: request.dryRun === true,
@@ -119,7 +121,8 @@ function openWriterThread({ config, now }: RunContext, request: SyncRequest): Pr
 
 async function carryOut(run: Run, ended: Ended): Promise<void> {
   const { opened, request, now, config } = run
-  const input = { ...opened, facts: run.facts, fullEveryMs: config.sync.fullEveryMs, now: now() }
+  const { fullEveryMs, settleMs } = config.sync
+  const input = { ...opened, facts: run.facts, fullEveryMs, settleMs, now: now() }
   ended.plan = planRun(input, request)
   await run.writer.setPlan(ended.plan.map(({ kind }) => kind))
   run.log.info({ plan: ended.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
@@ -144,7 +147,7 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
     case 'tail': {
       const news = step.kind === 'head' ? await runHead(run) : await runTail(run)
       const planned = ended.plan.some(({ kind }) => kind === 'full')
-      if (news.bringForward && !planned && mayBringForward(await writer.lastFull(), now())) {
+      if (news.bringForward && !planned && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)) {
         ended.plan.splice(at + 1, 0, { kind: 'full', reason: 'due', resume: null })
         await writer.setPlan(ended.plan.map(({ kind }) => kind))
       } else walked(`${step.kind} walk`, news)

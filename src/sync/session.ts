@@ -4,10 +4,11 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ageOf } from '../clock.ts'
 import { MirrorError } from '../errors.ts'
 import { commitsTo, type Gathering } from '../mirror/commits.ts'
 import { explaining } from '../mirror/explain.ts'
-import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
+import { believedFacts, type Facts, writeFacts } from '../mirror/facts.ts'
 import { walPath } from '../mirror/files.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
@@ -37,6 +38,8 @@ export interface SessionOptions {
   fileMode: number
   rejectedMaxBytes: number
   finalStatuses: string[]
+  /** A stored moment later than now by more than this is unknown (clock.ts). */
+  settleMs: number
   /** Whether a part the list does not carry owes a detail. */
   oweDetails: boolean
   /** A known id with another `createdAt` or `userId` replaces the task instead of being set aside. */
@@ -49,7 +52,10 @@ export interface SessionOptions {
 
 export interface Opened {
   runId: number
+  /** Without moments that lie in the future. */
   facts: Facts
+  /** How far in the future the last run ended, ms; null where it did not: this is the first to see that a clock was wrong. */
+  future: number | null
   lastFull: WalkRow | null
   lastCompleteFull: WalkRow | null
   interrupted: WalkRow | null
@@ -97,7 +103,7 @@ export function openSession(options: SessionOptions) {
 export function beginSession(db: Db, options: SessionOptions, release: () => void) {
   const tables: Tables = {
     tasks: taskTable(db),
-    owed: owedTable(db),
+    owed: owedTable(db, options.settleMs),
     setAside: setAsideTable(db, options.rejectedMaxBytes),
   }
   const { tasks, owed, setAside } = tables
@@ -119,6 +125,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
 
   const { commit, gather, flush, count } = commitsTo(db, options.path, options.gathering, onRollback)
 
+  const future = futureOf(runs.lastMoment(), options)
   const runId = commit(() => {
     writeFacts(db, { final_statuses: options.finalStatuses }, options.now)
     return runs.begin(options.command, options.toolVersion, options.now)
@@ -162,7 +169,8 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     opened(): Opened {
       return {
         runId,
-        facts: readFacts(db),
+        facts: believedFacts(db, options.now, options.settleMs),
+        future,
         lastFull: walks.lastEnded('full'),
         lastCompleteFull: walks.lastEnded('full', 'complete'),
         interrupted: walks.interrupted(),
@@ -295,4 +303,8 @@ function takenAway(path: string): MirrorError {
     facts: { path },
     hint: 'What this run took in went with it; run the same command again, and move a mirror only between runs.',
   })
+}
+
+function futureOf(moment: number | null, { now, settleMs }: SessionOptions): number | null {
+  return moment === null || ageOf(moment, now, settleMs) !== null ? null : moment - now
 }

@@ -90,7 +90,7 @@ test('the status of an empty mirror reads well', () => {
     runs: [],
   }
   expect(
-    statusText({ path: 'a.sqlite', ageMs: null, maxAge: 60_000, stale: true, found, now: 0 }),
+    statusText({ path: 'a.sqlite', ageMs: null, maxAge: 60_000, stale: true, found, settleMs: 60_000, now: 0 }),
   ).toMatchInlineSnapshot(`
     "mirror     a.sqlite
     fresh      no complete walk yet

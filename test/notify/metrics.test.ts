@@ -1,18 +1,21 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { readStatus } from '../../src/mirror/status.ts'
 import { metricsText, readRuns } from '../../src/notify/metrics.ts'
 import { writeMetricsFile } from '../../src/notify/metrics-file.ts'
+import { makeMirror } from '../export/mirror.ts'
 import { samplesOf } from '../support/prometheus.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const VERSION = '1.2.3'
+const NOW = 1_800_000_000_000
 
 test('the figures of runs come back out of the text', async () => {
   const runs = new Map([
     ['sync', { exit_code: 0, end_timestamp_seconds: 1795158646.088, inserted: 12 }],
     ['export', { exit_code: 7, bytes: 2 ** 40 }],
   ])
-  const text = await metricsText({ toolVersion: VERSION, status: null, runs })
+  const text = await metricsText({ toolVersion: VERSION, status: null, runs, now: NOW })
   expect(readRuns(text)).toEqual(runs)
   expect(samplesOf(text).get('task_mirror_build_info 1.2.3')).toBe(1)
 })
@@ -30,7 +33,7 @@ test('what is known of the jobs of a schedule is told by job', async () => {
       ]),
     },
   ]
-  const samples = samplesOf(await metricsText({ toolVersion: VERSION, status: null, runs: new Map(), jobs }))
+  const samples = samplesOf(await metricsText({ toolVersion: VERSION, status: null, runs: new Map(), jobs, now: NOW }))
   expect(Object.fromEntries(samples)).toEqual({
     'task_mirror_build_info 1.2.3': 1,
     'task_mirror_schedule_running sync': 1,
@@ -45,7 +48,7 @@ test('one file keeps the last run of each command, and when each last succeeded'
   using scratch = makeScratch()
   const file = scratch.path('mirror.prom')
   const write = (command: string, figures: object) =>
-    writeMetricsFile(file, scratch.path('missing.sqlite'), command, figures, VERSION)
+    writeMetricsFile(file, scratch.path('missing.sqlite'), command, figures, VERSION, NOW)
   await write('sync', { exit_code: 0, success_timestamp_seconds: 100 })
   await write('export', { exit_code: 0, success_timestamp_seconds: 150 })
   await write('sync', { exit_code: 4 })
@@ -65,6 +68,20 @@ test('a file with anything else in it is replaced', async () => {
     file,
     'task_mirror_last_run_exit_code{command="sync"} many\ntask_mirror_last_run_made_up{command="x"} 1\n',
   )
-  await writeMetricsFile(file, scratch.path('missing.sqlite'), 'export', { exit_code: 0 }, VERSION)
+  await writeMetricsFile(file, scratch.path('missing.sqlite'), 'export', { exit_code: 0 }, VERSION, NOW)
   expect([...readRuns(readFileSync(file, 'utf8')).keys()]).toEqual(['export'])
+})
+
+test('a moment in the future is told as 0: an alert on its age fires', async () => {
+  const runs = new Map([
+    ['sync', { success_timestamp_seconds: NOW / 1000 + 3600 }],
+    ['export', { success_timestamp_seconds: NOW / 1000 + 30 }],
+  ])
+  const { db } = makeMirror()
+  const status = { ...readStatus(db), freshAt: NOW + 400 * 86_400_000, notBefore: NOW + 3_600_000 }
+  const samples = samplesOf(await metricsText({ toolVersion: VERSION, status, runs, now: NOW }))
+  expect(samples.get('task_mirror_fresh_timestamp_seconds')).toBe(0)
+  expect(samples.get('task_mirror_not_before_timestamp_seconds')).toBe(NOW / 1000 + 3600)
+  expect(samples.get('task_mirror_last_run_success_timestamp_seconds sync')).toBe(0)
+  expect(samples.get('task_mirror_last_run_success_timestamp_seconds export')).toBe(NOW / 1000 + 30)
 })

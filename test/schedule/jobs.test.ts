@@ -9,6 +9,8 @@ const MINUTE = 60_000
 /** A clock that jumps to whatever is waited for; `run` of a job takes time by moving it on. */
 function makeWorld(jitter = 0) {
   let clock = START
+  /** What the wall clock is off by: set it to make it jump. */
+  let off = 0
   const stop = new AbortController()
   const warned: unknown[] = []
   const quiet = () => {}
@@ -45,13 +47,31 @@ function makeWorld(jitter = 0) {
     timetable: makeTimetable(expression, 'UTC', name),
     firstAt: firstAt ?? makeTimetable(expression, 'UTC', name).next(START),
     run: async () => {
-      begun.push(`${name} ${new Date(clock).toISOString().slice(11, 19)}`)
+      begun.push(`${name} ${new Date(clock + off).toISOString().slice(11, 19)}`)
       await sleep(takesMs, new AbortController().signal)
       return 0
     },
   })
-  const options = { signal: stop.signal, now: () => clock, random: () => 0.5, sleep, jitterMs: jitter, log }
-  return { keeper: (jobs: Job[]) => createJobKeeper(jobs, options), job, begun, warned, until, stop }
+  const options = {
+    signal: stop.signal,
+    now: () => clock + off,
+    monotonic: () => clock,
+    random: () => 0.5,
+    sleep,
+    jitterMs: jitter,
+    log,
+  }
+  return {
+    keeper: (jobs: Job[]) => createJobKeeper(jobs, options),
+    job,
+    begun,
+    warned,
+    until,
+    stop,
+    jump(ms: number) {
+      off += ms
+    },
+  }
 }
 
 test('a job runs at its moments', async () => {
@@ -131,4 +151,45 @@ test('stopped, it waits for the runs in hand and begins no other', async () => {
   await until(START + 2 * MINUTE)
   await done
   expect(begun).toEqual(['sync 10:01:00', 'export 10:01:00'])
+})
+
+test.each([-86_400_000, -3000])(
+  'the clock set back by %s ms: the next run comes by the new clock, not a day later',
+  async (ms) => {
+    const { keeper, job, begun, warned, until, stop, jump } = makeWorld()
+    const kept = keeper([job('sync', '*/5 * * * *', 1000)])
+    const done = kept.keep()
+    await until(START + 6 * MINUTE)
+    jump(ms)
+    await until(START + 12 * MINUTE)
+    expect(begun).toHaveLength(2)
+    expect(begun[1]).toMatch(/:[0-5][05]:00$/)
+    expect(kept.figures()[0]).toMatchObject({ skipped: 0 })
+    expect(warned).toEqual([{ jumpMs: ms }])
+    stop.abort()
+    await done
+  },
+)
+
+test('the clock set forward: one run makes up for what has passed, and the schedule goes on by the new clock', async () => {
+  const { keeper, job, begun, warned, until, stop, jump } = makeWorld()
+  const done = keeper([job('sync', '*/5 * * * *', 1000)]).keep()
+  await until(START + 6 * MINUTE)
+  jump(62 * MINUTE)
+  await until(START + 9 * MINUTE)
+  expect(begun).toEqual(['sync 10:05:00', 'sync 11:08:01', 'sync 11:10:00'])
+  expect(warned[0]).toEqual({ jumpMs: 62 * MINUTE })
+  stop.abort()
+  await done
+})
+
+test('a run that waits for its chance is not put off by a clock that is set back', async () => {
+  const { keeper, job, begun, until, stop, jump } = makeWorld(10 * MINUTE)
+  const done = keeper([job('sync', '*/5 * * * *', 1000)]).keep()
+  await until(START + 5 * MINUTE + 5000)
+  jump(-86_400_000)
+  await until(START + 5 * MINUTE + 16_000)
+  expect(begun).toHaveLength(1)
+  stop.abort()
+  await done
 })

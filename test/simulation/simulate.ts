@@ -205,6 +205,7 @@ class Play {
         fileMode: 0o600,
         rejectedMaxBytes: 1_000_000,
         finalStatuses: [...FINAL_STATUSES],
+        settleMs,
         oweDetails: true,
         acceptOthers: plan.request.rebind === true,
         dryRun: false,

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { WalkRow } from '../../src/mirror/walks.ts'
 import { mayBringForward, type PlanInput, planRun, type SyncRequest } from '../../src/sync/plan.ts'
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const NOW = 1_000 * HOUR
 
 function makeWalk(walk: Partial<WalkRow>): WalkRow {
@@ -44,6 +45,7 @@ function makeInput(input: Partial<PlanInput> = {}): PlanInput {
     interrupted: null,
     owed: { open: 0, detail: 0, candidate: 0 },
     fullEveryMs: 24 * HOUR,
+    settleMs: MINUTE,
     now: NOW,
     ...input,
   }
@@ -132,6 +134,30 @@ describe('sync', () => {
       {},
       'head open deletions details',
     ],
+    [
+      'the last full walks are dated in the future: they are due, for nobody knows how old they are',
+      makeInput({ lastFull: complete(-24 * 400), lastCompleteFull: complete(-24 * 400) }),
+      {},
+      'head full(due) open deletions details',
+    ],
+    [
+      'a moment in the future by less than sync.settleMs is now',
+      makeInput({ lastFull: complete(-1 / 60), lastCompleteFull: complete(-1 / 60) }),
+      {},
+      'head open deletions details',
+    ],
+    [
+      'one that ended partial in the future does not hold the next one up',
+      makeInput({ lastFull: partial(-48), lastCompleteFull: complete(30) }),
+      {},
+      'head full(due) open deletions details',
+    ],
+    [
+      'an interrupted walk whose last window is dated in the future is not gone on with',
+      makeInput({ interrupted: cutOff(-2) }),
+      {},
+      'head open deletions details',
+    ],
     ['--details never asks for no details', makeInput(), { details: 'never' }, 'head open deletions'],
     ['--details always asks for all', makeInput(), { details: 'always' }, 'head open refetch deletions details'],
   ])('%s', (_, input, request, expected) => {
@@ -158,7 +184,12 @@ describe('backfill', () => {
 })
 
 test('another last task brings a full walk forward hourly at most', () => {
-  expect(mayBringForward(complete(0.9), NOW)).toBe(false)
-  expect(mayBringForward(complete(1), NOW)).toBe(true)
-  expect(mayBringForward(null, NOW)).toBe(true)
+  expect(mayBringForward(complete(0.9), NOW, MINUTE)).toBe(false)
+  expect(mayBringForward(complete(1), NOW, MINUTE)).toBe(true)
+  expect(mayBringForward(null, NOW, MINUTE)).toBe(true)
+})
+
+test('a full walk that ended in the future does not keep another from being brought forward', () => {
+  expect(mayBringForward(complete(-1), NOW, MINUTE)).toBe(true)
+  expect(mayBringForward(complete(-0.01), NOW, MINUTE)).toBe(false)
 })

@@ -31,6 +31,7 @@ function open(path: string, pieces = 1, ms = Number.POSITIVE_INFINITY) {
     fileMode: 0o600,
     rejectedMaxBytes: 1_000_000,
     finalStatuses: [...DONE],
+    settleMs: 60_000,
     oweDetails: false,
     acceptOthers: false,
     dryRun: false,

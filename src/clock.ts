@@ -1,0 +1,45 @@
+// What clocks can be believed. Wall clocks are wrong and jump: within a process time is counted by the monotonic clock,
+// and a stored moment that lies in the future says nothing. The one place that compares stored moments with now. Pure.
+
+/** Epoch ms by the wall clock, or ms of the monotonic clock. */
+export type Clock = () => number
+
+/** `sync.settleMs` where no configuration is at hand. */
+const SETTLE_MS = 60_000
+/** However little is configured: between two processes a clock may have been set by so much. */
+const LEAST_TOLERANCE_MS = 1000
+
+/**
+ * How long ago a stored moment was, ms; both are epoch ms. null where there is none, and where it lies later than now and
+ * `settleMs`: then the clock was wrong when it was stored, or is now, and nobody knows how old it is.
+ */
+export function ageOf(moment: number | null | undefined, now: number, settleMs = SETTLE_MS): number | null {
+  if (moment === null || moment === undefined || moment > latestKnown(now, settleMs)) return null
+  return Math.max(0, now - moment)
+}
+
+/** The latest stored moment that is believed, epoch ms. */
+export function latestKnown(now: number, settleMs = SETTLE_MS): number {
+  return now + Math.max(settleMs, LEAST_TOLERANCE_MS)
+}
+
+/** Epoch ms that never jump: the wall clock as it is now, and what the monotonic clock counts from now on. */
+export function steadyClock(wall: Clock, monotonic: Clock): Clock {
+  const begun = wall() - monotonic()
+  return () => Math.floor(begun + monotonic())
+}
+
+/** A wall clock that moves by more than this beside the monotonic one has been set, or the machine has slept. */
+const JUMP_MS = 1000
+
+/** Says by how many ms the wall clock has jumped since it was asked last, forwards or backwards; 0 where it has not. */
+export function jumpWatch(wall: Clock, monotonic: Clock): () => number {
+  let offset = wall() - monotonic()
+  return () => {
+    const next = wall() - monotonic()
+    const jump = next - offset
+    // Small differences are let go: clocks that are slewed drift apart slowly.
+    offset = next
+    return Math.abs(jump) > JUMP_MS ? Math.round(jump) : 0
+  }
+}

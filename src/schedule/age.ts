@@ -1,0 +1,25 @@
+// How old the mirror is while `schedule` stays up: what the wall clock said when it was learned, and what the monotonic
+// clock has counted since, so that a wall clock that is set back makes nothing fresh.
+import { ageOf, type Clock } from '../clock.ts'
+
+export interface MirrorAge {
+  /** `freshAt` as the mirror has it now, epoch ms; null where it has none. */
+  learn(freshAt: number | null): void
+  /** null where it is not known. */
+  ageMs(): number | null
+}
+
+export function mirrorAge(now: Clock, monotonic: Clock, settleMs: number): MirrorAge {
+  let known: { freshAt: number | null; ageMs: number | null; at: number } = { freshAt: null, ageMs: null, at: 0 }
+  return {
+    learn(freshAt) {
+      if (freshAt === known.freshAt && known.ageMs !== null) return
+      known = { freshAt, ageMs: ageOf(freshAt, now(), settleMs), at: monotonic() }
+    },
+    ageMs() {
+      if (known.ageMs === null) return null
+      // The monotonic clock stands still while a machine sleeps: what the wall clock says counts where it is more.
+      return Math.max(known.ageMs + Math.round(monotonic() - known.at), ageOf(known.freshAt, now(), settleMs) ?? 0)
+    },
+  }
+}
