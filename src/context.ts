@@ -1,9 +1,10 @@
 // Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
+import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { steadyClock } from './clock.ts'
 import type { CommandContext } from './commands/command.ts'
-import type { Environment } from './config/load.ts'
-import { MirrorError } from './errors.ts'
+import type { Environment, LoadedConfig } from './config/load.ts'
+import { type Facts, MirrorError } from './errors.ts'
 import { tellError } from './failure.ts'
 import type { Given } from './flags.ts'
 import type { LogLevel } from './log-levels.ts'
@@ -59,6 +60,19 @@ export async function createContext(
     now,
   })
   streams.onProgressRequest(() => progress.print())
+  const told = new Set<string>()
+  const tellOnce = (level: 'info' | 'warn', fields: Facts, message: string) => {
+    if (!told.has(message)) log[level](fields, message)
+    told.add(message)
+  }
+  async function config(): Promise<LoadedConfig> {
+    const { plainConfig } = await import('./config/plain.ts')
+    const file = (given.values.config as string | undefined) ?? null
+    const sources = { file, env, overrides: given.overrides }
+    const loaded = plainConfig(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
+    if (loaded.file !== null) tellOnce('info', { file: resolve(loaded.file) }, 'Configuration file in use')
+    return loaded
+  }
   return {
     env,
     stdout,
@@ -73,15 +87,17 @@ export async function createContext(
     wall: Date.now,
     monotonic,
     random: Math.random,
-    async config() {
-      const { plainConfig } = await import('./config/plain.ts')
-      const file = (given.values.config as string | undefined) ?? null
-      const sources = { file, env, overrides: given.overrides }
-      return plainConfig(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
+    config,
+    async filesInUse() {
+      return [(await config()).file, env.TASK_MIRROR_API_KEY_FILE].filter(
+        (file) => file != null && file !== '',
+      ) as string[]
     },
     async apiKey() {
       const { readApiKey } = await import('./config/api-key.ts')
-      return readApiKey(env)
+      const found = readApiKey(env)
+      if (found.warning !== null) tellOnce('warn', {}, found.warning)
+      return found
     },
     tell(error) {
       line.clear()

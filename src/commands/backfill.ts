@@ -53,7 +53,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
       const { runSync } = await import('../sync/run.ts')
       const { printRun } = await import('./print-run.ts')
       const { noticeOf } = await import('./notice.ts')
-      const result = await noticeOf(context, runContext.config).ofRun('backfill', () =>
+      const result = await (await noticeOf(context, runContext.config)).ofRun('backfill', () =>
         runSync(runContext, {
           command: 'backfill',
           full: ids === undefined && since === null && until === null,

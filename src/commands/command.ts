@@ -62,6 +62,8 @@ export interface CommandContext {
   random: () => number
   /** The configuration with flags and environment applied. Throws `config-invalid`. */
   config(): Promise<LoadedConfig>
+  /** Configuration and key file, where there are any: what nothing may be written onto. Throws `config-invalid`. */
+  filesInUse(): Promise<string[]>
   /** Throws `config-invalid`. */
   apiKey(): Promise<ApiKey>
   /** Tells of an error on stderr, for a command that goes on or has an exit code of its own. */

@@ -20,7 +20,10 @@ export const copy: CommandSpec<CopyFlags> = {
     const { config } = await context.config()
     const { copyMirror } = await import('../export/copy.ts')
     const { signal, now } = context
-    const result = await copyMirror({ dbPath: config.mirror.path, out, signal, now })
+    const result = await copyMirror({
+      ...{ dbPath: config.mirror.path, out, signal, now },
+      inUse: await context.filesInUse(),
+    })
     const { copyText } = await import('./copy-text.ts')
     await context.print(context.json ? result : copyText(result))
     return EXIT.done

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { configSchema } from '../config/schema.ts'
 import { EXIT, MirrorError } from '../errors.ts'
 import { exportSnapshot } from '../export/export.ts'
+import { filesInUse, refuseInUse } from '../export/in-use.ts'
 import { parseExact } from '../json.ts'
 import { openReader } from '../mirror/open.ts'
 import { runQuery, SAMPLE_QUERIES } from '../mirror/sample-queries.ts'
@@ -37,8 +38,10 @@ const TASKS = 5_000
 const KEY = 'demo-key'
 const NAMES = { mirror: 'demo-mirror.sqlite', parquet: 'demo-tasks.parquet', ndjson: 'demo-tasks.ndjson' }
 
-/** Throws `usage-invalid` where the folder holds files of somebody else. */
+/** Throws `usage-invalid` where the folder holds files of somebody else, or the configured mirror. */
 export async function runDemo(context: CommandContext, folder: string): Promise<DemoResult> {
+  const inUse = filesInUse((await context.config()).config.mirror.path, await context.filesInUse())
+  for (const name of Object.values(NAMES)) refuseInUse(join(folder, name), inUse)
   clearFolder(folder)
   const files = {
     mirror: join(folder, NAMES.mirror),

@@ -119,10 +119,12 @@ export const exporting: CommandSpec<ExportFlags> = {
     const { noticeOf } = await import('./notice.ts')
     const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
     const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
+    const inUse = await context.filesInUse()
     const work = () =>
       exportSnapshot({
         ...destinationOf(config, flags),
         dbPath: config.mirror.path,
+        inUse,
         stdout: context.stdout,
         filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
         changes: flags.changes === true ? 'last' : flags.changes,
@@ -137,7 +139,7 @@ export const exporting: CommandSpec<ExportFlags> = {
         now: context.now,
         onProgress: (done, total) => context.progress.set({ phase: 'export', done, total }),
       })
-    const result = await noticeOf(context, config).ofExport(work, exitCodeOf)
+    const result = await (await noticeOf(context, config)).ofExport(work, exitCodeOf)
     context.progress.finish()
     await tell(context, result)
     if (!isProven(result)) context.log.warn({ verdict: result.verdict }, 'The last full walk was not complete')

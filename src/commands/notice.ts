@@ -13,11 +13,11 @@ export interface Notice {
   ofExport(work: () => Promise<ExportResult>, exitCodeOf: (result: ExportResult) => number): Promise<ExportResult>
 }
 
-export function noticeOf(context: CommandContext, config: Config): Notice {
+export async function noticeOf(context: CommandContext, config: Config): Promise<Notice> {
   const { recentLog, signal, now } = context
   // A person reads the summary; the line in the log would say it twice.
   const log = context.attended ? { ...context.log, info: context.log.debug } : context.log
-  const told = { config, log, recentLog, signal, now, toolVersion: toolVersion() }
+  const told = { config, log, recentLog, signal, now, toolVersion: toolVersion(), inUse: await context.filesInUse() }
   return {
     ofRun: (command, work) => withNotice(told, command, work, describeRun),
     ofExport: (work, exitCodeOf) =>

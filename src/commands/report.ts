@@ -14,7 +14,11 @@ export const report: CommandSpec<ReportFlags> = {
     const { startThread } = await import('../schedule/thread.ts')
     const { reportPage } = await import('../report/page.ts')
     const { toolVersion } = await import('../version.ts')
+    const { filesInUse, refuseInUse } = await import('../export/in-use.ts')
     const { config } = await context.config()
+    const inUse = filesInUse(config.mirror.path, await context.filesInUse())
+    // Before the mirror is read; openDraft looks once more.
+    if (out !== '-') refuseInUse(out, inUse)
     const now = context.now()
     const thread = startThread(config.mirror.path)
     const stopped = new Promise<never>((_, reject) => {
@@ -28,7 +32,7 @@ export const report: CommandSpec<ReportFlags> = {
         await context.print(html.trimEnd())
         return 0
       }
-      const path = await writeReport(out, html)
+      const path = await writeReport(out, html, inUse)
       const bytes = Buffer.byteLength(html)
       await context.print(context.json ? { schemaVersion: 1, path, bytes, durationMs } : `The report is in ${path}`)
       return 0
@@ -39,13 +43,13 @@ export const report: CommandSpec<ReportFlags> = {
 }
 
 /** The whole new file or what was there before. Returns its absolute path. Throws what publishing a snapshot throws. */
-async function writeReport(out: string, html: string): Promise<string> {
+async function writeReport(out: string, html: string, inUse: readonly string[]): Promise<string> {
   const { resolve } = await import('node:path')
   const { randomBytes } = await import('node:crypto')
   const { openDraft } = await import('../export/publish.ts')
   const path = resolve(out)
   const random = randomBytes(6).toString('hex')
-  const draft = await openDraft(path, { mode: 0o600, pid: process.pid, random, now: Date.now() })
+  const draft = await openDraft(path, { mode: 0o600, pid: process.pid, random, now: Date.now(), inUse })
   try {
     await draft.write(Buffer.from(html))
     await draft.publish()

@@ -32,6 +32,7 @@ export const schedule: CommandSpec = {
     await runSchedule({
       ...{ config, env, log, recentLog, signal, now: wall, monotonic, random, toolVersion: toolVersion() },
       makeRunContext: async (now) => ({ ...first, now, apiKey: (await context.apiKey()).key }),
+      inUse: await context.filesInUse(),
       tell: context.tell,
       onReady: ({ url, jobs }) => context.print(context.json ? { schemaVersion: 1, url, jobs } : readyText(url, jobs)),
     })

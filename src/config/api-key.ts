@@ -1,14 +1,19 @@
 // Where the API key comes from: TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag or the configuration.
 // The key appears in no message.
-import { readFileSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
+import { readSmallFile } from './small-file.ts'
 
 export interface ApiKey {
   /** null where none is set. */
   key: string | null
   /** The environment variable it came from. */
   origin: string | null
+  /** What the user ought to know of where it was kept, one sentence; null where nothing is amiss. */
+  warning: string | null
 }
+
+/** No key is as long. */
+const MOST_BYTES = 16 * 1024
 
 type Environment = Record<string, string | undefined>
 
@@ -20,23 +25,27 @@ export function readApiKey(env: Environment): ApiKey {
     throw invalid('TASK_MIRROR_API_KEY and TASK_MIRROR_API_KEY_FILE are both set', 'Unset one of them.')
   }
   if (given(file)) {
+    const { text, isOpenToOthers } = readKeyFile(file)
     return {
-      key: checked(readKeyFile(file), `The file named by TASK_MIRROR_API_KEY_FILE (${file})`),
+      key: checked(text, `The file named by TASK_MIRROR_API_KEY_FILE (${file})`),
       origin: 'TASK_MIRROR_API_KEY_FILE',
+      warning: isOpenToOthers ? `Every user of this machine can read the API key: chmod o-r '${file}'` : null,
     }
   }
-  if (direct === undefined) return { key: null, origin: null }
-  return { key: checked(direct, 'TASK_MIRROR_API_KEY'), origin: 'TASK_MIRROR_API_KEY' }
+  if (direct === undefined) return { key: null, origin: null, warning: null }
+  return { key: checked(direct, 'TASK_MIRROR_API_KEY'), origin: 'TASK_MIRROR_API_KEY', warning: null }
 }
 
 function given(value: string | undefined): value is string {
   return value !== undefined && value !== ''
 }
 
-function readKeyFile(path: string): string {
+function readKeyFile(path: string): { text: string; isOpenToOthers: boolean } {
   try {
-    return readFileSync(path, 'utf8')
+    const { text, stats } = readSmallFile(path, MOST_BYTES)
+    return { text, isOpenToOthers: stats.isFile() && (stats.mode & 0o004) !== 0 }
   } catch (error) {
+    if (error instanceof MirrorError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
     throw invalid(
       `The file named by TASK_MIRROR_API_KEY_FILE cannot be read: ${path} (${code})`,

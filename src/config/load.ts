@@ -1,10 +1,12 @@
 // Puts the configuration together: flags > environment > file > defaults, and remembers where each value came from.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
 import { explainIssues, explainValue } from './explain.ts'
 import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { type Config, configSchema, schemaOf } from './schema.ts'
+import { readSmallFile } from './small-file.ts'
+import { refuseDistrusted } from './trust.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -34,7 +36,7 @@ export interface LoadedConfig {
 /** Throws `config-invalid` that names every wrong value with its source, its type and what was expected. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const file = sources.file ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null)
-  const merged = file === null ? {} : readConfigFile(file)
+  const merged = file === null ? {} : readConfigFile(file, sources.file === null)
   const origins: Record<string, string> = {}
   for (const key of KEYS) origins[key] = valueAt(merged, key) === undefined ? 'default' : (file ?? 'default')
 
@@ -62,11 +64,17 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return { config, origins, file }
 }
 
-function readConfigFile(path: string): Record<string, unknown> {
+const MOST_BYTES = 1024 * 1024
+
+/** `isImplicit`: nobody named it, so it must be one that only the caller or root can have written. */
+function readConfigFile(path: string, isImplicit: boolean): Record<string, unknown> {
   let text: string
   try {
-    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+    const found = readSmallFile(path, MOST_BYTES)
+    if (isImplicit) refuseDistrusted(path, found.stats)
+    text = found.text.replace(/^\uFEFF/, '')
   } catch (error) {
+    if (error instanceof MirrorError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
     throw new MirrorError('config-invalid', `The configuration file ${path} cannot be read (${code})`, {
       hint: 'Check the path given by --config or TASK_MIRROR_CONFIG.',

@@ -5,11 +5,14 @@ import { dirname, resolve } from 'node:path'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
 import { vacuumInto } from '../mirror/vacuum.ts'
+import { filesInUse, refuseInUse } from './in-use.ts'
 import { clearLeftOvers, draftPath, explainSnapshot } from './publish.ts'
 
 export interface CopyOptions {
   dbPath: string
   out: string
+  /** See `ExportOptions`. */
+  inUse?: readonly string[]
   /** Mode of the copy; 0600 unless given. */
   fileMode?: number
   signal?: AbortSignal
@@ -35,6 +38,7 @@ export interface CopyResult {
 export async function copyMirror({
   dbPath,
   out,
+  inUse = [],
   fileMode = 0o600,
   signal,
   now = Date.now,
@@ -43,7 +47,8 @@ export async function copyMirror({
   const path = resolve(out)
   const draft = draftPath(path, { pid: process.pid, random: randomBytes(6).toString('hex') })
   try {
-    await refuseInUse(path, dbPath)
+    refuseInUse(path, filesInUse(dbPath, inUse))
+    await refuseOpenDatabase(path)
     await clearLeftOvers(dirname(path), startedAt)
     // SQLite would make it with another mode; into an empty file it may write.
     await (await open(draft, 'wx', fileMode)).close()
@@ -85,18 +90,10 @@ async function settle(draft: string, mode: number): Promise<number> {
 }
 
 /** A database in use would meet a WAL that is not its own. */
-async function refuseInUse(path: string, dbPath: string): Promise<void> {
-  const [present, mirror, wal] = await Promise.all(
-    [path, dbPath, `${path}-wal`].map((name) => stat(name).catch(() => null)),
-  )
-  const isMirror = present && mirror && present.ino === mirror.ino && present.dev === mirror.dev
-  const why = isMirror
-    ? 'is the mirror itself'
-    : present && !present.isFile()
-      ? 'is there and is not a file'
-      : wal
-        ? 'is a database that a program has open'
-        : null
+async function refuseOpenDatabase(path: string): Promise<void> {
+  const [present, wal] = await Promise.all([path, `${path}-wal`].map((name) => stat(name).catch(() => null)))
+  const isOdd = present && !present.isFile()
+  const why = isOdd ? 'is there and is not a file' : wal ? 'is a database that a program has open' : null
   if (why === null) return
   throw new MirrorError('usage-invalid', `${path} ${why}`, { facts: { path }, hint: 'Name another file with --out.' })
 }

@@ -19,6 +19,7 @@ import {
 } from './content.ts'
 import { type Destination, feedBase, type RecordedFilters, refuseOlderMirror } from './feed.ts'
 import { beginPacking } from './head-start.ts'
+import { filesInUse, refuseInUse } from './in-use.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import type { PackerOptions, PackStretch } from './packer.ts'
 import { COMPRESSION_OF } from './parquet/engine.ts'
@@ -73,7 +74,8 @@ async function publish(
   startedAt: number,
   now: () => number,
 ): Promise<ExportResult> {
-  if (store === null) refuseMirrorItself(place, options.dbPath)
+  // Before the work and not only at its end; a store looks at its own files.
+  if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
   await store?.makeReady(startedAt)
   const latest = store === null ? undefined : await readLatest(store)
   const destination: Destination = { place, format: target.format, filters, latest }
@@ -189,7 +191,16 @@ async function publishFile(
 ): Promise<Published> {
   const mode = options.fileMode ?? 0o600
   const random = randomBytes(6).toString('hex')
-  const draft = path === '-' ? null : await openDraft(path, { mode, pid: process.pid, random, now: startedAt })
+  const draft =
+    path === '-'
+      ? null
+      : await openDraft(path, {
+          mode,
+          pid: process.pid,
+          random,
+          now: startedAt,
+          inUse: filesInUse(options.dbPath, options.inUse),
+        })
   try {
     const sink: Sink = draft ?? streamSink(options.stdout ?? process.stdout, options.signal)
     const { writer, destroy } = content.writerFor(sink)
@@ -243,16 +254,4 @@ async function record(
 /** Sorts by time; two of the same millisecond differ by `random`. */
 export function snapshotIdOf(at: number, cut: number, random: string): string {
   return `${new Date(at).toISOString().replace(/[-:.]/g, '')}-${cut}-${random}`
-}
-
-function refuseMirrorItself(path: string, dbPath: string): void {
-  if (path === '-') return
-  const [out, mirror] = [path, dbPath].map((name) => statSync(name, { throwIfNoEntry: false }))
-  const isMirror = out !== undefined && mirror !== undefined && out.dev === mirror.dev && out.ino === mirror.ino
-  if (isMirror || ['-wal', '-shm', '-journal'].some((suffix) => path === resolve(dbPath) + suffix)) {
-    throw new MirrorError('usage-invalid', `${path} is the mirror itself`, {
-      facts: { path },
-      hint: 'Name another file with --out.',
-    })
-  }
 }

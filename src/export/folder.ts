@@ -5,17 +5,20 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promi
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
+import { refuseInUse } from './in-use.ts'
 import { clearLeftOvers, draftPath, explainSnapshot, openDraft, openFile } from './publish.ts'
-import { MANIFEST, type Publication, SNAPSHOT_ID, type Store } from './store.ts'
+import { LATEST, MANIFEST, type Publication, SNAPSHOT_ID, type Store } from './store.ts'
 
 export interface FolderOptions {
   /** Mode of files; folders get the same and the right to enter wherever one may read. */
   fileMode: number
   pid: number
+  /** See `filesInUse`. */
+  inUse: readonly string[]
 }
 
 /** The folder `path` as a destination; it is made by `makeReady`. Errors are `MirrorError` as in publish.ts. */
-export function folderStore(path: string, { fileMode, pid }: FolderOptions): Store {
+export function folderStore(path: string, { fileMode, pid, inUse }: FolderOptions): Store {
   const place = resolve(path)
   const folderMode = fileMode | ((fileMode & 0o444) >> 2)
   const random = () => randomBytes(6).toString('hex')
@@ -80,6 +83,8 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
     place,
     makeReady: (now) =>
       explaining(async () => {
+        // Before hours of work, which would end there.
+        refuseInUse(join(place, LATEST), inUse)
         const present = await stat(place).catch(() => null)
         if (present !== null && !present.isDirectory()) {
           throw new MirrorError('usage-invalid', `${place} is there and is not a folder`, {
@@ -103,7 +108,7 @@ export function folderStore(path: string, { fileMode, pid }: FolderOptions): Sto
       }
     },
     async replace(name, bytes) {
-      const draft = await openDraft(join(place, name), { mode: fileMode, pid, random: random(), now: 0 })
+      const draft = await openDraft(join(place, name), { mode: fileMode, pid, random: random(), now: 0, inUse })
       try {
         await draft.write(bytes)
         await draft.publish()

@@ -9,6 +9,8 @@ import type { Compression, Format } from './target.ts'
 export interface ExportOptions {
   /** The mirror. */
   dbPath: string
+  /** Configuration and key: beside the mirror's own files what nothing is written onto. */
+  inUse?: readonly string[]
   /** A file's path; a folder's, or `s3://bucket/prefix`, for a dataset; or `-` for stdout. */
   out: string
   /** Where `-` goes; `process.stdout` unless given. */

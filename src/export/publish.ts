@@ -5,6 +5,7 @@ import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
+import { refuseInUse } from './in-use.ts'
 import type { Sink } from './sink.ts'
 
 /** A file that is written once. */
@@ -34,6 +35,8 @@ export interface DraftOptions {
   random: string
   /** Epoch ms. */
   now: number
+  /** What it must not take the place of, see `filesInUse`. */
+  inUse: readonly string[]
 }
 
 const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
@@ -50,12 +53,13 @@ export function draftPath(path: string, { pid, random }: Pick<DraftOptions, 'pid
 
 /**
  * Begins a draft for `path` and clears away those of dead exports in the same folder.
- * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe),
- * `snapshot-unwritable` or `disk-full`.
+ * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe) or is
+ * in use, `snapshot-unwritable` or `disk-full`.
  */
 export async function openDraft(path: string, options: DraftOptions): Promise<Draft> {
   const draft = draftPath(path, options)
   try {
+    refuseInUse(path, options.inUse)
     const present = await stat(path).catch(() => null)
     if (present !== null && !present.isFile()) {
       throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {

@@ -2,18 +2,24 @@
 import { MirrorError } from '../errors.ts'
 import { COLUMNS } from './columns.ts'
 import { folderStore } from './folder.ts'
+import { filesInUse } from './in-use.ts'
 import type { ExportOptions } from './options.ts'
 import type { Store } from './store.ts'
 import type { Target } from './target.ts'
 
-type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' | 'signal'>
+type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' | 'signal' | 'inUse'> & {
+  dbPath?: string
+}
 
 /** null for stdout and for a single file. Throws `usage-invalid`. */
 export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: StoreOptions): Promise<Store | null> {
   if (target.kind !== 'folder' && target.kind !== 's3') return null
   const fixed = Object.entries(options.partitionValues ?? {}).map(([name, value]) => fixedPartition(name, value))
   const out = [target.out.replace(/(.)\/+$/, '$1'), ...fixed].join('/')
-  if (target.kind === 'folder') return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid })
+  if (target.kind === 'folder') {
+    const inUse = options.dbPath === undefined ? [] : filesInUse(options.dbPath, options.inUse)
+    return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid, inUse })
+  }
   const { s3Store } = await import('./s3/store.ts')
   return s3Store(out, { env: options.env ?? {}, signal: options.signal })
 }

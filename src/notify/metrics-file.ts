@@ -1,11 +1,21 @@
-// The figures as a file for node_exporter's textfile collector: replaced as a whole, never seen half-written.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+// The figures as a file for node_exporter's textfile collector: replaced as a whole, never seen half-written. Its folder
+// is often one that others may write.
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { filesInUse } from '../export/in-use.ts'
+import { openDraft } from '../export/publish.ts'
+import { readBeginning } from '../mirror/files.ts'
 import { openReader } from '../mirror/open.ts'
 import { type MirrorStatus, readStatus } from '../mirror/status.ts'
 import { metricsText, type RunFigures, readRuns } from './metrics.ts'
 
-/** Writes the figures of `command` beside those that other commands left in the file. Throws what the file system does. */
+/** So much of the present file is read: its own text is a hundredth of it. */
+const MOST_BYTES = 1024 * 1024
+
+/**
+ * Writes the figures of `command` beside those that other commands left in the file. `inUse`: configuration and key, which
+ * it must not take the place of, nor that of the mirror. Throws what `openDraft` throws.
+ */
 export async function writeMetricsFile(
   path: string,
   dbPath: string,
@@ -13,18 +23,20 @@ export async function writeMetricsFile(
   figures: RunFigures,
   toolVersion: string,
   now: number,
+  inUse: readonly string[],
 ): Promise<void> {
-  const runs = readRuns(textOf(path))
+  const runs = readRuns(readBeginning(path, MOST_BYTES) ?? '')
   runs.set(command, withLastSuccess(figures, runs.get(command)))
   const text = await metricsText({ toolVersion, status: statusOf(dbPath), runs, now })
-  // The collector reads *.prom only.
-  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`)
+  // The collector reads *.prom only, and the draft's name ends in another way.
+  const random = randomBytes(6).toString('hex')
+  const options = { mode: 0o644, pid: process.pid, random, now, inUse: filesInUse(dbPath, inUse) }
+  const draft = await openDraft(resolve(path), options)
   try {
-    writeFileSync(draft, text, { mode: 0o644 })
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
+    await draft.write(Buffer.from(text))
+    await draft.publish()
+  } finally {
+    await draft.discard()
   }
 }
 
@@ -32,14 +44,6 @@ export async function writeMetricsFile(
 export function withLastSuccess(figures: RunFigures, before: RunFigures | undefined): RunFigures {
   const last = before?.success_timestamp_seconds
   return last === undefined ? figures : { success_timestamp_seconds: last, ...figures }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** null where there is no mirror yet, or none that can be read: the run's own figures are worth writing all the same. */

@@ -15,6 +15,8 @@ export interface NoticeContext {
   signal: AbortSignal
   now: () => number
   toolVersion: string
+  /** Configuration and key: what the metrics file must not take the place of. */
+  inUse: readonly string[]
   /** Takes the figures of every run; `schedule` keeps them for /metrics. */
   onFigures?: (command: string, figures: RunFigures) => void
 }
@@ -104,13 +106,17 @@ export function figuresOf(fields: Facts, now: number): RunFigures {
   return figures
 }
 
-async function writeFigures({ config, log, now, toolVersion }: NoticeContext, command: string, figures: RunFigures) {
+async function writeFigures(
+  { config, log, now, toolVersion, inUse }: NoticeContext,
+  command: string,
+  figures: RunFigures,
+) {
   const { metricsFile } = config.notify
   if (metricsFile === null) return
   try {
     // The library behind it is a tenth of a run that has nothing to do.
     const { writeMetricsFile } = await import('./metrics-file.ts')
-    await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion, now())
+    await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion, now(), inUse)
   } catch (error) {
     log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)
   }

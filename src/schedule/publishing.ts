@@ -9,6 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export async function publish(
   config: Config,
   env: Environment,
+  inUse: readonly string[],
   toolVersion: string,
   signal: AbortSignal,
 ): Promise<ExportResult> {
@@ -19,6 +20,7 @@ export async function publish(
   try {
     return await thread.ask('publish', {
       dbPath: config.mirror.path,
+      inUse,
       // The slash says that it is a folder, also where it is not there yet.
       out: dir.endsWith('/') ? dir : `${dir}/`,
       format,

@@ -30,6 +30,8 @@ export interface ScheduleOptions {
   monotonic: Clock
   random: () => number
   toolVersion: string
+  /** Configuration and key, see `ExportOptions`. */
+  inUse: readonly string[]
   /** For object storage, see `exportSnapshot`. */
   env: Readonly<Record<string, string | undefined>>
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
@@ -51,7 +53,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const runs = new Map<string, RunFigures>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
   const noticeOf = (clock: Clock): NoticeContext => ({
-    ...{ config, log, recentLog: options.recentLog, signal, now: clock, toolVersion },
+    ...{ config, log, recentLog: options.recentLog, signal, now: clock, toolVersion, inUse: options.inUse },
     onFigures: (command, figures) => runs.set(command, withLastSuccess(figures, runs.get(command))),
   })
   const afterwards = (work: (notice: NoticeContext) => Promise<number>) => async () => {
@@ -173,8 +175,8 @@ async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notic
   return result.exitCode
 }
 
-async function exportOnce({ config, env, toolVersion, signal }: ScheduleOptions, notice: NoticeContext) {
-  const work = () => publish(config, env, toolVersion, signal)
+async function exportOnce({ config, env, inUse, toolVersion, signal }: ScheduleOptions, notice: NoticeContext) {
+  const work = () => publish(config, env, inUse, toolVersion, signal)
   const result = await withNotice(notice, 'export', work, (done) => describeExport(done, 0))
   for (const note of [result.notRecorded, result.notRemoved]) {
     if (note !== null) notice.log.warn({ snapshotId: result.snapshotId }, note)

@@ -1,17 +1,19 @@
-import { writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readApiKey } from '../../src/config/api-key.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { checkTarget } from '../../src/config/target.ts'
+import { CLI } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 test('the key comes from the variable or from the file, without one newline at its end', () => {
   using scratch = makeScratch()
   writeFileSync(scratch.path('key'), 'from-file\n')
-  expect(readApiKey({})).toEqual({ key: null, origin: null })
-  expect(readApiKey({ TASK_MIRROR_API_KEY: 'direct' })).toEqual({ key: 'direct', origin: 'TASK_MIRROR_API_KEY' })
+  expect(readApiKey({})).toEqual({ key: null, origin: null, warning: null })
+  expect(readApiKey({ TASK_MIRROR_API_KEY: 'direct' })).toMatchObject({ key: 'direct', origin: 'TASK_MIRROR_API_KEY' })
   expect(readApiKey({ TASK_MIRROR_API_KEY: 'direct\r\n' }).key).toBe('direct')
-  expect(readApiKey({ TASK_MIRROR_API_KEY_FILE: scratch.path('key') })).toEqual({
+  expect(readApiKey({ TASK_MIRROR_API_KEY_FILE: scratch.path('key') })).toMatchObject({
     key: 'from-file',
     origin: 'TASK_MIRROR_API_KEY_FILE',
   })
@@ -31,6 +33,36 @@ test.each([
   expect(attempt).toThrow(part)
   expect(attempt).not.toThrow('hunter2')
   expect(attempt).toThrow(expect.objectContaining({ code: 'config-invalid', hint: expect.any(String) }))
+})
+
+test('a key file that others can read is warned about', () => {
+  using scratch = makeScratch()
+  const file = scratch.path('key')
+  const warningAt = (mode: number) => {
+    writeFileSync(file, 'k')
+    chmodSync(file, mode)
+    return readApiKey({ TASK_MIRROR_API_KEY_FILE: file }).warning
+  }
+  expect(warningAt(0o644)).toContain(`chmod o-r '${file}'`)
+  for (const mode of [0o600, 0o640, 0o400]) expect(warningAt(mode)).toBe(null)
+})
+
+test('a key file that never ends, or that nothing is written to, is given up', () => {
+  using scratch = makeScratch()
+  expect(() => readApiKey({ TASK_MIRROR_API_KEY_FILE: '/dev/zero' })).toThrow(/more than 16384 bytes/)
+  execFileSync('mkfifo', [scratch.path('pipe')])
+  expect(() => readApiKey({ TASK_MIRROR_API_KEY_FILE: scratch.path('pipe') })).toThrow(/is empty/)
+})
+
+test('a key may come out of a pipe, also one that lets it wait', async () => {
+  using scratch = makeScratch()
+  const command = `"${process.execPath}" "${CLI}" config show --json`
+  const { stdout } = spawnSync('bash', ['-c', `TASK_MIRROR_API_KEY_FILE=<(sleep 0.3; echo hunter2) ${command}`], {
+    cwd: scratch.dir,
+    encoding: 'utf8',
+  })
+  expect(stdout).toContain('TASK_MIRROR_API_KEY_FILE')
+  expect(stdout).not.toContain('hunter2')
 })
 
 function check(service: object, key: string | null = 'k') {

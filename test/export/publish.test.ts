@@ -8,7 +8,7 @@ import { MirrorError } from '../../src/errors.ts'
 import { explainSnapshot, openDraft } from '../../src/export/publish.ts'
 
 const NOW = Date.now()
-const options = { mode: 0o600, pid: process.pid, random: 'abc123', now: NOW }
+const options = { mode: 0o600, pid: process.pid, random: 'abc123', now: NOW, inUse: [] }
 const bytes = (text: string) => Buffer.from(text)
 
 function scratch(): string {

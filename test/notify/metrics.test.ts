@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readStatus } from '../../src/mirror/status.ts'
 import { metricsText, readRuns } from '../../src/notify/metrics.ts'
@@ -48,7 +49,7 @@ test('one file keeps the last run of each command, and when each last succeeded'
   using scratch = makeScratch()
   const file = scratch.path('mirror.prom')
   const write = (command: string, figures: object) =>
-    writeMetricsFile(file, scratch.path('missing.sqlite'), command, figures, VERSION, NOW)
+    writeMetricsFile(file, scratch.path('missing.sqlite'), command, figures, VERSION, NOW, [])
   await write('sync', { exit_code: 0, success_timestamp_seconds: 100 })
   await write('export', { exit_code: 0, success_timestamp_seconds: 150 })
   await write('sync', { exit_code: 4 })
@@ -68,7 +69,7 @@ test('a file with anything else in it is replaced', async () => {
     file,
     'task_mirror_last_run_exit_code{command="sync"} many\ntask_mirror_last_run_made_up{command="x"} 1\n',
   )
-  await writeMetricsFile(file, scratch.path('missing.sqlite'), 'export', { exit_code: 0 }, VERSION, NOW)
+  await writeMetricsFile(file, scratch.path('missing.sqlite'), 'export', { exit_code: 0 }, VERSION, NOW, [])
   expect([...readRuns(readFileSync(file, 'utf8')).keys()]).toEqual(['export'])
 })
 
@@ -84,4 +85,23 @@ test('a moment in the future is told as 0: an alert on its age fires', async () 
   expect(samples.get('task_mirror_not_before_timestamp_seconds')).toBe(NOW / 1000 + 3600)
   expect(samples.get('task_mirror_last_run_success_timestamp_seconds sync')).toBe(0)
   expect(samples.get('task_mirror_last_run_success_timestamp_seconds export')).toBe(NOW / 1000 + 30)
+})
+
+test('links, pipes and what is in use are neither read, followed nor written over', async () => {
+  using scratch = makeScratch()
+  const dbPath = scratch.path('m.sqlite')
+  const write = (file: string) =>
+    writeMetricsFile(file, dbPath, 'sync', { exit_code: 0 }, VERSION, NOW, [scratch.path('c.json')])
+  writeFileSync(scratch.path('precious'), 'mine')
+  // The name of a draft as it once was, for anybody to guess.
+  symlinkSync(scratch.path('precious'), scratch.path(`.a.prom.${process.pid}.tmp`))
+  symlinkSync(scratch.path('precious'), scratch.path('a.prom'))
+  await write(scratch.path('a.prom'))
+  expect(lstatSync(scratch.path('a.prom')).isFile()).toBe(true)
+  expect(readFileSync(scratch.path('precious'), 'utf8')).toBe('mine')
+  execFileSync('mkfifo', [scratch.path('b.prom')])
+  await expect(write(scratch.path('b.prom'))).rejects.toThrow(/is there and is not a file/)
+  for (const name of ['m.sqlite', 'm.sqlite-wal', 'M.sqlite.lock', 'c.json']) {
+    await expect(write(scratch.path(name))).rejects.toThrow(/is the mirror itself/)
+  }
 })

@@ -1,0 +1,47 @@
+// Reads the configuration and the key: small files, but whoever named them may have named a pipe or a device that never
+// ends. A pipe is allowed, as in `<(pass show key)`.
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { MirrorError } from '../errors.ts'
+
+const PAUSE_MS = 20
+const LONGEST_WAIT_MS = 30_000
+
+/**
+ * The text of the file `path` and what the file system says of it. Reads `most` bytes at most and waits 30 s for a pipe.
+ * Throws what the file system throws, `config-invalid` where there is more to read or nothing comes.
+ */
+export function readSmallFile(path: string, most: number): { text: string; stats: Stats } {
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(handle)
+    const bytes = Buffer.alloc(most + 1)
+    let length = 0
+    let waitedMs = 0
+    while (length <= most) {
+      const read = readSome(handle, bytes, length)
+      if (read === 0) return { text: bytes.toString('utf8', 0, length), stats }
+      length += read ?? 0
+      if (read !== null) continue
+      if (waitedMs >= LONGEST_WAIT_MS) throw invalid(`Nothing comes out of ${path}`)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+      waitedMs += PAUSE_MS
+    }
+    throw invalid(`${path} holds more than ${most} bytes: it was not read to its end`)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** null where a pipe has nothing yet. */
+function readSome(handle: number, bytes: Buffer, at: number): number | null {
+  try {
+    return readSync(handle, bytes, at, bytes.length - at, null)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null
+    throw error
+  }
+}
+
+function invalid(message: string): MirrorError {
+  return new MirrorError('config-invalid', message, { hint: 'Name the right file.' })
+}
