@@ -28,6 +28,7 @@ export const DEFAULTS = {
     maxDurationMs: null,
     massDeleteFraction: 0.1,
     massDeleteMinimum: 100,
+    deletionPauseMs: 1_000,
   },
   mirror: { path: 'task-mirror.sqlite', busyTimeoutMs: 10_000, fileMode: '0600' },
   rejected: { maxBytes: 256 * MIB },

@@ -118,6 +118,9 @@ const sync = z.strictObject({
   massDeleteMinimum: count(0, Number.MAX_SAFE_INTEGER)
     .default(DEFAULTS.sync.massDeleteMinimum)
     .describe('Number of deletions that is always allowed, whatever their share.'),
+  deletionPauseMs: durationMs(0)
+    .default(DEFAULTS.sync.deletionPauseMs)
+    .describe('Least time between the two look-ups that a deletion takes, where many are to be decided.'),
 })
 
 const mirror = z.strictObject({

@@ -1,9 +1,10 @@
-// `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion.
+// `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion; and
+// tombstones, which are asked for again more and more rarely.
 import { latestKnown } from '../clock.ts'
 import type { Db } from './open.ts'
 import { notWritten } from './statements.ts'
 
-export type OwedReason = 'open' | 'detail' | 'candidate'
+export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'
 
 export interface Owed {
   taskId: string
@@ -40,6 +41,18 @@ export function owedTable(db: Db, settleMs: number) {
        AND t.deleted_at IS NULL
      ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
   )
+  // Twelve hours after the first time, twice as long after each, thirty days at most.
+  const retryTombstone = db.prepare(
+    `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(2592000000, 43200000 * (1 << min(attempts, 10))),
+     attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = 'deleted'`,
+  )
+  const dueTombstones = db
+    .prepare(
+      `SELECT t.id FROM tasks t LEFT JOIN open_checks o ON o.task_id = t.id AND o.reason = 'deleted'
+       WHERE t.deleted_at IS NOT NULL AND (o.task_id IS NULL OR o.next_check_at <= ? OR o.checked_at > ?)
+       ORDER BY o.checked_at NULLS FIRST, t.deleted_at DESC, t.seq DESC`,
+    )
+    .pluck()
   const oweAll = db.prepare(
     `INSERT INTO open_checks (task_id, reason, next_check_at)
      SELECT id, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
@@ -64,6 +77,11 @@ export function owedTable(db: Db, settleMs: number) {
     /** Asking failed: the next run asks again, and later runs more and more rarely. */
     retryLater: (taskId: string, reason: OwedReason, now: number, error: string): void =>
       void retryLater.run(now, now, error, taskId, reason),
+    retryTombstone: (taskId: string, now: number, error: string): void =>
+      void retryTombstone.run(now, now, error, taskId),
+    /** Ids of tombstones that are due: the never asked first, then the youngest. */
+    dueTombstones: (dueBy: number): Iterable<string> =>
+      dueTombstones.iterate(dueBy, latestKnown(dueBy, settleMs)) as Iterable<string>,
     /** What is due and `wanted`, oldest check first. */
     due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
       const found: Owed[] = []

@@ -150,7 +150,7 @@ async function checkChangeSeqs(db: Db, report: Report, { signal }: VerifyOptions
 function checkOwed(db: Db, report: Report): void {
   const owed = db.prepare(
     `SELECT o.task_id AS id, t.id IS NULL AS isUnknown FROM open_checks o LEFT JOIN tasks t ON t.id = o.task_id
-     WHERE t.id IS NULL OR t.deleted_at IS NOT NULL`,
+     WHERE t.id IS NULL OR (t.deleted_at IS NOT NULL AND o.reason <> 'deleted')`,
   )
   for (const { id, isUnknown } of owed.iterate() as Iterable<{ id: string; isUnknown: number }>) {
     if (isUnknown === 1) report('owed-unknown', 'open_checks names a task that is not in the mirror', id)

@@ -1,12 +1,20 @@
-// Deletions on proof (design.md 6.5): candidates are asked for by id, in batches between two witnesses, against what the
-// service answers to an id that cannot exist.
+// Deletions on proof (design.md 6.5): candidates are asked for by id twice, between witnesses (look-ups.ts), against what the
+// service answers to an id that cannot exist. Tombstones are asked for again, in case there was no deletion.
+import { setTimeout as delay } from 'node:timers/promises'
+import { MirrorError } from '../errors.ts'
 import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
-import { askForTask, type DetailAnswer, dueBy, failedStep, foundStep, isFound } from './details.ts'
+import { askForAll, askForTask, dueBy, failedStep, isFound } from './details.ts'
 import type { DetailStep } from './details-intake.ts'
+import { callWitnesses, inAnySequence, lookUp, type Witnesses } from './look-ups.ts'
 import type { ParsedAnswer } from './writing.ts'
 
-const BATCH = 100
+/** Candidates that are decided together: as many look-ups are lost where a run is killed. */
+const ROUND = 500
+/** More than this that are not found are worth a pause before they are asked for again. */
+const MANY = 10
+/** Tombstones asked for at once; only where one of them was found, more are. */
+const TOMBSTONES = 100
 
 export interface DeletionsResult {
   /** Candidates that were not decided because there are more than may go without being asked. */
@@ -55,7 +63,7 @@ export async function decideDeletions(
   liveTasks: number,
   listIsEmpty: () => Promise<boolean>,
 ): Promise<DeletionsResult> {
-  const { writer, now } = run
+  const { writer } = run
   await writer.dropMetCandidates()
   const owed = await writer.owedCount('candidate')
   if (owed === 0) return { refused: 0, undecided: 0 }
@@ -69,57 +77,77 @@ export async function decideDeletions(
   const shape = due.length === 0 ? null : await learnNotFound(run, (due[0] as { taskId: string }).taskId)
   if (shape === null) return { refused: 0, undecided: owed }
 
-  for (let from = 0; from < due.length; from += BATCH) {
-    const batch = due.slice(from, from + BATCH).map(({ taskId }) => taskId)
-    const steps = await decideBatch(run, batch, shape, witnesses)
-    await writer.takeDetails(steps, now())
-    run.progress.set({ phase: 'deletions', done: Math.min(from + BATCH, due.length), total: due.length })
+  const ids = due.map(({ taskId }) => taskId)
+  const called = callWitnesses(run, witnesses)
+  const isBelieved = witnesses.length > 0 ? called.areBelieved : listIsEmpty
+  for (let from = 0; from < ids.length; from += ROUND) {
+    const isOver = !(await decideRound(run, ids.slice(from, from + ROUND), shape, {
+      ...called,
+      areBelieved: isBelieved,
+    }))
+    run.progress.set({ phase: 'deletions', done: Math.min(from + ROUND, ids.length), total: ids.length })
+    if (isOver) break
   }
   return { refused: 0, undecided: await writer.owedCount('candidate') }
 }
 
+/**
+ * Looks `ids` up twice, the second time in another sequence and, where many were not found, at least
+ * `sync.deletionPauseMs` later: what is found neither time is gone. False where the look-up cannot be believed: then
+ * everything stays owed.
+ */
+async function decideRound(run: Run, ids: string[], shape: string, witnesses: Witnesses): Promise<boolean> {
+  const { writer, now, random, config, signal } = run
+  const isNotFound = (answer: Answer<ParsedAnswer>) => notFoundShape(answer) === shape
+  const first = await lookUp(run, ids, isNotFound, witnesses)
+  await writer.takeDetails(first.steps, now())
+  if (first.absent.length === 0) return !first.isSilent
+  if (first.absent.length > MANY) await pause(config.sync.deletionPauseMs, signal)
+  const again = inAnySequence(
+    first.absent.map(({ taskId }) => taskId),
+    random,
+  )
+  const second = await lookUp(run, again, isNotFound, witnesses)
+  const absent = new Set(again)
+  // Not found a moment ago, and there now.
+  const isContradicted = second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId))
+  const isBelieved = !isContradicted && (await witnesses.areBelieved(second.steps))
+  const decided = second.absent.map(
+    (detail): DetailStep =>
+      isBelieved ? { kind: 'absent', taskId: detail.taskId, readAt: detail.readAt } : failedStep(detail, 'candidate'),
+  )
+  await writer.takeDetails([...second.steps, ...decided], now())
+  return isBelieved
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {
+    throw new MirrorError('interrupted', 'Stopped before deletions were decided')
+  })
+}
+
+/** Digits added to made-up ids, one after another: ids that are counted from 1 are in use whatever their digits are. */
+const LONGER = ['', '', '00', '0000', '00000000']
+
 /** What the service answers to an id of the same form that it cannot hold; null where that answer cannot be told apart. */
 async function learnNotFound(run: Run, like: string): Promise<string | null> {
-  const madeUp = await askForTask(run, madeUpId(like, run.random))
-  if (isFound(madeUp)) {
+  for (const more of /[0-9]$/.test(like) ? LONGER : LONGER.slice(0, 1)) {
+    const madeUp = await askForTask(run, madeUpId(like + more, run.random))
+    if (!isFound(madeUp)) return notFoundShape(madeUp.answer)
     await run.writer.dropDetail((madeUp.answer as { value: ParsedAnswer }).value.handle)
-    return null
   }
-  return notFoundShape(madeUp.answer)
+  return null
 }
 
-/** Asks for a batch between two witnesses; an absence counts only where both were found. */
-async function decideBatch(run: Run, ids: string[], shape: string, witnesses: string[]): Promise<DetailStep[]> {
-  const found: DetailStep[] = []
-  const before = await askWitness(run, witnesses, found)
-  const answers: DetailAnswer[] = []
-  let next = 0
-  const ask = async (): Promise<void> => {
-    while (next < ids.length) answers.push(await askForTask(run, ids[next++] as string))
+/**
+ * After a full walk: asks for tombstones again, those first that were never asked for and then the youngest, for the
+ * look-up may have been wrong for longer than anybody waits. What is found is restored, whether the list shows it or not.
+ */
+export async function askForTombstones(run: Run): Promise<void> {
+  for (;;) {
+    const due = await run.writer.dueTombstones(dueBy(run), run.now(), TOMBSTONES)
+    if (due.length === 0) return
+    const { taken } = await askForAll(run, due, 'deleted', 'tombstones')
+    if (!taken.some(({ outcome }) => outcome === 'restored')) return
   }
-  await Promise.all(Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask))
-  const after = await askWitness(run, witnesses, found)
-  const proven = before && after
-  return [
-    ...found,
-    ...answers.map((detail): DetailStep => {
-      if (isFound(detail)) return foundStep(detail)
-      if (proven && notFoundShape(detail.answer) === shape)
-        return { kind: 'absent', taskId: detail.taskId, readAt: detail.readAt }
-      return failedStep(detail, 'candidate')
-    }),
-  ]
-}
-
-/** True where a task that was just met is found by id; with no witness to call, the empty list stands for one. */
-async function askWitness(run: Run, witnesses: string[], found: DetailStep[]): Promise<boolean> {
-  if (witnesses.length === 0) return true
-  // A witness may have been deleted this very moment, so a second and a third may speak.
-  for (let attempt = 0; attempt < Math.min(3, witnesses.length); attempt += 1) {
-    const detail = await askForTask(run, witnesses[Math.floor(run.random() * witnesses.length)] as string)
-    if (!isFound(detail)) continue
-    found.push(foundStep(detail))
-    return true
-  }
-  return false
 }

@@ -43,6 +43,7 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
       if (added) counts.rejected = (counts.rejected ?? 0) + 1
       tables.owed.settle(step.taskId, 'detail')
       tables.owed.settle(step.taskId, 'candidate')
+      tables.owed.retryTombstone(step.taskId, now, reason)
       tables.owed.postpone(step.taskId, 'open', now, now + 3_600_000, reason)
       return 'set-aside'
     }
@@ -79,7 +80,7 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
 
   function bury(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
     const known = tables.tasks.find(step.taskId)
-    for (const reason of ['open', 'detail', 'candidate'] as const) tables.owed.settle(step.taskId, reason)
+    for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) tables.owed.settle(step.taskId, reason)
     if (known === undefined || known.deletedAt !== null) return 'unchanged'
     tables.tasks.bury(known.seq, now)
     counts.deleted = (counts.deleted ?? 0) + 1
@@ -103,7 +104,8 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
         const taken = steps.map((step): DetailTaken => {
           if (step.kind === 'found') return { taskId: step.taskId, outcome: takeFound(step, now, counts) }
           if (step.kind === 'absent') return { taskId: step.taskId, outcome: bury(step, now, counts) }
-          tables.owed.retryLater(step.taskId, step.reason, now, step.error)
+          if (step.reason === 'deleted') tables.owed.retryTombstone(step.taskId, now, step.error)
+          else tables.owed.retryLater(step.taskId, step.reason, now, step.error)
           return { taskId: step.taskId, outcome: 'failed' }
         })
         writing.runs.count(runId, counts)

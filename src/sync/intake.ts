@@ -164,6 +164,7 @@ export function takeDetail(
   }
   tables.owed.settle(task.id, 'detail')
   tables.owed.settle(task.id, 'candidate')
+  tables.owed.settle(task.id, 'deleted')
   if (final) tables.owed.settle(task.id, 'open')
   else tables.owed.owe(task.id, 'open', now)
   return { seq, outcome, isOpen: !final }

@@ -49,7 +49,7 @@ export interface PlanInput {
   lastCompleteFull: WalkRow | null
   /** A full walk that was cut off. */
   interrupted: WalkRow | null
-  owed: Record<OwedReason, number>
+  owed: Record<Exclude<OwedReason, 'deleted'>, number>
   fullEveryMs: number
   /** A stored moment later than now by more than this is unknown (clock.ts). */
   settleMs: number

@@ -9,7 +9,7 @@ import { seeAccount, UNBOUND } from './account.ts'
 import { conclude, type Ended, fallShort } from './conclude.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
 import type { Run, RunContext } from './context.ts'
-import { decideDeletions } from './deletions.ts'
+import { askForTombstones, decideDeletions } from './deletions.ts'
 import { askForAll, dueBy } from './details.ts'
 import { partialNote, runFull } from './full.ts'
 import { runHead, runTail } from './news.ts'
@@ -24,6 +24,8 @@ export type { SyncRequest } from './plan.ts'
 
 /** Open tasks asked for before a full walk goes on, so that neither keeps the other waiting for ever. */
 const OPEN_BEFORE_A_LONG_WALK = 50
+/** Tasks that may speak for the look-up by id where deletions are decided. */
+const MOST_WITNESSES = 50
 /** A WAL beyond this is worth a word: some reader keeps it from being folded back. */
 const LARGE_WAL_BYTES = 1024 ** 3
 
@@ -183,7 +185,8 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
       break
     }
     case 'deletions': {
-      const witnesses = await writer.witnesses(20)
+      if (ended.plan.some(({ kind }) => kind === 'full')) await askForTombstones(run)
+      const witnesses = await writer.witnesses(Array.from({ length: MOST_WITNESSES }, run.random))
       const done = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
       if (done.refused > 0) {
         fallShort(

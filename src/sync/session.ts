@@ -60,7 +60,7 @@ export interface Opened {
   lastCompleteFull: WalkRow | null
   interrupted: WalkRow | null
   liveTasks: number
-  owed: Record<OwedReason, number>
+  owed: Record<Exclude<OwedReason, 'deleted'>, number>
 }
 
 export interface WalkEnded extends WalkEnd {
@@ -70,6 +70,9 @@ export interface WalkEnded extends WalkEnd {
   candidates: boolean
   now: number
 }
+
+/** Rows looked at for a witness near a place. */
+const NEARBY = 1_000
 
 export type Session = ReturnType<typeof openSession>
 
@@ -110,6 +113,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
   const walks = walkTable(db)
   const runs = runTable(db)
   const seen = new Bits()
+  const tombstonesAsked = new Set<string>()
   const file = statSync(db.name).ino
   let broken: { error: unknown } | null = null
   let marks: { walkId: number; of: Marks } | null = null
@@ -222,14 +226,39 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     due(reason: OwedReason, now: number, limit: number): Owed[] {
       return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !writing.seen.has(seq))
     },
-    /** Ids of live tasks that this run has met: whoever asks for one must find it. */
-    witnesses(limit: number): string[] {
-      const found: string[] = []
-      for (let seq = tasks.highestSeq(); seq > 0 && found.length < limit; seq -= 1) {
-        const id = writing.seen.has(seq) ? tasks.liveIdOf(seq) : undefined
-        if (id !== undefined) found.push(id)
+    /** Tombstones to ask for again, each once in a run. */
+    dueTombstones(dueBy: number, now: number, limit: number): string[] {
+      const due: string[] = []
+      for (const id of owed.dueTombstones(dueBy)) {
+        if (due.length >= limit) break
+        if (!tombstonesAsked.has(id)) due.push(id)
       }
-      return found
+      for (const id of due) tombstonesAsked.add(id)
+      if (due.length > 0) {
+        commit(() => {
+          for (const id of due) owed.owe(id, 'deleted', now)
+        })
+      }
+      return due
+    },
+    /**
+     * Ids of live tasks that this run has met: whoever asks for one must find it. Near `parts` (0 to 1) of all rows, and
+     * the newest as far as those are too few; at most as many as there are parts.
+     */
+    witnesses(parts: number[]): string[] {
+      const found = new Set<string>()
+      const highest = tasks.highestSeq()
+      const look = (from: number, most: number): void => {
+        for (let seq = from; seq > Math.max(0, from - most); seq -= 1) {
+          const id = writing.seen.has(seq) ? tasks.liveIdOf(seq) : undefined
+          if (id === undefined || found.has(id)) continue
+          found.add(id)
+          return
+        }
+      }
+      for (const part of parts) look(1 + Math.floor(part * Math.max(0, highest - 1)), NEARBY)
+      for (let seq = highest; seq > 0 && found.size < parts.length; seq -= 1) look(seq, 1)
+      return [...found]
     },
 
     /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */

@@ -119,3 +119,50 @@ describe.concurrent('without proof nothing is marked', () => {
     await expectExactCopy(stage)
   })
 })
+
+/** Answers "not found" to the look-ups `from` to `to`, counted from 0. */
+function blindBetween(stage: Stage, from: number, to: number): void {
+  let lookUps = -1
+  stage.simulator.setFaults(({ operation }) => {
+    if (operation !== 'get') return null
+    lookUps += 1
+    return lookUps >= from && lookUps < to ? { status: 404 } : null
+  })
+}
+
+describe.concurrent('a look-up by id that fails for a short time', () => {
+  test.for([
+    // The made-up id and two witnesses come before the first ten of them.
+    { what: 'for the first ten, which are found the second time', from: 3, to: 13, code: 0 },
+    { what: 'for all of them and the witnesses between', from: 3, to: 27, code: 3 },
+    { what: 'until they are asked for again', from: 3, to: 40, code: 3 },
+  ])('$what: none of 20 tasks that the list hides is marked', async ({ from, to, code }) => {
+    await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+    await stage.sync()
+    stage.simulator.account.delist(20)
+    blindBetween(stage, from, to)
+    const blind = await stage.sync('--full')
+    expect({ code: blind.code, deleted: blind.summary.deleted }).toEqual({ code, deleted: 0 })
+    if (code === 3) expect(blind.stderr).toMatch(/deletion is not proven/)
+    stage.simulator.setFaults(undefined)
+    expect(await stage.sync('--full')).toMatchObject({ code: 0, summary: { deleted: 0 } })
+    expect(tombstones(stage)).toBe(0)
+  })
+
+  test('what was marked and answers again is restored by the next full walk, listed or not', async () => {
+    await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+    const { account } = stage.simulator
+    await stage.sync()
+    const gone = account.remove(30)
+    expect((await stage.sync('--full')).summary.deleted).toBe(30)
+    // Back, but not in the list.
+    account.restore(gone.slice(0, 20))
+    account.delist(gone.slice(0, 20))
+    const plain = await stage.sync()
+    expect(askedById(plain.asked).size).toBe(0)
+    const full = await stage.sync('--full')
+    expect(full).toMatchObject({ code: 0, summary: { restored: 20, deleted: 0 } })
+    expect(tombstones(stage)).toBe(10)
+    expect((await stage.runHere(['verify'])).code).toBe(0)
+  })
+})

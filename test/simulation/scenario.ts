@@ -66,6 +66,10 @@ export interface Scenario {
   failures: { list: number; refusedList: number; get: number; unreachable: number }
   /** From some request of a run on, every id is answered as if it were unknown. */
   outages: boolean
+  /** For so many requests; for the rest of the run where absent. */
+  outageLength?: number
+  /** Of two servers that look ids up by turns, one knows none. */
+  isHalfBlind?: boolean
   /** The run, from 1, in which another account with the same ids answers; none where absent. */
   takeover?: number
   /** What is odd about the service beyond the account's own quirks; none where absent. */
@@ -168,6 +172,11 @@ function withMore(scenario: Scenario): Scenario {
   const more: Partial<Scenario> = {}
   const isSteady = !outages && Object.values(failures).every((chance) => chance === 0)
   if (isSteady && runs.length > 1 && random.chance(0.15)) more.takeover = 2 + random.int(runs.length - 1)
+  if (isSteady && random.chance(0.15)) {
+    more.outages = true
+    more.outageLength = 1 + random.int(40)
+  } else if (isSteady && random.chance(0.1)) more.isHalfBlind = true
+  if (more.outages === true || more.isHalfBlind === true) delete more.takeover
   return { ...scenario, ...more }
 }
 

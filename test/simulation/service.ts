@@ -41,6 +41,7 @@ export class SimulatedService implements Service {
   /** Another account with the same ids, in the runs in which it answers. */
   #other: Account | null = null
   #runs = 0
+  #lookUps = 0
   #begun = 0
   #requests = 0
   #inFlight = 0
@@ -118,7 +119,10 @@ export class SimulatedService implements Service {
     const name = `#${answer} get ${id.slice(0, 6)}`
     const failed = this.#fail(name, failures.get, 0)
     if (failed !== null) return failed
-    const isOut = this.#requests >= this.#outageFrom
+    this.#lookUps += 1
+    const { outageLength = Number.POSITIVE_INFINITY, isHalfBlind = false } = this.#scenario
+    const isDown = this.#requests >= this.#outageFrom && this.#requests < this.#outageFrom + outageLength
+    const isOut = isDown || (isHalfBlind && this.isAlive && this.#lookUps % 2 === 0)
     const text = isOut ? null : (this.#other ?? this.#account).get(id)
     if (text !== null) {
       this.#log(`${name} -> found`)

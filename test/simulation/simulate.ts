@@ -128,9 +128,12 @@ class Play {
     const texts = new Map(this.#account.ids().map((id) => [id, this.#account.get(id) as string]))
     for (const sentence of differences(this.#scenario, this.#ledger, texts, this.#state, this.#poisoned))
       this.#blame(sentence)
+    const tombstones = [...this.#state.rows.values()].filter(({ isTombstone }) => isTombstone).length
     for (const { id, isTombstone } of this.#state.rows.values()) {
       const text = this.#account.get(id)
       if (!isTombstone && text === null) this.#blame(`not equal: ${id.slice(0, 6)} is gone, and no tombstone`)
+      if (isTombstone && text !== null && tombstones <= 100)
+        this.#blame(`not equal: ${id.slice(0, 6)} answers by id, and is a tombstone`)
     }
   }
 
@@ -190,7 +193,7 @@ class Play {
     const now = () => this.#clock.service - skewMs
     const config = configSchema.parse({
       service: { baseUrl: BASE_URL, concurrency },
-      sync: { window, overlap, settleMs, massDeleteMinimum: 5 },
+      sync: { window, overlap, settleMs, massDeleteMinimum: 5, deletionPauseMs: 0 },
       mirror: { path: this.#path },
     })
     const isWithin = plan.kill?.how === 'within'

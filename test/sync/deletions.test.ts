@@ -1,0 +1,196 @@
+// Deletions against a look-up that fails in every way and for every length of time: a model of the service without HTTP, a
+// model of the mirror without SQL, and the real decision between them.
+import { describe, expect, test } from 'vitest'
+import { seeded } from '../../src/simulator/random.ts'
+import type { Run } from '../../src/sync/context.ts'
+import { decideDeletions } from '../../src/sync/deletions.ts'
+import type { DetailStep } from '../../src/sync/details-intake.ts'
+import { inAnySequence, isLossByChance } from '../../src/sync/look-ups.ts'
+
+interface World {
+  /** Tasks that the list no longer shows. */
+  candidates: string[]
+  /** Those of them, and the witnesses, that there really are. */
+  there: ReadonlySet<string>
+  witnesses: string[]
+  /** Whether the look-up says "not found" to its n-th question, from 0, whatever there is. */
+  isBlind(n: number, id: string): boolean
+  seed?: number
+}
+
+interface Decided {
+  buried: string[]
+  undecided: number
+  asked: number
+}
+
+async function decide({ candidates, there, witnesses, isBlind, seed = 1 }: World): Promise<Decided> {
+  const random = seeded(seed, 0xde1e)
+  const owed = new Set(candidates)
+  const buried: string[] = []
+  let asked = 0
+  const ids: string[] = []
+  const run = {
+    config: { sync: { massDeleteFraction: 1, massDeleteMinimum: 0, deletionPauseMs: 0 } },
+    request: { command: 'sync' },
+    signal: new AbortController().signal,
+    now: () => 0,
+    random: () => random.next(),
+    progress: { set: () => undefined },
+    service: {
+      async get(id: string) {
+        const isFound = there.has(id) && !isBlind(asked, id)
+        asked += 1
+        if (!isFound) return { kind: 'refused', httpStatus: 404, statusCode: 404, message: 'Not found' }
+        ids.push(id)
+        return { kind: 'ok', value: { handle: ids.length - 1, hasPayload: true, statusCode: 200 }, startedAt: 0 }
+      },
+    },
+    writer: {
+      dropMetCandidates: async () => undefined,
+      dropDetail: async () => undefined,
+      owedCount: async () => owed.size,
+      due: async () => [...owed].map((taskId) => ({ taskId })),
+      async takeDetails(steps: DetailStep[]) {
+        for (const step of steps) {
+          if (step.kind === 'failed') continue
+          owed.delete(step.taskId)
+          if (step.kind === 'absent') buried.push(step.taskId)
+        }
+        return []
+      },
+    },
+  } as unknown as Run
+  const { undecided } = await decideDeletions(run, witnesses, 10_000, async () => false)
+  return { buried, undecided, asked }
+}
+
+const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}-00000000`)
+const WITNESSES = named('witness', 50)
+const HIDDEN = named('hidden', 20)
+
+describe('tasks that the list hides and the look-up knows', () => {
+  const there = new Set([...HIDDEN, ...WITNESSES])
+
+  test('outlive an outage of every length in every phase', async () => {
+    for (let from = 0; from < 75; from += 1) {
+      for (let length = 1; length < 80; length += 1) {
+        const isBlind = (n: number) => n >= from && n < from + length
+        const { buried } = await decide({ candidates: HIDDEN, there, witnesses: WITNESSES, isBlind })
+        expect({ from, length, buried }).toEqual({ from, length, buried: [] })
+      }
+    }
+  })
+
+  test.each([1, 2, 5, 20])(
+    '%i of them outlive two servers that take turns, one of which holds nothing',
+    async (count) => {
+      for (const parity of [0, 1]) {
+        for (const turns of [1, 2, 3]) {
+          const isBlind = (n: number) => Math.floor(n / turns) % 2 === parity
+          const world = { candidates: HIDDEN.slice(0, count), there, witnesses: WITNESSES, isBlind }
+          for (let seed = 0; seed < 20; seed += 1) {
+            expect({ parity, turns, seed, ...(await decide({ ...world, seed })) }).toMatchObject({ buried: [] })
+          }
+        }
+      }
+    },
+  )
+
+  test.each([1, 5, 20])('%i of them outlive a look-up that answers half of all questions by chance', async (count) => {
+    let buried = 0
+    for (let seed = 0; seed < 1_000; seed += 1) {
+      const chance = seeded(seed, 0xb11d)
+      const world = {
+        candidates: HIDDEN.slice(0, count),
+        there,
+        witnesses: WITNESSES,
+        isBlind: () => chance.chance(0.5),
+      }
+      buried += (await decide({ ...world, seed })).buried.length
+    }
+    // A single one needs two wrong answers, and eight right ones from witnesses.
+    expect(buried).toBeLessThanOrEqual(count === 20 ? 0 : 4)
+  })
+
+  test.each([1, 20])('%i of them outlive a look-up that has lost half of all ids', async (count) => {
+    let buried = 0
+    for (let seed = 0; seed < 1_000; seed += 1) {
+      const chance = seeded(seed, 0x1057)
+      const lost = new Set([...there].filter(() => chance.chance(0.5)))
+      const world = {
+        candidates: HIDDEN.slice(0, count),
+        there,
+        witnesses: WITNESSES,
+        isBlind: (_: number, id: string) => lost.has(id),
+      }
+      buried += (await decide({ ...world, seed })).buried.length
+    }
+    expect(buried).toBeLessThanOrEqual(count === 1 ? 8 : 0)
+  })
+
+  test('are not asked for again and again while the look-up knows nothing', async () => {
+    const many = named('hidden', 5_000)
+    const world = { candidates: many, there: new Set([...many, ...WITNESSES]), witnesses: WITNESSES }
+    const { buried, undecided, asked } = await decide({ ...world, isBlind: () => true })
+    expect({ buried, undecided }).toEqual({ buried: [], undecided: 5_000 })
+    expect(asked).toBeLessThan(10)
+  })
+})
+
+describe('tasks that are gone', () => {
+  test.each([1, 11, 20, 499, 1_203])(
+    '%i of them are marked, each asked for twice, and one witness for five of them',
+    async (count) => {
+      const gone = named('gone', count)
+      const there = new Set([...WITNESSES, ...HIDDEN])
+      const world = { candidates: [...gone, ...HIDDEN], there, witnesses: WITNESSES, isBlind: () => false }
+      const { buried, undecided, asked } = await decide(world)
+      expect(buried.toSorted()).toEqual(gone.toSorted())
+      expect(undecided).toBe(0)
+      expect(asked).toBeLessThanOrEqual(2.5 * count + 20 + 20)
+    },
+  )
+
+  test('are marked although a witness was deleted just now', async () => {
+    const gone = named('gone', 200)
+    const there = new Set(WITNESSES.slice(1))
+    const { buried, undecided } = await decide({ candidates: gone, there, witnesses: WITNESSES, isBlind: () => false })
+    expect(buried.length + undecided).toBe(200)
+    expect(buried.length).toBeGreaterThan(150)
+  })
+
+  test('stay owed where nobody can speak for the look-up', async () => {
+    const { buried, undecided } = await decide({
+      candidates: named('gone', 5),
+      there: new Set(),
+      witnesses: [],
+      isBlind: () => false,
+    })
+    expect({ buried, undecided }).toEqual({ buried: [], undecided: 5 })
+  })
+})
+
+test('ids that are counted from 1 and are all in use up to some number do not hide what is gone', async () => {
+  const there = new Set(Array.from({ length: 999 }, (_, at) => `${at + 1}`))
+  for (const id of ['17', '300', '999']) there.delete(id)
+  const world = { candidates: ['17', '300', '999'], there, witnesses: ['1', '2', '3', '998'], isBlind: () => false }
+  for (let seed = 0; seed < 20; seed += 1)
+    expect(await decide({ ...world, seed })).toMatchObject({ buried: expect.arrayContaining(['17', '300', '999']) })
+})
+
+test.each([
+  [8, 0, true],
+  [19, 1, false],
+  [20, 1, true],
+  [39, 2, false],
+  [40, 2, true],
+])('of %i witnesses %i lost: by chance is %s', (asked, lost, expected) => {
+  expect(isLossByChance(asked, lost)).toBe(expected)
+})
+
+test('any sequence holds everything once', () => {
+  const random = seeded(3, 1)
+  expect(inAnySequence(WITNESSES, () => random.next()).toSorted()).toEqual(WITNESSES.toSorted())
+  expect(inAnySequence(WITNESSES, () => random.next())).not.toEqual(WITNESSES)
+})
