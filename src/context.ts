@@ -8,6 +8,7 @@ import { type Facts, MirrorError } from './errors.ts'
 import { tellError } from './failure.ts'
 import type { Given } from './flags.ts'
 import type { LogLevel } from './log-levels.ts'
+import { shown } from './shown.ts'
 import { canRedraw, createStatusLine, wantsColour } from './terminal.ts'
 
 export interface CommandStreams {
@@ -106,7 +107,7 @@ export async function createContext(
     async print(data) {
       line.clear()
       const text = typeof data === 'string' ? data : JSON.stringify(data)
-      await writeOut(stdout, `${text}\n`)
+      await writeOut(stdout, `${shown(text)}\n`)
     },
   }
 }

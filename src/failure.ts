@@ -1,6 +1,7 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
 import { MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
+import { shown } from './shown.ts'
 
 /** Tells of `error` on stderr, once. `log` is null before there is one. */
 export function tellError(
@@ -8,7 +9,7 @@ export function tellError(
   log: Log | null,
   stderr: { isTTY: boolean; write(text: string): void },
 ): void {
-  if (log === null || stderr.isTTY) stderr.write(words(error))
+  if (log === null || stderr.isTTY) stderr.write(shown(words(error)))
   else logError(error, log)
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }

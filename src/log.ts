@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 import type { Facts } from './errors.ts'
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
+import { shown } from './shown.ts'
 
 export interface Log {
   debug(fields: Facts, message: string): void
@@ -21,7 +22,7 @@ export interface LogOptions {
 }
 
 export async function createLog(options: LogOptions): Promise<Log> {
-  const format = options.pretty ? await prettyFormat(options.colour) : (line: string) => line
+  const format = options.pretty ? await prettyFormat(options.colour) : shown
   let logger: Log | null = null
 
   /** The library is loaded with the first line: a quiet run writes none. */
@@ -55,5 +56,11 @@ function makeLogger(level: LogLevel, write: (line: string) => void): Log {
 /** Loaded only for a terminal. The factory formats in place: a pino transport would do it in a worker, and lose lines. */
 async function prettyFormat(colorize: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty')
-  return prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' })
+  const format = prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' })
+  return (line) => format(spelledOut(line))
+}
+
+/** JSON whose strings hold their escapes as text: the formatter would make line breaks and controls of them again. */
+function spelledOut(line: string): string {
+  return shown(line).replace(/\\(?:u[0-9a-f]{4}|.)/g, (part) => (/["\\/]$/.test(part) ? part : `\\${part}`))
 }

@@ -7,6 +7,7 @@ import { type CommandStreams, createContext } from './context.ts'
 import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
+import { shown } from './shown.ts'
 import { wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
 
@@ -50,7 +51,7 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     .exitOverride()
     .configureOutput({
       writeOut: (text) => streams.stdout.write(text),
-      writeErr: (text) => streams.stderr.write(text),
+      writeErr: (text) => streams.stderr.write(shown(text)),
       getOutHelpWidth: () => streams.stdout.columns ?? 100,
       getErrHelpWidth: () => streams.stderr.columns() ?? 100,
       getOutHasColors: () => wantsColour(streams.stdout.isTTY === true, streams.env),

@@ -1,5 +1,7 @@
 // What the program knows of a terminal: whether it takes colours, and a status line that log lines do not tear.
 
+import { shown } from './shown.ts'
+
 type Environment = Record<string, string | undefined>
 
 /** Whether to send colour codes: NO_COLOR and FORCE_COLOR (https://no-color.org, https://force-color.org), TERM=dumb. */
@@ -27,19 +29,19 @@ export interface StatusLine {
 const ERASE = '\r\u001b[2K'
 
 export function createStatusLine(write: (text: string) => void): StatusLine {
-  let shown = ''
+  let last = ''
   return {
     show(text) {
-      if (text === shown) return
-      shown = text
-      write(`${ERASE}${text}`)
+      if (text === last) return
+      last = text
+      write(`${ERASE}${shown(text)}`)
     },
     clear() {
-      if (shown !== '') write(ERASE)
-      shown = ''
+      if (last !== '') write(ERASE)
+      last = ''
     },
     write(lines) {
-      write(shown === '' ? lines : `${ERASE}${lines}${shown}`)
+      write(last === '' ? lines : `${ERASE}${lines}${shown(last)}`)
     },
   }
 }

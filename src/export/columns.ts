@@ -57,6 +57,7 @@ export const COLUMNS: readonly Column[] = [
   required(timestamp('changed_at')),
   timestamp('deleted_at'),
   required(int64('change_seq')),
+  utf8('host'),
 ]
 
 /** Position of a column in a `RawRow`; throws for a name that is no column. */

@@ -2,6 +2,7 @@
 // Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
 import { explain, explaining } from '../mirror/explain.ts'
 import { openReader } from '../mirror/open.ts'
+import { hostColumn } from '../mirror/url-host.ts'
 import type { Verdict } from '../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
 import { type Conditions, conditionsOf, type Place, rangeOf, type Stretch, stretchesOf } from './stretches.ts'
@@ -59,7 +60,6 @@ const SYSTEM_STATUS = positionOf('system_status')
 const DELETED_AT = positionOf('deleted_at')
 const CHANGE_SEQ = positionOf('change_seq')
 const TEXTS = COLUMNS.flatMap(({ kind }, i) => (kind === 'int64' || kind === 'timestamp_ms' ? [] : [i]))
-const NAMES = COLUMNS.map((column) => column.source).join()
 
 /** Of a stretch, however large the rows are. */
 const LEAST_ROWS = 50
@@ -92,6 +92,7 @@ export function openCut(path: string, filters: Filters): CutReader {
   const { terms, bounds } = range
   const db = openReader(path)
   let byId: Statement | null = null
+  let names = ''
   const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
   try {
     // Read once from one end to the other, pages are hardly needed twice.
@@ -99,6 +100,7 @@ export function openCut(path: string, filters: Filters): CutReader {
     db.exec('BEGIN')
     // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
     const cut = db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number | null
+    names = COLUMNS.map(({ source }) => (source === 'host' ? hostColumn(db) : source)).join()
     const walk = db.prepare(LAST_FULL_WALK).get() as { verdict: Verdict; finishedAt: number } | undefined
     return {
       cut: cut ?? 0,
@@ -178,11 +180,11 @@ export function openCut(path: string, filters: Filters): CutReader {
         )
         .pluck()
         .all(since, ...bounds) as number[]
-      return lookUp(rows(`SELECT ${NAMES} FROM tasks WHERE seq = ?`), seqs)
+      return lookUp(rows(`SELECT ${names} FROM tasks WHERE seq = ?`), seqs)
     }
     // The index is named so that no plan can ever sort the whole mirror.
     const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
-    const all = rows(`SELECT ${NAMES} FROM tasks INDEXED BY tasks_created_at ${where} ORDER BY created_at, id`)
+    const all = rows(`SELECT ${names} FROM tasks INDEXED BY tasks_created_at ${where} ORDER BY created_at, id`)
     return all.iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
   }
 
@@ -191,7 +193,7 @@ export function openCut(path: string, filters: Filters): CutReader {
   }
 
   function row(id: string): RawRow | null {
-    byId ??= db.prepare(`SELECT ${NAMES} FROM tasks WHERE id = ?`).raw().safeIntegers()
+    byId ??= db.prepare(`SELECT ${names} FROM tasks WHERE id = ?`).raw().safeIntegers()
     const looking = byId
     return explaining(path, () => (looking.get(id) as unknown as RawRow | undefined) ?? null)
   }
@@ -200,7 +202,7 @@ export function openCut(path: string, filters: Filters): CutReader {
   function* runsIn(stretch: Stretch): Generator<Iterable<RawRow>> {
     for (const { terms, bounds } of conditionsOf(stretch, range)) {
       const statement = db.prepare(
-        `SELECT ${NAMES} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
+        `SELECT ${names} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
       )
       yield statement
         .raw()

@@ -22,6 +22,7 @@ import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
 import { refuseOddFile, sqliteFiles } from './files.ts'
 import { checkObjects, migrations, refuseTakenNames } from './schema.ts'
+import { addUrlHost, readAsMigrated } from './url-host.ts'
 
 export type Db = Database.Database
 
@@ -141,6 +142,7 @@ export function openReader(path: string): Db {
     const db = connect(path, { readonly: true, timeout: 5_000 })
     try {
       checkSchema(db, path)
+      readAsMigrated(db)
       db.pragma('query_only = ON')
       db.pragma('cache_size = -16384')
       return db
@@ -195,6 +197,7 @@ export function endTrial(db: Db): void {
 function migrate(db: Db, path: string): void {
   const all = migrations()
   const current = db.pragma('user_version', { simple: true }) as number
+  addUrlHost(db)
   if (current < (all.at(-1)?.version ?? 0)) refuseTakenNames(db, path, current)
   for (const { version, sql } of all) {
     if (version <= current) continue

@@ -37,7 +37,10 @@ export function describeSchema(migrations: readonly string[]): Described[] {
       if (start !== null) {
         const kind = start[1] === 'TABLE' ? 'table' : 'view'
         const made: Described = { kind, name: start[2] as string, about: comment.join(' '), columns: [] }
-        found.push(made)
+        const before = found.findIndex((one) => one.name === made.name)
+        // A view that a later migration makes anew.
+        if (before === -1) found.push(made)
+        else found[before] = made
         open = /;\s*$/.test(line) ? null : made
       }
       comment = line.startsWith('-- ') ? [...comment, line.slice(3)] : []

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { plainText } from './plain-text.ts'
+import { addUrlHost } from './url-host.ts'
 
 type Db = Database.Database
 
@@ -79,6 +80,7 @@ function objectsAt(version: number): Map<string, SchemaObject> {
   if (before !== undefined) return before
   const db = new Database(':memory:')
   try {
+    addUrlHost(db)
     for (const migration of migrations()) if (migration.version <= version) db.exec(migration.sql)
     const objects = new Map(objectsOf(db).map((object) => [folded(object.name), object]))
     known.set(version, objects)

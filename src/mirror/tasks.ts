@@ -1,4 +1,5 @@
 // The rows of `tasks`: look up, insert, replace, bury. Whether a row is to be changed is decided elsewhere (sync/intake).
+import { hostOf } from '../host.ts'
 import type { TaskRow } from '../task.ts'
 import { IdFilter } from './id-filter.ts'
 import type { Db } from './open.ts'
@@ -59,6 +60,7 @@ export interface TaskTable {
 }
 
 const columns = TASK_COLUMNS.join(', ')
+const URL_COLUMN = TASK_COLUMNS.indexOf('data_url')
 const INTEGERS: ReadonlySet<string> = new Set(['timeframe', 'created_at', 'completed_at', 'result_status_code'])
 
 export function taskTable(db: Db): TaskTable {
@@ -72,19 +74,19 @@ export function taskTable(db: Db): TaskTable {
     .prepare('SELECT id FROM tasks WHERE seq <= ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1')
     .pluck()
   const insert = db.prepare(
-    `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
-     VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
+     VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertBytes = db.prepare(
-    `INSERT INTO tasks (seq, ${columns}, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
-     VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGERS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
+     VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGERS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const replace = db.prepare(
-    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')},
+    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
      content_hash = ?, list_hash = ?, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL WHERE seq = ?`,
   )
   const strip = db.prepare(
-    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')},
+    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
      content_hash = ?, list_hash = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
   )
   const setListHash = db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?')
@@ -130,19 +132,21 @@ export function taskTable(db: Db): TaskTable {
       seq += 1
       changeSeq += 1
       filter?.add(row.id)
-      writeOne(insert, seq, ...valuesOf(row), contentHash, listHash, readAt, now, now, changeSeq)
+      writeOne(insert, seq, ...valuesOf(row), hostOf(row.data_url), contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },
     insertBytes(id, row, contentHash, listHash, readAt, now) {
       seq += 1
       changeSeq += 1
       filter?.add(id)
-      writeOne(insertBytes, seq, ...boundValues(row), contentHash, listHash, readAt, now, now, changeSeq)
+      const values = boundValues(row)
+      const host = hostOf(values[URL_COLUMN]?.toString() ?? null)
+      writeOne(insertBytes, seq, ...values, host, contentHash, listHash, readAt, now, now, changeSeq)
       return seq
     },
     replace(wanted, row, contentHash, listHash, readAt, now) {
       changeSeq += 1
-      writeOne(replace, ...valuesOf(row), contentHash, listHash, readAt, now, changeSeq, wanted)
+      writeOne(replace, ...valuesOf(row), hostOf(row.data_url), contentHash, listHash, readAt, now, changeSeq, wanted)
     },
     setListHash: (wanted, listHash) => void writeOne(setListHash, listHash, wanted),
     bury(wanted, now) {
@@ -155,7 +159,7 @@ export function taskTable(db: Db): TaskTable {
     },
     strip(wanted, row, contentHash, now) {
       changeSeq += 1
-      writeOne(strip, ...valuesOf(row), contentHash, now, changeSeq, wanted)
+      writeOne(strip, ...valuesOf(row), hostOf(row.data_url), contentHash, now, changeSeq, wanted)
     },
     highestSeq: () => seq,
     liveCount: () => liveCount.get() as number,

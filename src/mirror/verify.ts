@@ -3,6 +3,7 @@
 // SQLite's check is one long statement, so a process of its own makes it.
 import { setImmediate as turn } from 'node:timers/promises'
 import { MirrorError } from '../errors.ts'
+import { hostOf } from '../host.ts'
 import { isObject } from '../json.ts'
 import type { JsonValue, TaskRow } from '../task.ts'
 import { explain } from './explain.ts'
@@ -10,10 +11,19 @@ import { type Db, openReader } from './open.ts'
 import { contentHash } from './row-bytes.ts'
 import { TASK_COLUMNS } from './shape.ts'
 import { askProcess } from './statement-process.ts'
+import { hostColumn } from './url-host.ts'
 
 /** An invariant that does not hold. */
 export interface Fault {
-  check: 'content-hash' | 'json' | 'change-seq' | 'owed-tombstone' | 'owed-unknown' | 'walk-marks' | 'snapshot-cut'
+  check:
+    | 'content-hash'
+    | 'host'
+    | 'json'
+    | 'change-seq'
+    | 'owed-tombstone'
+    | 'owed-unknown'
+    | 'walk-marks'
+    | 'snapshot-cut'
   message: string
   /** How many rows break it. */
   count: number
@@ -85,19 +95,24 @@ async function checkIntegrity(path: string, signal: AbortSignal): Promise<void> 
   })
 }
 
+type Checked = TaskRow & { content_hash: Buffer | null; gone: bigint; host: string | null }
+
 async function checkTasks(db: Db, report: Report, { signal, onProgress }: VerifyOptions) {
   const total = db.prepare('SELECT count(*) FROM tasks').pluck().get() as number
   const all = db
-    .prepare(`SELECT ${TASK_COLUMNS.join(', ')}, content_hash, deleted_at IS NOT NULL AS gone FROM tasks ORDER BY seq`)
+    .prepare(`SELECT ${TASK_COLUMNS.join(', ')}, content_hash, deleted_at IS NOT NULL AS gone, ${hostColumn(db)} AS host
+       FROM tasks ORDER BY seq`)
     .safeIntegers()
   let rows = 0
   let tombstones = 0
-  for (const found of all.iterate() as Iterable<TaskRow & { content_hash: Buffer | null; gone: bigint }>) {
-    const { content_hash, gone, ...row } = found
+  for (const found of all.iterate() as Iterable<Checked>) {
+    const { content_hash, gone, host, ...row } = found
     rows += 1
     if (gone === 1n) tombstones += 1
     if (content_hash === null || !contentHash(row).equals(content_hash)) {
       report('content-hash', 'content_hash does not fit the columns: the row was changed by something else', row.id)
+    } else if (host !== hostOf(row.data_url)) {
+      report('host', 'host is not that of data_url: it was changed by something else', row.id)
     }
     const column = unreadableColumn(row)
     if (column !== null) report('json', 'a column that holds JSON text does not', `${row.id} ${column}`)

@@ -27,12 +27,13 @@ function fillMirror(name: string, count: number): string {
   const path = scratch.path(name)
   const db = openWriter(path, { busyTimeoutMs: 1000, fileMode: 0o600 })
   db.exec(`INSERT INTO tasks (id, system_status, created_at, completed_at, data_url, result_status_code, first_seen_at,
-      changed_at, read_at, change_seq)
+      changed_at, read_at, change_seq, host)
     WITH RECURSIVE n (i) AS (SELECT 1 WHERE ${count} > 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
     SELECT printf('task-%08d', i), 'DONE', ${Date.now()} - (i * 7776000000) / ${Math.max(1, count)},
       ${Date.now()} - (i * 7776000000) / ${Math.max(1, count)} + (i * 7919) % 60000,
       'https://' || CASE i % 5 WHEN 0 THEN '<script>alert(1)</script>' ELSE 'host-' || (i % 40) END || '.example/' || i,
-      CASE i % 9 WHEN 0 THEN 500 WHEN 1 THEN 404 ELSE 200 END, 1, 1, 1, i FROM n`)
+      CASE i % 9 WHEN 0 THEN 500 WHEN 1 THEN 404 ELSE 200 END, 1, 1, 1, i,
+      CASE i % 5 WHEN 0 THEN '<script>alert(1)</script>' ELSE 'host-' || (i % 40) END || '.example' FROM n`)
   db.close()
   return path
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { hostOf } from '../../src/host.ts'
 import { type Db, openWriter } from '../../src/mirror/open.ts'
 
 export interface FilledMirror {
@@ -38,7 +39,8 @@ export function fillMirror(
   const insert: FilledMirror['insert'] = (...added) => {
     db.transaction(() => {
       for (const row of added) {
-        const full = { ...ORDINARY, change_seq: ++changes, ...row }
+        const { data_url: url } = { ...ORDINARY, ...row } as { data_url?: string | null }
+        const full = { ...ORDINARY, host: hostOf(url ?? null), change_seq: ++changes, ...row }
         const values = Object.values(full).map((value) => (typeof value === 'number' ? BigInt(value) : value))
         const names = Object.keys(full)
         db.prepare(`INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`).run(...values)

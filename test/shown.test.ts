@@ -1,0 +1,62 @@
+// Text of third parties on a terminal: nothing in it is obeyed, and JSON stays equal.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createLog } from '../src/log.ts'
+import { shown } from '../src/shown.ts'
+import { createStatusLine } from '../src/terminal.ts'
+
+/** As of the standards: ECMA-48 for C0 and C1, UAX #9 for the bidirectional controls. */
+const OBEYED = /[^\P{Cc}\n\t]|\p{Bidi_Control}|[\u2028\u2029\ufeff]/u
+const HOSTILE = [
+  ['an OSC title', '\u001b]0;owned\u0007'],
+  ['a cleared screen', '\u001b[2J\u001bc'],
+  ['C1', '\u009b2J\u0085\u0090'],
+  ['a carriage return', 'all is well\rnothing is'],
+  ['a turned text', 'exe.\u202egnp \u2066x\u2069 \u200f \u061c'],
+] as const
+
+test.each(HOSTILE)('%s is shown, not obeyed', (_, text) => {
+  expect(shown(text)).not.toMatch(OBEYED)
+  expect(JSON.parse(shown(JSON.stringify({ [text]: text })))).toEqual({ [text]: text })
+})
+
+test('whatever the text, nothing in it is obeyed, and JSON stays equal', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.string({ unit: 'binary' }), (value, text) => {
+      expect(shown(text)).not.toMatch(OBEYED)
+      const json = shown(JSON.stringify(value))
+      expect(json).not.toMatch(OBEYED)
+      expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(value)))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('ordinary text of any language stays', () => {
+  const text = 'Grüße 日本語 עברית 🔑 a\tb\nc'
+  expect(shown(text)).toBe(text)
+})
+
+test('a megabyte of escapes is done in less than a second', () => {
+  const before = process.cpuUsage()
+  expect(shown('\u001b'.repeat(1e6))).toHaveLength(6e6)
+  expect(process.cpuUsage(before).user).toBeLessThan(1e6)
+})
+
+test.each([true, false])('lines of the log, for people: %s', async (pretty) => {
+  const written: string[] = []
+  const log = await createLog({ level: 'info', write: (line) => written.push(line), pretty, colour: false })
+  for (const [name, text] of HOSTILE) log.warn({ [text]: text, name }, `${text}\nfaked line "\\n"`)
+  expect(written).toHaveLength(HOSTILE.length)
+  for (const line of written) {
+    expect(line).not.toMatch(OBEYED)
+    expect(line.trimEnd()).not.toContain('\n')
+  }
+  if (!pretty) expect(JSON.parse(written[0] as string).msg).toBe(`${HOSTILE[0][1]}\nfaked line "\\n"`)
+})
+
+test('the status line obeys nothing but what draws it', () => {
+  const written: string[] = []
+  createStatusLine((text) => written.push(text)).show(HOSTILE[1][1])
+  expect(written).toEqual(['\r\u001b[2K\\u001b[2J\\u001bc'])
+})
