@@ -21,6 +21,8 @@ export interface Facts {
   total?: number
   /** The last item of the list when its end was last proven. */
   last_id?: string
+  /** How many items the list held at least when it was last empty or much shorter than `total`; absent once it is not. */
+  shrunk_to?: number
   /** Largest number of items an answer held where more were asked for and more were there. */
   page_cap?: number
   /** Pages are filtered after paging: an empty answer may lie in the middle of the list. */

@@ -94,7 +94,9 @@ function newsStep({ facts }: PlanInput): PlanStep[] {
 }
 
 function fullReason(input: PlanInput, request: SyncRequest, hasNews: boolean): FullReason | null {
-  if (request.full === true) return 'asked-for'
+  // A list that was not believed is walked again once it is to be believed.
+  const isAccepted = request.allowMassDelete === true && input.facts.shrunk_to !== undefined
+  if (request.full === true || isAccepted) return 'asked-for'
   if (resumable(input)) return 'resumed'
   if (input.lastFull === null) return 'first'
   // Without an end that shows what is new there is only the whole list.

@@ -9,6 +9,7 @@ import { walk } from '../walk/walk.ts'
 import type { Run } from './context.ts'
 import { listLength } from './length.ts'
 import { listSource } from './list-source.ts'
+import { believed } from './shrunk.ts'
 import type { ParsedList } from './writing.ts'
 
 export interface WalkTask {
@@ -65,7 +66,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   try {
     for (;;) {
       const { value, done } = await steps.next(reply)
-      if (done === true) return { walkId, result: value, met }
+      if (done === true) return { walkId, result: await believed(run, task.kind, value, met), met }
       reply = { newlyMet: 0 }
       if (value.kind === 'unreadable') {
         const { skip, identity, message } = value

@@ -158,6 +158,18 @@ describe('sync', () => {
       {},
       'head open deletions details',
     ],
+    [
+      '--allow-mass-delete walks a list in full that was much shorter than before',
+      makeInput({ facts: { order: 'created_desc', frontier: NOW - HOUR, total: 100, shrunk_to: 3 } }),
+      { allowMassDelete: true },
+      'head full(asked-for) open deletions details',
+    ],
+    [
+      '--allow-mass-delete alone is no full walk',
+      makeInput(),
+      { allowMassDelete: true },
+      'head open deletions details',
+    ],
     ['--details never asks for no details', makeInput(), { details: 'never' }, 'head open deletions'],
     ['--details always asks for all', makeInput(), { details: 'always' }, 'head open refetch deletions details'],
   ])('%s', (_, input, request, expected) => {
