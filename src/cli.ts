@@ -8,8 +8,8 @@ const NEEDED = [22, 19]
 const GRACE_MS = 4500
 /** Idle connections and the like may keep the process for so long after its work. */
 const LINGER_MS = 100
-/** The exit code of a full disk, see EXIT in errors.ts. */
-const EXIT_DISK = 7
+/** The exit code of what the machine does not give, a full disk for one; see EXIT in errors.ts. */
+const EXIT_MACHINE = 7
 const SIGNALS = [
   { name: 'SIGINT', exitCode: 130 },
   { name: 'SIGTERM', exitCode: 143 },
@@ -94,7 +94,7 @@ function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): 
 function withLog(exitCode: number): number {
   if (logLost === null) return exitCode
   console.error(`task-mirror: lines of this log are missing: it could not be written (${logLost}); make room for it`)
-  return exitCode === 0 ? EXIT_DISK : exitCode
+  return exitCode === 0 ? EXIT_MACHINE : exitCode
 }
 
 /**
@@ -125,6 +125,13 @@ function leaveNow(exitCode: number): void {
 /** The last resort: an error that `run` itself did not catch. One line, exit 1. */
 function crash(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
+  // Met while the program itself is loaded, before anything could tell it in better words.
+  if (/EMFILE|ENFILE|too many open files/.test(message)) {
+    console.error(
+      'task-mirror: the limit of open files is too low: raise it (ulimit -n) and run the same command again',
+    )
+    process.exit(EXIT_MACHINE)
+  }
   const debug = process.argv.includes('debug') || process.env.TASK_MIRROR_LOG_LEVEL === 'debug'
   console.error(
     debug && error instanceof Error

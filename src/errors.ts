@@ -42,6 +42,7 @@ export const EXIT_CODE_OF = {
   'other-service': EXIT.mirror,
   'other-account': EXIT.mirror,
   'disk-full': EXIT.mirror,
+  'too-many-files': EXIT.mirror,
   'snapshot-damaged': EXIT.mirror,
   'snapshot-unwritable': EXIT.mirror,
   'value-refused': EXIT.mirror,
@@ -76,8 +77,29 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
   return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
 }
 
+/**
+ * The limit of open files can be met anywhere, in libraries too: an error that says so, or whose cause does, becomes
+ * `too-many-files`. All others come back as they are.
+ */
+export function foreseen(error: unknown): unknown {
+  let at: unknown = error
+  for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
+    // Node's own loader of modules and its threads tell it in words only.
+    const isCode = 'code' in at && /^(EMFILE|ENFILE)$/.test(String(at.code))
+    if (isCode || /\b(EMFILE|ENFILE|too many open files)\b/.test(at.message)) {
+      return new MirrorError('too-many-files', 'No more files can be opened: the limit of this process is reached', {
+        hint: 'Raise it (ulimit -n, or LimitNOFILE of the unit; 256 is plenty) and run the same command again.',
+        cause: error,
+      })
+    }
+    at = at.cause
+  }
+  return error
+}
+
 /** The exit code that an error stands for; anything that is no `MirrorError` is a bug (1). */
-export function exitCodeOf(error: unknown): number {
+export function exitCodeOf(thrown: unknown): number {
+  const error = foreseen(thrown)
   return error instanceof MirrorError ? EXIT_CODE_OF[error.code] : EXIT.bug
 }
 

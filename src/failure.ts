@@ -1,14 +1,15 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
-import { MirrorError } from './errors.ts'
+import { foreseen, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
 import { shown } from './shown.ts'
 
 /** Tells of `error` on stderr, once. `log` is null before there is one. */
 export function tellError(
-  error: unknown,
+  thrown: unknown,
   log: Log | null,
   stderr: { isTTY: boolean; write(text: string): void },
 ): void {
+  const error = foreseen(thrown)
   if (log === null || stderr.isTTY) stderr.write(shown(words(error)))
   else logError(error, log)
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')

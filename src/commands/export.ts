@@ -198,7 +198,8 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
 /** The result goes to stdout, unless the tasks themselves went there: then to the log. */
 async function tell({ json, log, print }: CommandContext, result: ExportResult): Promise<void> {
   const { snapshotId, rows, bytes, cut } = result
-  for (const note of [result.notRecorded, result.notRemoved]) if (note !== null) log.warn({ snapshotId }, note)
+  for (const note of [result.notRecorded, result.notRemoved, result.notLimited])
+    if (note !== null) log.warn({ snapshotId }, note)
   if (result.path === '-') {
     log.info({ snapshotId, rows, bytes, cut, verdict: result.verdict }, 'The snapshot is written')
     return

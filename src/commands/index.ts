@@ -12,6 +12,7 @@ import { probe } from './probe.ts'
 import { prune } from './prune.ts'
 import { rejected } from './rejected.ts'
 import { report } from './report.ts'
+import { restore } from './restore.ts'
 import { schedule } from './schedule.ts'
 import { simulate } from './simulate.ts'
 import { status } from './status.ts'
@@ -23,6 +24,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   backfill,
   exporting,
   copy,
+  restore,
   schedule,
   get,
   prune,

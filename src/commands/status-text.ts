@@ -1,7 +1,10 @@
 // The text of `status`. Pure.
+import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../clock.ts'
+import type { DiskUse } from '../export/disk-use.ts'
 import type { MirrorStatus, RunRow, WalkFigures } from '../mirror/status.ts'
+import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import { counted, grouped, moment, pairs, table } from './layout.ts'
 
 export interface StatusFacts {
@@ -13,12 +16,17 @@ export interface StatusFacts {
   now: number
   /** A moment later than now by more than this is unknown. */
   settleMs: number
+  /** What publications take of this machine's disk. */
+  published: DiskUse
+  /** Whether `export.keep` sets no limit. */
+  keepsAll: boolean
 }
 
 /** How long ago a moment (epoch ms) was, in words. */
 type Ago = (at: number) => string
 
-export function statusText({ path, ageMs, maxAge, stale, found, now, settleMs }: StatusFacts): string {
+export function statusText(facts: StatusFacts): string {
+  const { path, ageMs, maxAge, stale, found, now, settleMs, published, keepsAll } = facts
   const ago = (at: number): string => {
     const age = ageOf(at, now, settleMs)
     return age === null ? 'in the future' : `${spoken(age)} ago`
@@ -33,6 +41,8 @@ export function statusText({ path, ageMs, maxAge, stale, found, now, settleMs }:
     ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
     ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
     ['owed', owedText(owed)],
+    ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
+    ['published', publishedText(published, keepsAll)],
     ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
     ['order', found.order ?? 'not known yet'],
     ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
@@ -44,6 +54,12 @@ export function statusText({ path, ageMs, maxAge, stale, found, now, settleMs }:
     ...(found.runs.length === 0 ? [] : [runsTable(found.runs)]),
   ]
   return [lines, ...tables].join('\n\n')
+}
+
+function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string | null {
+  if (snapshots === 0) return null
+  const limit = keepsAll ? '; all are kept: export.keep or --keep sets a limit' : ''
+  return `${counted(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
 }
 
 function owedText({ details, candidates }: MirrorStatus['owed']): string | null {

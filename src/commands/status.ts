@@ -2,6 +2,7 @@
 import { ageOf } from '../clock.ts'
 import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
+import type { DiskUse } from '../export/disk-use.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import type { CommandSpec } from './command.ts'
 
@@ -23,13 +24,17 @@ export const status: CommandSpec<StatusFlags> = {
   async run(context, { maxAge }) {
     const { openReader } = await import('../mirror/open.ts')
     const { readStatus } = await import('../mirror/status.ts')
+    const { publications } = await import('../mirror/snapshots.ts')
+    const { diskUse } = await import('../export/disk-use.ts')
     const { statusText } = await import('./status-text.ts')
     const { config } = await context.config()
     const { path } = config.mirror
     const db = openReader(path)
     let found: MirrorStatus
+    let published: DiskUse
     try {
       found = readStatus(db)
+      published = diskUse(publications(db))
     } finally {
       db.close()
     }
@@ -39,8 +44,18 @@ export const status: CommandSpec<StatusFlags> = {
     const stale = maxAge !== undefined && (ageMs === null || ageMs > maxAge)
     await context.print(
       context.json
-        ? { schemaVersion: 1, path, ageMs, stale, ...found }
-        : statusText({ path, ageMs, maxAge: maxAge ?? null, stale, found, now, settleMs }),
+        ? { schemaVersion: 1, path, ageMs, stale, ...found, published }
+        : statusText({
+            path,
+            ageMs,
+            maxAge: maxAge ?? null,
+            stale,
+            found,
+            now,
+            settleMs,
+            published,
+            keepsAll: config.export.keep === null,
+          }),
     )
     return stale ? EXIT.partial : EXIT.done
   },

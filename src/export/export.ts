@@ -64,6 +64,8 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   }
 }
 
+const LIMIT = 'export.keep, or --keep, says how many to keep; `task-mirror status` tells the disk they take'
+
 async function publish(
   place: string,
   store: Store | null,
@@ -120,6 +122,8 @@ async function publish(
       redacted: { names: [...redactor.names], values: redactor.counts() },
       removed: [],
       notRemoved: null,
+      notLimited:
+        store !== null && latest === null && !options.keep ? `Every snapshot stays at ${place}: ${LIMIT}` : null,
       recorded: false,
       notRecorded: null,
       durationMs: 0,

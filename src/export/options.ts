@@ -86,6 +86,8 @@ export interface ExportResult {
   removed: string[]
   /** Why old snapshots were not removed, one sentence; null where there was nothing in the way. */
   notRemoved: string | null
+  /** Said once, with the first publication of a dataset: that nothing limits how many stay. Else null. */
+  notLimited: string | null
   /** Whether the mirror has a row about it in `snapshots`. */
   recorded: boolean
   /** Why it has none, one sentence; null where it has, and for stdout. */

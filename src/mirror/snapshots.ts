@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../errors.ts'
 import { explain, explaining } from './explain.ts'
-import { checkSchema, connect, openReader } from './open.ts'
+import { checkSchema, connect, type Db, openReader } from './open.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
@@ -48,7 +48,17 @@ export function snapshotsAt(
   })
 }
 
+/** A publication that the mirror has a row about. */
+export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
+
+/** The last first. */
+export function publications(db: Db): Publication[] {
+  return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY published_at DESC, id DESC').all() as Publication[]
+}
+
 const PAUSE_MS = 50
+/** The last ones stay, and the last one of each place, format and filters, which a feed goes on from. */
+const KEPT_ROWS = 10_000
 
 /**
  * Adds the row. Waits up to `busyTimeoutMs` for a writer, in short steps that leave the event loop free.
@@ -75,7 +85,16 @@ function insert(path: string, row: SnapshotRow): void {
       `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    db.transaction(() =>
+    const prune = db.prepare(
+      `DELETE FROM snapshots WHERE rowid IN (
+         SELECT rowid FROM (
+           SELECT rowid, row_number() OVER (ORDER BY published_at DESC, rowid DESC) AS place,
+             row_number() OVER (PARTITION BY path, format, filters ORDER BY published_at DESC, rowid DESC) AS among
+           FROM snapshots)
+         WHERE place > 2 * ${KEPT_ROWS} OR (place > ${KEPT_ROWS} AND among > 1))`,
+    )
+    const count = db.prepare('SELECT count(*) FROM snapshots').pluck()
+    db.transaction(() => {
       writeOne(
         statement,
         row.id,
@@ -88,8 +107,9 @@ function insert(path: string, row: SnapshotRow): void {
         JSON.stringify(row.filters),
         row.sinceSeq === null ? null : BigInt(row.sinceSeq),
         BigInt(row.publishedAt),
-      ),
-    ).immediate()
+      )
+      if ((count.get() as number) > KEPT_ROWS) prune.run()
+    }).immediate()
   } finally {
     db.close()
   }

@@ -15,8 +15,10 @@ export async function askProcess<Request extends object, Answer>(
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
-  const child = fork(file, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const stop = () => child.kill('SIGKILL')
+  const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  // A process that could not be started for want of descriptors has no number, and Node would send the signal to number 0:
+  // to this process and all others of its group.
+  const stop = () => void (child.pid !== undefined && child.kill('SIGKILL'))
   signal?.addEventListener('abort', stop, { once: true })
   try {
     if (signal?.aborted) stop()
@@ -28,12 +30,19 @@ export async function askProcess<Request extends object, Answer>(
         const wasStopped = signal?.aborted || killedBy === 'SIGINT' || killedBy === 'SIGTERM'
         reject(wasStopped ? interrupted() : ended(killedBy ?? `exit ${code}`))
       })
-      child.send(request, () => {})
+      if (child.connected) child.send(request, () => {})
     })
   } finally {
     signal?.removeEventListener('abort', stop)
     stop()
   }
+}
+
+/** What Node and SQLite look at. The API key, credentials of object storage and all else stay with this process. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const names =
+    /^(PATH|HOME|TMPDIR|SQLITE_TMPDIR|TZ|LANG|LC_ALL|LD_LIBRARY_PATH|SystemRoot|TEMP|NODE_(OPTIONS|COMPILE_CACHE)|MALLOC_ARENA_MAX)$/
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)))
 }
 
 function interrupted(): MirrorError {

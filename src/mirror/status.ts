@@ -2,6 +2,7 @@
 import type { Order, Outcome, Verdict } from '../task.ts'
 import { readFacts } from './facts.ts'
 import type { Db } from './open.ts'
+import { walBytes } from './wal.ts'
 import type { WalkKind } from './walks.ts'
 
 export interface RunRow {
@@ -70,6 +71,8 @@ export interface MirrorStatus {
   walks: WalkFigures[]
   /** The last ones, newest first. */
   runs: RunRow[]
+  /** Size of the WAL; beyond `LARGE_WAL_BYTES` something keeps it from being folded back. */
+  walBytes: number
 }
 
 const SHOWN_RUNS = 5
@@ -90,6 +93,7 @@ export function readStatus(db: Db): MirrorStatus {
         .get(reason) as number
     const deleted = count('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')
     return {
+      walBytes: walBytes(db.name),
       baseUrl: facts.base_url ?? null,
       tasks: {
         live: count('SELECT count(*) FROM tasks') - deleted,

@@ -3,6 +3,7 @@
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { ageOf } from '../clock.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
+import { LARGE_WAL } from '../mirror/wal.ts'
 
 /** What is kept of the last run of each command; the names are the ends of the metrics' names. */
 export const RUN_FIGURES = {
@@ -82,6 +83,8 @@ function addMirror(status: MirrorStatus, isKnown: (ms: number) => boolean, gauge
   const { tasks, owed, freshAt, lastFullWalk, frontier, notBefore } = status
   const byState = gauge('task_mirror_tasks', 'Tasks in the mirror; open ones are live ones too.', 'state')
   for (const state of ['live', 'open', 'deleted'] as const) byState.set({ state }, tasks[state])
+  const walHelp = `Size of the WAL; beyond 64 MiB ${LARGE_WAL}.`
+  gauge('task_mirror_wal_bytes', walHelp).set(status.walBytes)
   gauge('task_mirror_set_aside_items', 'Items set aside and not taken in since.').set(tasks.setAside)
   const byReason = gauge('task_mirror_owed', 'What is still owed: details, and deletions to prove.', 'reason')
   byReason.set({ reason: 'detail' }, owed.details)

@@ -2,6 +2,7 @@
 // whatever happens. Every decision lies in a file of its own; this one keeps their order.
 import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
+import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
@@ -26,8 +27,6 @@ export type { SyncRequest } from './plan.ts'
 const OPEN_BEFORE_A_LONG_WALK = 50
 /** Tasks that may speak for the look-up by id where deletions are decided. */
 const MOST_WITNESSES = 50
-/** A WAL beyond this is worth a word: some reader keeps it from being folded back. */
-const LARGE_WAL_BYTES = 1024 ** 3
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
 export interface RunParts {
@@ -95,7 +94,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
 async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
   const wal = await writer.close()
   if (wal > LARGE_WAL_BYTES) {
-    log.warn({ bytes: wal }, 'The WAL is large: a reader keeps an old transaction open, so it cannot be folded back')
+    log.warn({ bytes: wal }, `The WAL is large: ${LARGE_WAL}`)
   }
 }
 

@@ -9,7 +9,6 @@ import { MirrorError } from '../errors.ts'
 import { commitsTo, type Gathering } from '../mirror/commits.ts'
 import { explaining } from '../mirror/explain.ts'
 import { believedFacts, type Facts, writeFacts } from '../mirror/facts.ts'
-import { walPath } from '../mirror/files.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
 import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../mirror/open.ts'
@@ -17,6 +16,7 @@ import { type Owed, type OwedReason, owedTable } from '../mirror/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../mirror/runs.ts'
 import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
 import { placesOf, taskTable } from '../mirror/tasks.ts'
+import { walBytes } from '../mirror/wal.ts'
 import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../mirror/walks.ts'
 import type { Moment } from '../task.ts'
 import { detailIntake } from './details-intake.ts'
@@ -322,7 +322,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       } finally {
         release()
       }
-      return statSync(walPath(options.path), { throwIfNoEntry: false })?.size ?? 0
+      return walBytes(options.path)
     },
   }
 }

@@ -88,10 +88,11 @@ test('the status of an empty mirror reads well', () => {
     lastFullWalk: null,
     walks: [],
     runs: [],
+    walBytes: 0,
   }
-  expect(
-    statusText({ path: 'a.sqlite', ageMs: null, maxAge: 60_000, stale: true, found, settleMs: 60_000, now: 0 }),
-  ).toMatchInlineSnapshot(`
+  const published = { snapshots: 0, bytes: 0 }
+  const age = { ageMs: null, maxAge: 60_000, stale: true, settleMs: 60_000, now: 0 }
+  expect(statusText({ path: 'a.sqlite', ...age, found, published, keepsAll: true })).toMatchInlineSnapshot(`
     "mirror     a.sqlite
     fresh      no complete walk yet
     tasks      0 live (0 open), 0 deleted

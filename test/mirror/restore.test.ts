@@ -1,0 +1,104 @@
+// A backup in the place of a crashed mirror, which is what copying it there by hand destroys.
+import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { moveAway } from '../../src/mirror/restore.ts'
+import { runHere } from '../support/cli.ts'
+import { makeScratch, type Scratch } from '../support/scratch.ts'
+
+const OPTIONS = { busyTimeoutMs: 100, fileMode: 0o600 }
+
+/** A mirror as a killed run leaves it: what it committed last is in its WAL. `backup.sqlite` is older. */
+function crashed(scratch: Scratch): string {
+  const live = scratch.path('live.sqlite')
+  const db = openWriter(live, OPTIONS)
+  const note = (name: string) => db.prepare('INSERT INTO service_facts VALUES (?, ?, 1)').run(name, '1')
+  note('old')
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  copyFileSync(live, scratch.path('backup.sqlite'))
+  db.exec(`CREATE TABLE filler (t TEXT);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000) INSERT INTO filler SELECT hex(randomblob(99)) FROM n`)
+  note('new')
+  const path = scratch.path('task-mirror.sqlite')
+  for (const suffix of ['', '-wal']) copyFileSync(live + suffix, path + suffix)
+  db.close()
+  return path
+}
+
+function facts(path: string): string[] {
+  const db = openReader(path)
+  try {
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+    return db.prepare('SELECT key FROM service_facts ORDER BY key').pluck().all() as string[]
+  } finally {
+    db.close()
+  }
+}
+
+const restore = (path: string, from: string) => runHere(['restore', from, '--json'], { TASK_MIRROR_DB: path })
+
+test('the backup takes the place of the mirror, which goes whole, with its WAL', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const { code, stdout, stderr } = await restore(path, scratch.path('backup.sqlite'))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const { movedTo, ...told } = JSON.parse(stdout) as { movedTo: string }
+  expect(told).toMatchObject({ schemaVersion: 1, path, from: scratch.path('backup.sqlite'), tasks: 0, cut: 0 })
+  expect(existsSync(`${path}-wal`)).toBe(false)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(facts(path)).toEqual(['old'])
+  // The old one is all there, what only its WAL held too.
+  expect(facts(movedTo)).toEqual(['new', 'old'])
+  const db = new Database(path)
+  expect(db.pragma('journal_mode', { simple: true })).toBe('wal')
+  db.close()
+  expect(readdirSync(scratch.dir).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test('by hand it would have been destroyed: this is what the command is for', () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  copyFileSync(scratch.path('backup.sqlite'), path)
+  expect(() => expect(facts(path)).toEqual(['old'])).toThrow()
+})
+
+test('a backup that is damaged, changed, no mirror, missing or the mirror itself leaves everything as it was', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const bad = (name: string, sql: string) => {
+    copyFileSync(scratch.path('backup.sqlite'), scratch.path(name))
+    const db = new Database(scratch.path(name))
+    db.exec(sql)
+    db.close()
+    return scratch.path(name)
+  }
+  writeFileSync(scratch.path('text'), 'no database')
+  const cases: [string, number][] = [
+    [bad('trigger.sqlite', 'CREATE TRIGGER t BEFORE INSERT ON tasks BEGIN SELECT RAISE(IGNORE); END'), 7],
+    [bad('json.sqlite', "UPDATE service_facts SET value = 'x'"), 7],
+    [scratch.path('text'), 7],
+    [scratch.path('none'), 2],
+    [path, 2],
+  ]
+  for (const [from, expected] of cases) {
+    const { code, stdout } = await restore(path, from)
+    expect({ from, code, stdout }).toEqual({ from, code: expected, stdout: '' })
+  }
+  expect(readdirSync(scratch.dir).filter((name) => /before-|^\./.test(name))).toEqual([])
+  expect(facts(path)).toEqual(['new', 'old'])
+})
+
+test('where there is no mirror, only what an old one left is moved away', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const away = moveAway(path, 0)
+  expect(away).toMatch(/task-mirror\.sqlite\.before-19700101T000000Z-[0-9a-f]{6}$/)
+  expect(facts(away!)).toEqual(['new', 'old'])
+  writeFileSync(`${path}-wal`, 'left over')
+  const { stdout } = await restore(path, scratch.path('backup.sqlite'))
+  expect(existsSync(path)).toBe(true)
+  expect(facts(path)).toEqual(['old'])
+  expect(existsSync(`${(JSON.parse(stdout) as { movedTo: string }).movedTo}-wal`)).toBe(true)
+  expect(moveAway(scratch.path('nothing.sqlite'), 0)).toBe(null)
+})

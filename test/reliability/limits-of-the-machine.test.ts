@@ -1,0 +1,132 @@
+// What the machine gives and what grows on it: open files, the environment of child processes, the WAL, publications.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { exitCodeOf, foreseen } from '../../src/errors.ts'
+import { diskUse } from '../../src/export/disk-use.ts'
+import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { publications, recordSnapshot, type SnapshotRow } from '../../src/mirror/snapshots.ts'
+import { readStatus } from '../../src/mirror/status.ts'
+import { metricsText } from '../../src/notify/metrics.ts'
+import { CLI, runCli, runHere } from '../support/cli.ts'
+import { samplesOf } from '../support/prometheus.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const OPTIONS = { busyTimeoutMs: 100, fileMode: 0o600 }
+
+test('the limit of open files is exit 7 wherever it is met, with what to do', async () => {
+  const limit = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+  const within = new Error('fetch failed', { cause: new Error('connect', { cause: limit }) })
+  for (const error of [limit, within]) {
+    expect(exitCodeOf(error)).toBe(7)
+    expect(foreseen(error)).toMatchObject({ code: 'too-many-files', hint: expect.stringContaining('ulimit -n') })
+  }
+  expect(exitCodeOf(new Error('other', { cause: new Error('no code') }))).toBe(1)
+})
+
+test.each([22, 26, 30])('a run with %i files at most does not call it a bug', (files) => {
+  using scratch = makeScratch()
+  openWriter(scratch.path('task-mirror.sqlite'), OPTIONS).close()
+  const script = `ulimit -n ${files}; "${process.execPath}" "${CLI}" verify; echo "exit $?"`
+  // In a group of its own: a signal to process number 0 would reach this one too.
+  const said = execFileSync('setsid', ['--wait', 'bash', '-c', `${script} 2>&1`], {
+    cwd: scratch.dir,
+    encoding: 'utf8',
+  })
+  expect(said).toMatch(/exit [07]$/m)
+})
+
+test('the processes of verify and copy get neither the key nor credentials', () => {
+  using scratch = makeScratch()
+  openWriter(scratch.path('task-mirror.sqlite'), OPTIONS).close()
+  const spy = scratch.path('spy.cjs')
+  // Loaded by every Node: tells what a process that can talk to its parent was given.
+  writeFileSync(
+    spy,
+    `if (process.send) require('fs').appendFileSync('${scratch.path('seen')}', JSON.stringify(process.env) + '\\n')`,
+  )
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: scratch.dir, NODE_OPTIONS: `--require ${spy}` },
+    ...{ TASK_MIRROR_API_KEY: 'hunter2', AWS_SECRET_ACCESS_KEY: 'hunter3', OTHER: 'hunter4' },
+  }
+  for (const args of [['verify'], ['copy', '--out', 'c.sqlite']]) {
+    execFileSync(process.execPath, [CLI, ...args], { cwd: scratch.dir, env, stdio: 'pipe' })
+  }
+  const seen = execFileSync('cat', [scratch.path('seen')], { encoding: 'utf8' })
+  expect(seen.trim().split('\n')).toHaveLength(2)
+  expect(seen).not.toContain('hunter')
+})
+
+test('a WAL beyond 64 MB is told in status and in the figures, with the remedy', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('task-mirror.sqlite')
+  const writer = openWriter(path, OPTIONS)
+  const status = () => {
+    const db = openReader(path)
+    const found = readStatus(db)
+    db.close()
+    return found
+  }
+  expect(status().walBytes).toBeLessThan(64 * 1024 * 1024)
+  expect((await runHere(['status'], { TASK_MIRROR_DB: path })).stdout).not.toContain('WAL')
+  // A file with a hole: SQLite reads only as far as the frames go.
+  truncateSync(`${path}-wal`, 70 * 1024 * 1024)
+  expect((await runHere(['status'], { TASK_MIRROR_DB: path })).stdout).toMatch(
+    /WAL +73\.4 MB: a reader keeps .*end that reader/,
+  )
+  const text = await metricsText({ toolVersion: '0', status: status(), runs: new Map(), now: Date.now() })
+  expect(samplesOf(text).get('task_mirror_wal_bytes')).toBe(70 * 1024 * 1024)
+  writer.close()
+})
+
+test('10,000 publications are remembered, and the last of each kind', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  openWriter(path, OPTIONS).close()
+  const db = new Database(path)
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10500)
+    INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, published_at)
+    SELECT 's' || i, 0, CASE WHEN i = 2 THEN '/rare' ELSE '/often' END, 'ndjson', 1, 1, 1, '{}', i FROM n`)
+  db.close()
+  const row: SnapshotRow = {
+    ...{ id: 'last', cut: 0, path: '/often', files: 1, rows: 1, bytes: 1, filters: {}, sinceSeq: null },
+    ...{ publishedAt: 20_000, format: 'ndjson' },
+  }
+  await recordSnapshot(path, row, 0)
+  const reader = openReader(path)
+  const kept = publications(reader)
+  reader.close()
+  expect(kept).toHaveLength(10_001)
+  expect(kept[0]!.id).toBe('last')
+  expect(kept.at(-1)!.id).toBe('s2')
+})
+
+test('what publications take of the disk is counted where they still are', () => {
+  using scratch = makeScratch()
+  mkdirSync(scratch.path('lake', 's2'), { recursive: true })
+  writeFileSync(scratch.path('t.ndjson'), 'x'.repeat(10))
+  const at = (id: string, path: string, bytes: number) => ({ id, path, bytes })
+  const use = diskUse([
+    at('s5', 's3://bucket/lake', 99),
+    at('s4', scratch.path('t.ndjson'), 99),
+    at('s3', scratch.path('t.ndjson'), 99),
+    at('s2', scratch.path('lake'), 7),
+    at('s1', scratch.path('lake'), 99),
+    at('s0', scratch.path('gone'), 99),
+  ])
+  expect(use).toEqual({ snapshots: 2, bytes: 17 })
+})
+
+test('that every snapshot is kept is said at the first publication, and status says what they take', async () => {
+  using scratch = makeScratch()
+  openWriter(scratch.path('task-mirror.sqlite'), OPTIONS).close()
+  const run = (...args: string[]) => runCli(args, { cwd: scratch.dir })
+  const first = await run('export')
+  expect(first.code).toBe(0)
+  expect(first.stderr).toMatch(/Every snapshot stays at \S+snapshots: export\.keep, or --keep/)
+  expect((await run('export')).stderr).not.toContain('Every snapshot stays')
+  expect((await run('status')).stdout).toMatch(/published +2 snapshots, .* on this disk; all are kept: export\.keep/)
+  rmSync(scratch.path('snapshots'), { recursive: true })
+  expect((await run('export', '--keep', '2')).stderr).not.toContain('Every snapshot stays')
+})
