@@ -31,6 +31,8 @@ if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
 let logLost: string | null = null
 
 async function main(stop: AbortController): Promise<number> {
+  // Nothing that is loaded may take it for a leave not to check certificates: libraries open connections of their own.
+  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
   const { writeSync } = await import('node:fs')

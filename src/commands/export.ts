@@ -135,6 +135,7 @@ export const exporting: CommandSpec<ExportFlags> = {
         toolVersion: toolVersion(),
         busyTimeoutMs: config.mirror.busyTimeoutMs,
         env: context.env,
+        s3: config.export.s3,
         signal: context.signal,
         now: context.now,
         onProgress: (done, total) => context.progress.set({ phase: 'export', done, total }),

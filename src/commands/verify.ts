@@ -87,6 +87,7 @@ async function verifyPublished(context: CommandContext, folder: string, deep: bo
     deep,
     dbPath: config.mirror.path,
     env,
+    s3: config.export.s3,
     signal,
     onProgress: (done, total) => progress.set({ phase: 'verify files', done, total }),
   })

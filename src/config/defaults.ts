@@ -37,6 +37,7 @@ export const DEFAULTS = {
     format: 'parquet',
     compression: 'zstd',
     keep: null,
+    s3: { encryption: null, kmsKeyId: null, insecureHosts: [] },
     redactHeaders: ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key'],
   },
   schedule: {
@@ -46,6 +47,8 @@ export const DEFAULTS = {
     jitterMs: 10_000,
     maxAgeMs: null,
     listen: '127.0.0.1:8080',
+    hosts: [],
+    tokenFile: null,
   },
-  notify: { healthcheckUrl: null, metricsFile: null },
+  notify: { healthcheckUrl: null, insecureHosts: [], metricsFile: null },
 } as const

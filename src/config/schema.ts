@@ -15,6 +15,17 @@ const expecting = (what: string) => ({ error: `expected ${what}` })
 const httpUrl = (what: string) =>
   text().refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
 
+/** Names or addresses of hosts, without port, as the WHATWG parser writes them. */
+const hostNames = () =>
+  z.array(
+    z
+      .string()
+      .refine(
+        (value) => /^[^\s/?#@\\]+$/.test(value) && URL.parse(`http://${value}/`)?.host === value,
+        expecting('a host name in small letters, without port'),
+      ),
+  )
+
 /** A token of RFC 9110 section 5.6.2: what a header may be called. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
@@ -143,6 +154,23 @@ const rejected = z.strictObject({
     .describe('Most raw text that is set aside; the run stops with exit 3 before the window that would exceed it.'),
 })
 
+const s3 = z.strictObject({
+  encryption: z
+    .enum(['sse-s3', 'sse-kms'])
+    .nullable()
+    .default(DEFAULTS.export.s3.encryption)
+    .describe(
+      'Encryption the storage is asked for; an export whose storage does not say it did so fails. null leaves it to the bucket.',
+    ),
+  kmsKeyId: text()
+    .nullable()
+    .default(DEFAULTS.export.s3.kmsKeyId)
+    .describe("Id or ARN of the key for sse-kms; null for the storage's own."),
+  insecureHosts: hostNames()
+    .default([...DEFAULTS.export.s3.insecureHosts])
+    .describe('Hosts other than this machine whose storage may be reached over plain http.'),
+})
+
 const exporting = z.strictObject({
   dir: text()
     .default(DEFAULTS.export.dir)
@@ -156,6 +184,7 @@ const exporting = z.strictObject({
     .nullable()
     .default(DEFAULTS.export.keep)
     .describe('How many snapshots to keep; null keeps all.'),
+  s3: s3.prefault({}).describe('Object storage; credentials and endpoint come from the environment.'),
   redactHeaders: z
     .array(text())
     .default([...DEFAULTS.export.redactHeaders])
@@ -185,6 +214,15 @@ const schedule = z.strictObject({
     .describe(
       'Address of /healthz, /metrics and the status page; a port alone is on this machine only; null for none.',
     ),
+  hosts: hostNames()
+    .default([...DEFAULTS.schedule.hosts])
+    .describe('Names under which the pages are asked for, beside addresses and localhost; others are refused (403).'),
+  tokenFile: text()
+    .nullable()
+    .default(DEFAULTS.schedule.tokenFile)
+    .describe(
+      'File with a token that the status page and /metrics ask for, as Bearer or as the password of Basic; read at the start; null for none.',
+    ),
 })
 
 const notify = z.strictObject({
@@ -192,6 +230,9 @@ const notify = z.strictObject({
     .nullable()
     .default(DEFAULTS.notify.healthcheckUrl)
     .describe('Told when a run starts (/start) and how it ended (as it is, or with /<exit code>); null for none.'),
+  insecureHosts: hostNames()
+    .default([...DEFAULTS.notify.insecureHosts])
+    .describe('Hosts other than this machine that may be told over plain http.'),
   metricsFile: text()
     .nullable()
     .default(DEFAULTS.notify.metricsFile)

@@ -4,6 +4,7 @@ import type { Verdict } from '../task.ts'
 import type { EngineName } from './parquet/engine.ts'
 import type { PartitionBy } from './partition.ts'
 import type { Filters } from './rows.ts'
+import type { S3Settings } from './store.ts'
 import type { Compression, Format } from './target.ts'
 
 export interface ExportOptions {
@@ -53,6 +54,7 @@ export interface ExportOptions {
   busyTimeoutMs?: number
   /** For object storage: endpoint and path style. Credentials are found by the storage's own library. */
   env?: Readonly<Record<string, string | undefined>>
+  s3?: S3Settings
   /** Rows written so far, and how many there will be (null where that is not known beforehand). */
   onProgress?: (rows: number, totalRows: number | null) => void
 }

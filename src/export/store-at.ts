@@ -7,7 +7,7 @@ import type { ExportOptions } from './options.ts'
 import type { Store } from './store.ts'
 import type { Target } from './target.ts'
 
-type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' | 'signal' | 'inUse'> & {
+type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' | 's3' | 'signal' | 'inUse'> & {
   dbPath?: string
 }
 
@@ -21,7 +21,7 @@ export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: Sto
     return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid, inUse })
   }
   const { s3Store } = await import('./s3/store.ts')
-  return s3Store(out, { env: options.env ?? {}, signal: options.signal })
+  return s3Store(out, { env: options.env ?? {}, settings: options.s3, signal: options.signal })
 }
 
 /** Characters that no file system, URL or reader of Hive partitions writes in another way. */

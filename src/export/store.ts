@@ -23,6 +23,16 @@ export interface Store {
   close(): void
 }
 
+/** The part of the configuration (`export.s3`) that object storage is used with. */
+export interface S3Settings {
+  /** null leaves it to the bucket. */
+  encryption: 'sse-s3' | 'sse-kms' | null
+  /** For sse-kms; null for the storage's own key. */
+  kmsKeyId: string | null
+  /** Hosts that may be reached over plain http, beside this machine. */
+  insecureHosts: readonly string[]
+}
+
 export interface Publication {
   /** Begins the file `name`, such as `created_month=2026-11/part-00000.parquet`. One at a time. */
   open(name: string): Promise<OutputFile>

@@ -8,7 +8,7 @@ import { countLines } from './lines.ts'
 import { type Manifest, type ManifestFile, parseManifest } from './manifest.ts'
 import { openParquet } from './parquet/read.ts'
 import { readLatest } from './publish-dataset.ts'
-import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, SNAPSHOT_ID, type Store } from './store.ts'
+import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, type S3Settings, SNAPSHOT_ID, type Store } from './store.ts'
 import { storeAt } from './store-at.ts'
 import { type Comparison, compareWithMirror } from './verify-rows.ts'
 
@@ -17,6 +17,7 @@ export interface VerifyOptions {
   deep: boolean
   dbPath: string
   env?: Readonly<Record<string, string | undefined>>
+  s3?: S3Settings
   signal?: AbortSignal
   /** Files checked so far, and how many there are. */
   onProgress?: (done: number, total: number) => void
@@ -60,8 +61,8 @@ export async function verifySnapshot(dir: string, options: VerifyOptions): Promi
   const root = one === null ? trimmed : dirname(trimmed)
   const kind = /^s3:/i.test(dir) ? 's3' : 'folder'
   if (kind === 'folder' && !statSync(trimmed, { throwIfNoEntry: false })?.isDirectory()) throw nothingAt(dir)
-  const { env = {}, signal } = options
-  const store = await storeAt({ kind, out: root }, { env, ...(signal && { signal }) })
+  const { env = {}, s3, signal } = options
+  const store = await storeAt({ kind, out: root }, { env, ...(s3 && { s3 }), ...(signal && { signal }) })
   if (store === null) throw nothingAt(dir)
   try {
     const ids = one === null ? await store.snapshotIds() : [one]

@@ -1,6 +1,10 @@
 // Tells a monitor that a run starts and how it ended, by the conventions of healthchecks.io: URL/start, URL on success,
 // URL/<exit code> otherwise (https://healthchecks.io/docs/http_api/). The URL is a secret: it appears in no message.
 
+import type { Config } from '../config/schema.ts'
+import { refusePlainHttp } from '../http-policy.ts'
+import { post } from './post.ts'
+
 /** What healthchecks.io keeps of a body. */
 const MOST_BYTES = 100_000
 const PAUSE_MS = 500
@@ -22,21 +26,32 @@ export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping)
   for (let left = tries; left > 0; left -= 1) {
     if (problem !== null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     try {
-      const answer = await fetch(pingUrl(url, signal, runId), {
-        method: 'POST',
+      const status = await post({
+        url: pingUrl(url, signal, runId),
         body: lastBytes(body, MOST_BYTES),
-        headers: { 'content-type': 'text/plain; charset=utf-8' },
-        signal: AbortSignal.timeout(timeoutMs),
+        contentType: 'text/plain; charset=utf-8',
+        timeoutMs,
       })
-      await answer.body?.cancel()
-      if (answer.ok) return null
-      problem = `it answered ${answer.status}`
-      if (answer.status < 500 && answer.status !== 429) return problem
+      if (status >= 200 && status < 300) return null
+      problem = `it answered ${status}${status >= 300 && status < 400 ? ', a redirect, which is not followed' : ''}`
+      if (status < 500 && status !== 429) return problem
     } catch (error) {
       problem = reason(error)
     }
   }
   return problem
+}
+
+/** Throws `config-invalid` where the monitor must not be told; see http-policy.ts. */
+export function checkMonitor({ healthcheckUrl, insecureHosts }: Config['notify']): void {
+  if (healthcheckUrl === null) return
+  const url = new URL(healthcheckUrl)
+  refusePlainHttp(url, {
+    what: 'what a run has done',
+    setting: 'notify.healthcheckUrl',
+    allowance: 'notify.insecureHosts to a list with its host',
+    isAllowed: insecureHosts.includes(url.hostname),
+  })
 }
 
 /** The address to ask for; a query of the URL itself is kept. */
@@ -61,6 +76,5 @@ function lastBytes(text: string, most: number): string {
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'it did not answer in time'
-  const { cause } = error
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name
+  return 'code' in error ? String(error.code) : error.name
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
 import { exitCodeOf, type Facts, isMirrorError, MirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { ping } from './healthcheck.ts'
+import { checkMonitor, ping } from './healthcheck.ts'
 import type { RunFigures } from './metrics.ts'
 
 export interface NoticeContext {
@@ -36,6 +36,7 @@ export async function withNotice<T>(
   work: () => Promise<T>,
   describe: (result: T) => Ended,
 ): Promise<T> {
+  checkMonitor(context.config.notify)
   const startedAt = context.now()
   const { healthcheckUrl: url } = context.config.notify
   const runId = randomUUID()

@@ -13,7 +13,7 @@ export async function publish(
   toolVersion: string,
   signal: AbortSignal,
 ): Promise<ExportResult> {
-  const { dir, format, compression, keep, redactHeaders } = config.export
+  const { dir, format, compression, keep, redactHeaders, s3 } = config.export
   const thread = startThread(config.mirror.path)
   const stop = () => thread.stop()
   signal.addEventListener('abort', stop, { once: true })
@@ -30,6 +30,7 @@ export async function publish(
       toolVersion,
       busyTimeoutMs: config.mirror.busyTimeoutMs,
       env,
+      s3,
     })
   } finally {
     signal.removeEventListener('abort', stop)

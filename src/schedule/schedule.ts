@@ -7,6 +7,7 @@ import { exitCodeOf, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { describeExport, describeRun } from '../notify/fields.ts'
+import { checkMonitor } from '../notify/healthcheck.ts'
 import { metricsText, type RunFigures } from '../notify/metrics.ts'
 import { withLastSuccess } from '../notify/metrics-file.ts'
 import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
@@ -49,6 +50,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { config, log, signal, now, monotonic, random, toolVersion } = options
   const { settleMs } = config.sync
   const timetables = timetablesOf(config)
+  checkMonitor(config.notify)
   const known = await startKnowing({ dbPath: config.mirror.path, settleMs, now, monotonic })
   const runs = new Map<string, RunFigures>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */

@@ -2,8 +2,8 @@
 // waits for the mirror. Knows nothing of runs.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isLoopback } from '../config/target.ts'
 import { MirrorError } from '../errors.ts'
+import { isLoopback } from '../http-policy.ts'
 import { METRICS_CONTENT_TYPE } from '../notify/metrics.ts'
 
 export interface Health {

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Dispatcher, buildConnector as Undici } from 'undici'
 import { MirrorError } from '../errors.ts'
+import { TLS } from '../http-policy.ts'
 import { buildConnector, Pool, proxyAgent } from './undici.ts'
 
 export interface ConnectionOptions {
@@ -22,9 +23,6 @@ export interface Connections {
   /** Ends every connection at once, requests under way included. */
   destroy(): Promise<void>
 }
-
-/** Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing. */
-const TLS = { rejectUnauthorized: true }
 
 /** Our own deadline covers the whole request; undici's time-outs are between chunks only. */
 const POOL = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 }

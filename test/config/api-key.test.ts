@@ -78,11 +78,13 @@ test.each([
   'http://10.0.0.1:8080',
   'http://localhost.example.com',
   'http://127.0.0.1.nip.io',
-])('the key is not sent over plain http to %s', (baseUrl) => {
+])('nothing is sent over plain http to %s', (baseUrl) => {
   expect(check({ baseUrl })).toThrow('unencrypted')
   expect(check({ baseUrl, allowInsecure: true })).not.toThrow()
-  expect(check({ baseUrl }, null)).not.toThrow()
-  expect(check({ baseUrl, auth: { placement: 'none' } })).not.toThrow()
+  for (const isSilent of [check({ baseUrl }, null), check({ baseUrl, auth: { placement: 'none' } })]) {
+    expect(isSilent).toThrow('what is asked and answered would travel unencrypted')
+  }
+  expect(check({ baseUrl, allowInsecure: true }, null)).not.toThrow()
 })
 
 test.each([

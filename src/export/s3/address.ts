@@ -1,6 +1,8 @@
-// `s3://bucket/prefix` and what the environment says about reaching it. Pure.
+// `s3://bucket/prefix` and what the environment says about reaching it.
+import { Agent } from 'node:https'
 import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../errors.ts'
+import { TLS } from '../../http-policy.ts'
 
 export interface S3Address {
   bucket: string
@@ -36,10 +38,14 @@ export function s3ClientConfig(env: Environment): S3ClientConfig {
     ...(region === undefined ? {} : { region }),
     ...(env.AWS_MAX_ATTEMPTS ? {} : { maxAttempts: 8 }),
     forcePathStyle: pathStyle ? /^(1|true|yes)$/i.test(pathStyle) : hasEndpoint,
-    followRegionRedirects: true,
+    // A redirect to another region is one: explain.ts says which region to set.
+    followRegionRedirects: false,
     // Other stores refuse the checksums that the library adds by default since 3.729. Bodies are signed all the same.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 10_000, requestTimeout: 120_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      ...{ connectionTimeout: 10_000, requestTimeout: 120_000, throwOnRequestTimeout: true },
+      httpsAgent: new Agent({ keepAlive: true, maxSockets: 50, ...TLS }),
+    },
   }
 }

@@ -27,6 +27,12 @@ export function explainS3(place: string, error: unknown): unknown {
     )
   }
   if (/^Region is missing/.test(message)) return unwritable('no region is set', 'Set AWS_REGION.')
+  if (status === 301 || status === 307) {
+    return unwritable(
+      'the bucket is in another region',
+      'Set AWS_REGION to the region of the bucket: redirects are not followed.',
+    )
+  }
   if (DENIED.test(name) || status === 401 || status === 403) {
     return unwritable(
       `the storage refuses access (${name})`,

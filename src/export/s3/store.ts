@@ -17,13 +17,23 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../errors.ts'
-import { begunAt, MANIFEST, MANIFEST_NAMES, type Publication, SNAPSHOT_ID, type Store } from '../store.ts'
+import {
+  begunAt,
+  MANIFEST,
+  MANIFEST_NAMES,
+  type Publication,
+  type S3Settings,
+  SNAPSHOT_ID,
+  type Store,
+} from '../store.ts'
 import { s3Address, s3ClientConfig } from './address.ts'
 import { explainS3, s3ErrorName, s3Status } from './explain.ts'
+import { encryptionOf, refuseInsecure } from './policy.ts'
 import { openObject } from './upload.ts'
 
 export interface S3Options {
   env: Readonly<Record<string, string | undefined>>
+  settings: S3Settings | undefined
   signal: AbortSignal | undefined
 }
 
@@ -33,10 +43,12 @@ const MOST_ASKED = 100
 const TIDY_MS = 3_000
 
 /** `url` is `s3://bucket/prefix`. Throws `usage-invalid`; its methods throw `snapshot-unwritable` or `interrupted`. */
-export function s3Store(url: string, { env, signal }: S3Options): Store {
+export function s3Store(url: string, { env, settings, signal }: S3Options): Store {
   const { bucket, prefix } = s3Address(url)
   const place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
   const client = new S3Client(s3ClientConfig(env))
+  refuseInsecure(client, settings?.insecureHosts ?? [])
+  const encryption = encryptionOf(settings, place)
   const sending = { ...(signal && { abortSignal: signal }) }
   const keyOf = (name: string) => (prefix === '' ? name : `${prefix}/${name}`)
   const at = (name: string) => ({ Bucket: bucket, Key: keyOf(name) })
@@ -128,14 +140,26 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
     return false
   }
 
-  async function publishManifest(name: string, manifest: Buffer): Promise<void> {
-    const put = { ...at(name), Body: manifest, ContentType: 'application/json' }
+  async function put(name: string, bytes: Buffer, condition: { IfNoneMatch?: '*' } = {}): Promise<void> {
+    const what = { ...at(name), ...encryption.asked, ...condition, Body: bytes, ContentType: 'application/json' }
+    const answer = await client.send(new PutObjectCommand(what), sending)
     try {
-      await client.send(new PutObjectCommand({ ...put, IfNoneMatch: '*' }), sending)
+      encryption.check(answer)
+    } catch (error) {
+      await client
+        .send(new DeleteObjectCommand(at(name)), { abortSignal: AbortSignal.timeout(TIDY_MS) })
+        .catch(() => {})
+      throw error
+    }
+  }
+
+  async function publishManifest(name: string, manifest: Buffer): Promise<void> {
+    try {
+      await put(name, manifest, { IfNoneMatch: '*' })
     } catch (error) {
       if (s3Status(error) === 501) {
         // A store without conditions: asking first is the next best.
-        if (!(await isThere(name))) return void (await client.send(new PutObjectCommand(put), sending))
+        if (!(await isThere(name))) return void (await put(name, manifest))
       } else if (s3Status(error) !== 412 && s3Status(error) !== 409) {
         throw error
       }
@@ -156,7 +180,7 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
       async open(name) {
         begun.push(name)
         const shown = `${place}/${snapshotId}/${name}`
-        return openObject({ client, bucket, key: keyOf(`${snapshotId}/${name}`), shown, signal })
+        return openObject({ client, bucket, key: keyOf(`${snapshotId}/${name}`), shown, encryption, signal })
       },
       publish: (manifest) =>
         explaining(async () => {
@@ -178,10 +202,7 @@ export function s3Store(url: string, { env, signal }: S3Options): Store {
     makeReady: (now) => explaining(() => clearLeftOvers(now)),
     begin,
     read,
-    replace: (name, bytes) =>
-      explaining(async () => {
-        await client.send(new PutObjectCommand({ ...at(name), Body: bytes, ContentType: 'application/json' }), sending)
-      }),
+    replace: (name, bytes) => explaining(() => put(name, bytes)),
     snapshotIds: () => explaining(snapshotIds),
     filesOf: (snapshotId) =>
       explaining(async () => {

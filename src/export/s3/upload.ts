@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { OutputFile } from '../publish.ts'
 import { explainS3, s3ErrorName } from './explain.ts'
+import type { Encryption } from './policy.ts'
 
 export interface ObjectTarget {
   client: S3Client
@@ -18,6 +19,7 @@ export interface ObjectTarget {
   key: string
   /** For messages. */
   shown: string
+  encryption: Encryption
   signal: AbortSignal | undefined
 }
 
@@ -29,7 +31,7 @@ const IN_FLIGHT = 2
 const ABORT_MS = 3_000
 
 /** Begins the object; nothing is at its key before `finish`. Errors are `MirrorError` as in explain.ts. */
-export function openObject({ client, bucket, key, shown, signal }: ObjectTarget): OutputFile {
+export function openObject({ client, bucket, key, shown, encryption, signal }: ObjectTarget): OutputFile {
   const at = { Bucket: bucket, Key: key }
   /** Ends parts on their way when the object is given up. */
   const stop = new AbortController()
@@ -55,7 +57,11 @@ export function openObject({ client, bucket, key, shown, signal }: ObjectTarget)
   }
 
   async function sendPart(body: Buffer<ArrayBuffer>): Promise<void> {
-    uploadId ??= (await client.send(new CreateMultipartUploadCommand(at), sending)).UploadId ?? null
+    if (uploadId === null) {
+      const begun = await client.send(new CreateMultipartUploadCommand({ ...at, ...encryption.asked }), sending)
+      uploadId = begun.UploadId ?? null
+      encryption.check(begun)
+    }
     const PartNumber = parts.length + 1
     const part: (typeof parts)[number] = { PartNumber, ETag: undefined }
     parts.push(part)
@@ -117,7 +123,8 @@ export function openObject({ client, bucket, key, shown, signal }: ObjectTarget)
     finish: () =>
       explaining(async () => {
         if (uploadId === null) {
-          await client.send(new PutObjectCommand({ ...at, Body: filling.subarray(0, filled) }), sending)
+          const put = new PutObjectCommand({ ...at, ...encryption.asked, Body: filling.subarray(0, filled) })
+          encryption.check(await client.send(put, sending))
         } else {
           await complete()
         }

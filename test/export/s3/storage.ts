@@ -28,6 +28,8 @@ export interface Storage {
   /** Names of the objects in the bucket `lake`. */
   keys(): string[]
   object(key: string): Buffer
+  /** Whether it does as it is asked with `x-amz-server-side-encryption`, and says so; s3rver passes over it. */
+  encrypts: boolean
   /** Uploads that were begun and neither completed nor ended. */
   uploads: Map<string, string>
 }
@@ -54,6 +56,7 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     keys: () => objectsIn(directory),
     object: (key) => readFileSync(join(directory, 'lake', `${key}._S3rver_object`)),
     uploads: new Map(),
+    encrypts: false,
   }
   const answering = new Set<Promise<void>>()
   const proxy = createServer((incoming, outgoing) => {
@@ -82,6 +85,8 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     if (fault === 'reset') return null
     if (typeof fault === 'object') return failure(fault.status, fault.code)
     const result = await carryOut(method, url, incoming.headers, body)
+    const encryption = incoming.headers['x-amz-server-side-encryption']
+    if (storage.encrypts && encryption !== undefined) result.headers['x-amz-server-side-encryption'] = encryption
     return fault === 'lost' ? null : result
   }
 

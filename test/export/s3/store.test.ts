@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { exportSnapshot } from '../../../src/export/export.ts'
 import type { Latest, Manifest } from '../../../src/export/manifest.ts'
 import type { ExportOptions } from '../../../src/export/options.ts'
@@ -195,4 +195,76 @@ test.each([
   if (words === 'refuses access') storage.fault = () => ({ status: 403, code: 'AccessDenied' })
   const running = publishing(makeMirror(...ordinaryRows(2)), storage, { out })
   await expect(running).rejects.toMatchObject({ code: 'snapshot-unwritable', message: expect.stringContaining(words) })
+})
+
+test.each([
+  [{ encryption: 'sse-s3', kmsKeyId: null }, ['AES256', undefined]],
+  [{ encryption: 'sse-kms', kmsKeyId: null }, ['aws:kms', undefined]],
+  [{ encryption: 'sse-kms', kmsKeyId: 'alias/tasks' }, ['aws:kms', 'alias/tasks']],
+] as const)('%j is asked for with every object, large or small', async (settings, expected) => {
+  const storage = await startStorage()
+  storage.encrypts = true
+  const mirror = makeMirror(...largeRows(20))
+  const s3 = { ...settings, insecureHosts: [] }
+  const result = await publishing(mirror, storage, { ...NDJSON, s3 })
+  await publishing(mirror, storage, { s3, filters: { until: 1_700_000_010_000 } })
+  expect(latestOf(storage).full?.snapshotId).not.toBe(result.snapshotId)
+  const begins = ({ method, path }: Asked) =>
+    (method === 'PUT' && !path.includes('partNumber')) || (method === 'POST' && /[?&]uploads/.test(path))
+  const begun = storage.asked.filter(begins)
+  expect(begun.length).toBe(6)
+  for (const { headers } of begun) {
+    const { 'x-amz-server-side-encryption': how, 'x-amz-server-side-encryption-aws-kms-key-id': key } = headers
+    expect([how, key]).toEqual(expected)
+  }
+})
+
+test.each([2, 20])(
+  'a storage that passes over encryption gets no snapshot of %s MB, and nothing stays',
+  async (megabytes) => {
+    const storage = await startStorage()
+    const s3 = { encryption: 'sse-s3', kmsKeyId: null, insecureHosts: [] } as const
+    await expect(publishing(makeMirror(...largeRows(megabytes)), storage, { ...NDJSON, s3 })).rejects.toMatchObject({
+      code: 'snapshot-unwritable',
+      message: expect.stringContaining('was not encrypted'),
+    })
+    expect([storage.keys(), storage.uploads.size]).toEqual([[], 0])
+  },
+)
+
+test('a manifest that alone was not encrypted is taken away again', async () => {
+  const storage = await startStorage()
+  storage.encrypts = true
+  storage.fault = ({ path }) => {
+    storage.encrypts = !path.includes('manifest.json')
+    return undefined
+  }
+  const s3 = { encryption: 'sse-s3', kmsKeyId: null, insecureHosts: [] } as const
+  await expect(publishing(makeMirror(...ordinaryRows(3)), storage, { s3 })).rejects.toThrow('was not encrypted')
+  expect(storage.keys()).toEqual([])
+})
+
+test('a redirect of the storage is not followed, and nothing is sent where it points', async () => {
+  const storage = await startStorage()
+  storage.fault = () => ({ status: 301, code: 'PermanentRedirect' })
+  await expect(publishing(makeMirror(...ordinaryRows(3)), storage)).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    hint: expect.stringContaining('AWS_REGION'),
+  })
+  expect(new Set(storage.asked.map(({ method, path }) => `${method} ${path}`)).size).toBe(1)
+})
+
+test('no storage beyond this machine is reached over plain http, unless it is named', async () => {
+  const storage = await startStorage()
+  const endpoint = 'http://storage.invalid:9000'
+  storage.env.AWS_ENDPOINT_URL_S3 = endpoint
+  vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint)
+  const mirror = makeMirror(...ordinaryRows(3))
+  await expect(publishing(mirror, storage)).rejects.toMatchObject({
+    code: 'config-invalid',
+    message: 'AWS_ENDPOINT_URL_S3: tasks would travel unencrypted to storage.invalid',
+  })
+  const s3 = { encryption: null, kmsKeyId: null, insecureHosts: ['storage.invalid'] }
+  const env = { ...storage.env, AWS_MAX_ATTEMPTS: '1' }
+  await expect(publishing(mirror, storage, { s3, env })).rejects.toMatchObject({ code: 'snapshot-unwritable' })
 })

@@ -1,0 +1,37 @@
+// The one policy of everything that is sent over HTTP, be it to the service, to a monitor or to object storage:
+// certificates are always checked, nothing goes over plain http to another machine unless a key of the configuration names
+// it, and redirects are not followed (each sender sees to that itself). Pure.
+import { MirrorError } from './errors.ts'
+
+/** For every connection. Said each time, so that NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing. */
+export const TLS = { rejectUnauthorized: true } as const
+
+/** Where something is sent, as a parsed URL has it. */
+export interface Destination {
+  protocol: string
+  hostname: string
+}
+
+export interface PlainHttp {
+  /** What is sent there, for the message: "the API key", "what a run has done". */
+  what: string
+  /** The key of the configuration that names the destination. */
+  setting: string
+  /** The key that allows plain http, and what to set it to. */
+  allowance: string
+  isAllowed: boolean
+}
+
+/** Throws `config-invalid` where plain http would leave this machine without being allowed. */
+export function refusePlainHttp({ protocol, hostname }: Destination, plain: PlainHttp): void {
+  if (protocol !== 'http:' || plain.isAllowed || isLoopback(hostname)) return
+  throw new MirrorError('config-invalid', `${plain.setting}: ${plain.what} would travel unencrypted to ${hostname}`, {
+    hint: `Use https, or set ${plain.allowance} where the network is trusted.`,
+  })
+}
+
+/** True for names and addresses that never leave this machine. `hostname` is that of a parsed URL. */
+export function isLoopback(hostname: string): boolean {
+  const name = hostname.toLowerCase().replace(/\.$/, '')
+  return name === 'localhost' || name.endsWith('.localhost') || /^127(\.\d{1,3}){3}$/.test(name) || name === '[::1]'
+}
