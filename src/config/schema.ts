@@ -84,7 +84,7 @@ const service = z.strictObject({
   allowInsecure: z
     .boolean()
     .default(DEFAULTS.service.allowInsecure)
-    .describe('Allows sending the key over plain http to a host other than this machine.'),
+    .describe('Allows plain http to a host other than this machine.'),
   proxy: z
     .union(
       [z.literal('environment'), httpUrl('"environment" or an http URL')],

@@ -14,6 +14,7 @@ import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
 import { STATUS_POLICY, statusPage } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
+import { readToken } from './access.ts'
 import { createJobKeeper, type Job } from './jobs.ts'
 import { startKnowing } from './knowing.ts'
 import { publish } from './publishing.ts'
@@ -51,6 +52,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { settleMs } = config.sync
   const timetables = timetablesOf(config)
   checkMonitor(config.notify)
+  const { hosts, tokenFile } = config.schedule
+  const access = { hosts, token: tokenFile === null ? null : readToken(tokenFile) }
   const known = await startKnowing({ dbPath: config.mirror.path, settleMs, now, monotonic })
   const runs = new Map<string, RunFigures>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
@@ -96,7 +99,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const server =
     listen === null
       ? null
-      : await startServer(listen, {
+      : await startServer(listen, access, {
           health,
           metrics: () =>
             metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),

@@ -1,10 +1,11 @@
 // The HTTP face of `schedule`: /healthz, /metrics and the status page. Answers from what is known already and never
 // waits for the mirror. Knows nothing of runs.
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { MirrorError } from '../errors.ts'
-import { isLoopback } from '../http-policy.ts'
 import { METRICS_CONTENT_TYPE } from '../notify/metrics.ts'
+import { bearsToken, isAnswered } from './access.ts'
+import { boundConnections } from './connections.ts'
 
 export interface Health {
   ok: boolean
@@ -19,6 +20,13 @@ export interface Pages {
   page(): { html: string; policy: string }
 }
 
+export interface Access {
+  /** Names this server is asked by, beside addresses and names of this machine. */
+  hosts: readonly string[]
+  /** What everybody must show for everything but /healthz; null where nobody has to. */
+  token: string | null
+}
+
 export interface StatusServer {
   /** Such as `http://127.0.0.1:8080`. */
   url: string
@@ -31,27 +39,50 @@ export function parseListen(listen: string): { host: string; port: number } {
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
 }
 
+/** Whoever connects has so long for the head of a request; looked at every second, where Node would every 30 s. */
+const LIMITS = {
+  headersTimeout: 5000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: 8192,
+}
+
 /** Throws `config-invalid` where the address cannot be listened on. */
-export async function startServer(listen: string, pages: Pages): Promise<StatusServer> {
+export async function startServer(listen: string, access: Access, pages: Pages): Promise<StatusServer> {
   const { host, port } = parseListen(listen)
-  const isLocal = isLoopback(host) || host === '::1'
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+  const kept = keepAWhile(pages)
+  const answering = new WeakSet<Socket>()
+  const server = createServer(LIMITS, (request, response) => {
+    // Whoever asks again before he has read an answer would have all of them wait in memory.
+    if (answering.has(request.socket)) return void request.socket.destroy()
+    answering.add(request.socket)
+    response.once('close', () => answering.delete(request.socket))
     response.setHeader('cache-control', 'no-store')
     response.setHeader('x-content-type-options', 'nosniff')
-    // A web page elsewhere must not reach a local server by a name of its own (DNS rebinding).
-    if (isLocal && !isLocalName(request.headers.host)) return send(response, 403, 'text/plain', 'Not here.\n')
+    if (!isAnswered(request.headers.host, access.hosts)) {
+      return send(response, 403, 'text/plain', 'Not under this name: see schedule.hosts.\n')
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
       return send(response, 405, 'text/plain', 'Only GET and HEAD.\n')
     }
-    answer(request.url ?? '/', pages, response).catch(() => {
+    const path = (request.url ?? '/').replace(/\?.*$/, '')
+    if (access.token !== null && path !== '/healthz' && !bearsToken(request.headers.authorization, access.token)) {
+      response.setHeader('www-authenticate', ['Bearer realm="task-mirror"', 'Basic realm="task-mirror"'])
+      return send(response, 401, 'text/plain', 'The token of schedule.tokenFile is wanted.\n')
+    }
+    answer(path, kept, response).catch(() => {
       if (!response.headersSent) send(response, 500, 'text/plain', 'The answer could not be made.\n')
     })
   })
-  server.maxConnections = 256
+  // Nobody keeps a connection by not reading, nor by asking for ever.
+  server.timeout = 10_000
+  server.maxRequestsPerSocket = 100
+  boundConnections(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(refused(listen, error)))
-    server.listen({ host, port }, resolve)
+    server.listen({ host, port, backlog: 4096 }, resolve)
   })
   const bound = server.address() as AddressInfo
   return {
@@ -64,8 +95,35 @@ export async function startServer(listen: string, pages: Pages): Promise<StatusS
   }
 }
 
-async function answer(url: string, pages: Pages, response: ServerResponse): Promise<void> {
-  const path = url.replace(/\?.*$/, '')
+/** What was made is given to all who ask within a second: many who ask cost no more than one. */
+const KEPT_MS = 1000
+
+interface KeptPages {
+  health: Pages['health']
+  metrics(): Promise<Buffer>
+  page(): Promise<{ body: Buffer; policy: string }>
+}
+
+function keepAWhile(pages: Pages): KeptPages {
+  const keep = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+    let kept: { value: Promise<T>; at: number } | null = null
+    return () => {
+      const now = performance.now()
+      if (kept === null || now - kept.at >= KEPT_MS) kept = { value: make(), at: now }
+      return kept.value
+    }
+  }
+  return {
+    health: pages.health,
+    metrics: keep(async () => Buffer.from(await pages.metrics())),
+    page: keep(async () => {
+      const { html, policy } = pages.page()
+      return { body: Buffer.from(html), policy }
+    }),
+  }
+}
+
+async function answer(path: string, pages: KeptPages, response: ServerResponse): Promise<void> {
   if (path === '/healthz') {
     const health = pages.health()
     // No figures: anybody may ask.
@@ -74,23 +132,18 @@ async function answer(url: string, pages: Pages, response: ServerResponse): Prom
   } else if (path === '/metrics') {
     send(response, 200, METRICS_CONTENT_TYPE, await pages.metrics())
   } else if (path === '/') {
-    const { html, policy } = pages.page()
+    const { body, policy } = await pages.page()
     response.setHeader('content-security-policy', policy)
     response.setHeader('referrer-policy', 'no-referrer')
-    send(response, 200, 'text/html', html)
+    send(response, 200, 'text/html', body)
   } else {
     send(response, 404, 'text/plain', 'There are /, /healthz and /metrics.\n')
   }
 }
 
-function send(response: ServerResponse, status: number, type: string, body: string): void {
+function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
   const content = type.includes('charset') ? type : `${type}; charset=utf-8`
   response.writeHead(status, { 'content-type': content, 'content-length': Buffer.byteLength(body) }).end(body)
-}
-
-function isLocalName(host: string | undefined): boolean {
-  const url = `http://${host ?? ''}`
-  return URL.canParse(url) && isLoopback(new URL(url).hostname)
 }
 
 function refused(listen: string, error: NodeJS.ErrnoException): MirrorError {

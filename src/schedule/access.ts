@@ -1,0 +1,64 @@
+// Who may see the pages of `schedule`: under which names it is asked, and with which token. Pure but for `readToken`.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { MirrorError } from '../errors.ts'
+import { isLoopback } from '../http-policy.ts'
+
+/**
+ * Whether `host`, a Host header, may be answered: an address, a name of this machine, or one of `hosts`. Any other name may
+ * be one that a web page elsewhere has pointed here (DNS rebinding).
+ */
+export function isAnswered(host: string | undefined, hosts: readonly string[]): boolean {
+  // Nothing but name and port: `a@127.0.0.1` would be read as an address.
+  const url = /^[^\s/?#@\\]{1,260}$/.test(host ?? '') ? URL.parse(`http://${host}`) : null
+  if (url === null) return false
+  const name = url.hostname.replace(/\.$/, '')
+  return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || isLoopback(name) || hosts.includes(name)
+}
+
+/** Whether an Authorization header bears `token`: as `Bearer`, or as the password of `Basic`, for browsers. */
+export function bearsToken(authorization: string | undefined, token: string): boolean {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
+  const password = (coded: string) =>
+    Buffer.from(coded, 'base64')
+      .toString()
+      .replace(/^[^:]*:/, '')
+  const given = scheme.toLowerCase() === 'basic' ? password(value) : value
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(token))
+}
+
+const LEAST_CHARACTERS = 16
+const MOST_BYTES = 4096
+
+/** The token in the file `schedule.tokenFile` names. Throws `config-invalid`; the message never repeats it. */
+export function readToken(path: string): string {
+  const refuse = (what: string, cause?: unknown) =>
+    new MirrorError('config-invalid', `schedule.tokenFile: ${path} ${what}`, {
+      hint: `Put ${LEAST_CHARACTERS} characters or more that nobody can guess into it, on one line: openssl rand -hex 32`,
+      cause,
+    })
+  const bytes = Buffer.alloc(MOST_BYTES + 1)
+  let length: number
+  try {
+    // Not blocking: a pipe that nobody writes to must not hold up the start.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      if (!fstatSync(file).isFile()) throw refuse('is no file')
+      length = readSync(file, bytes)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (error instanceof MirrorError) throw error
+    throw refuse(`cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
+  }
+  const token = bytes
+    .subarray(0, length)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+  if (length > MOST_BYTES || !/^[\x21-\x7e]+$/.test(token)) throw refuse('holds no token of one line without spaces')
+  if (token.length < LEAST_CHARACTERS) throw refuse('holds a token that can be guessed: it is too short')
+  return token
+}

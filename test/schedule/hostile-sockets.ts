@@ -1,0 +1,52 @@
+// The attackers of hostile-sockets.test.ts, on a thread of their own: `port`, `kind` (null for all) and `count` as its data.
+// A socket that is thrown out comes again.
+import { connect, type Socket } from 'node:net'
+import { parentPort, workerData } from 'node:worker_threads'
+
+const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'
+const AGAIN_MS = 1000
+
+/** What a socket does once it is connected; a timer that goes on is given back. */
+const KINDS: Record<string, (socket: Socket) => NodeJS.Timeout | undefined> = {
+  silent: () => undefined,
+  'half a head': (socket) => {
+    socket.write('GET / HTTP/1.1\r\nhost: local')
+    return undefined
+  },
+  'a byte now and then': (socket) => setInterval(() => socket.write('x'), 500),
+  'asks and never reads': (socket) => {
+    socket.pause()
+    socket.write(GET)
+    return undefined
+  },
+  'asks ten times at once and never reads': (socket) => {
+    socket.pause()
+    socket.write(GET.repeat(10))
+    return undefined
+  },
+  'a body without end': (socket) => {
+    socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n')
+    return setInterval(() => socket.write('1\r\nx\r\n'), 500)
+  },
+}
+
+const { port, kind, count } = workerData as { port: number; kind: string | null; count: number }
+const kinds = kind === null ? Object.values(KINDS) : [KINDS[kind]!]
+let connected = 0
+
+function attack(n: number): void {
+  const socket = connect(port, '127.0.0.1')
+  let timer: NodeJS.Timeout | undefined
+  socket.on('connect', () => {
+    timer = kinds[n % kinds.length]!(socket)
+    connected += 1
+    if (connected === count) parentPort?.postMessage('all are connected')
+  })
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    clearInterval(timer)
+    setTimeout(() => attack(n), AGAIN_MS)
+  })
+}
+
+for (let n = 0; n < count; n += 1) attack(n)
