@@ -86,7 +86,7 @@ test.each(documents)('%s names only configuration keys and environment variables
     'TASK_MIRROR_API_KEY_FILE',
   ])
   expect(
-    [...text.matchAll(/TASK_MIRROR_[A-Z_]+/g)].map(([found]) => found).filter((found) => !variables.has(found)),
+    [...text.matchAll(/TASK_MIRROR_[A-Z0-9_]+/g)].map(([found]) => found).filter((found) => !variables.has(found)),
   ).toEqual([])
 })
 
