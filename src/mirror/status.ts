@@ -107,7 +107,7 @@ export function readStatus(db: Db): MirrorStatus {
       frontier: facts.frontier ?? null,
       notBefore: facts.not_before ?? null,
       freshAt: one(
-        `SELECT started_at FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
+        `SELECT coalesce(fresh_at, started_at) FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
          ORDER BY id DESC LIMIT 1`,
       ),
       lastFullWalk: (db

@@ -60,7 +60,8 @@ export function walkTable(db: Db) {
   )
   const progress = db.prepare(
     `UPDATE walks SET next_skip = ?, drift = ?, state = ?, windows = windows + ?, met = met + ?,
-     first_window = coalesce(?, first_window), updated_at = ? WHERE id = ?`,
+     first_window = coalesce(?, first_window), fresh_at = CASE WHEN ? < coalesce(fresh_at, started_at) THEN ? ELSE fresh_at END,
+     updated_at = ? WHERE id = ?`,
   )
   const end = db.prepare(
     `UPDATE walks SET verdict = ?, reason = ?, ordering = ?, range_until = coalesce(?, range_until), state = NULL, first_window = NULL, updated_at = ?,
@@ -92,9 +93,22 @@ export function walkTable(db: Db) {
       prune.run()
       return Number(done.lastInsertRowid)
     },
-    progress(id: number, step: WalkProgress, windows: number, newlyMet: number, now: number): void {
+    /** `readAt`: as of when the window speaks, epoch ms. */
+    progress(id: number, step: WalkProgress, windows: number, newlyMet: number, readAt: number, now: number): void {
       const first = step.firstWindow === undefined ? null : JSON.stringify(step.firstWindow)
-      writeOne(progress, step.nextSkip, step.drift, JSON.stringify(step.state), windows, newlyMet, first, now, id)
+      writeOne(
+        progress,
+        step.nextSkip,
+        step.drift,
+        JSON.stringify(step.state),
+        windows,
+        newlyMet,
+        first,
+        readAt,
+        readAt,
+        now,
+        id,
+      )
     },
     countMet: (id: number, more: number): void => void writeOne(countMet, more, id),
     end(id: number, result: WalkEnd, now: number): void {

@@ -6,6 +6,7 @@ import { isAskable, readAddress } from './address.ts'
 import { openConnections } from './connections.ts'
 import { readEnvelope } from './envelope.ts'
 import { exchange, orAborted, type Reply } from './exchange.ts'
+import { dateWatch } from './freshness.ts'
 import { backOffMs, type Happening, happeningOf, type Operation, WHAT_IS_DONE } from './judgement.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
 import type { Noticed } from './noticed.ts'
@@ -68,7 +69,8 @@ export function createClient(options: ClientOptions): Service {
   let trouble: string | null = null
   const pacing = createPacing({ ...options, signal, onWait: (until, why) => options.onWait?.(until, why, trouble) })
   const connections = openConnections({ ...options, origin: address.origin })
-  const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0 }
+  const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
+  const standsStill = dateWatch()
 
   const scrub = (text: string) => withoutKey(text, apiKey)
   const onNotice = ({ httpStatus, contentCoding, limits }: Noticed) =>
@@ -166,7 +168,7 @@ export function createClient(options: ClientOptions): Service {
       const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal: wanted })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
-      const answer = await judged(request.operation, reply, { decode, discard }, startedAt)
+      const answer = await judged(request, reply, { decode, discard }, startedAt)
       pacing.heard('well', startedAt)
       trouble = null
       return answer
@@ -180,21 +182,25 @@ export function createClient(options: ClientOptions): Service {
   }
 
   async function judged<T extends Decoded>(
-    operation: Operation,
+    { operation, path, body: asked }: Request,
     reply: Reply,
     { decode, discard }: { decode: Decode<T>; discard: Wanted<T>['discard'] },
     startedAt: number,
   ): Promise<Ok<T>> {
-    const { httpStatus, serviceDate, locationHost, retryAfterMs } = reply
+    const { httpStatus, serviceDate, locationHost, retryAfterMs, receivedAt } = reply
     // Taken now: decoding may hand the buffer to another thread.
     const bytes = reply.body?.byteLength ?? 0
     traffic.bytes += bytes
+    const question = `${operation} ${path} ${asked}`
+    const ageMs = Math.max(reply.ageMs, standsStill({ question, serviceDate, bytes, startedAt, receivedAt }))
+    traffic.oldestMs = Math.max(traffic.oldestMs, ageMs)
+    const age = ageMs === 0 ? {} : { ageMs }
     const success = isSuccess(reply)
     const read = success ? await decoded(reply, decode) : { body: 'none' as const, value: null }
     const { statusCode, message } = read.value ?? readEnvelope(success ? null : reply.body)
     const happening = happeningOf(operation, { httpStatus, statusCode, body: read.body })
     if (happening === 'answered' && read.value !== null) {
-      return { kind: 'ok', value: read.value, startedAt, serviceDate, bytes }
+      return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes, ...age }
     }
     if (read.value !== null) discard?.(read.value)
     throw new Unanswered(happening, UNUSABLE[happening] ?? (message || `HTTP ${httpStatus}`), {
@@ -202,6 +208,7 @@ export function createClient(options: ClientOptions): Service {
       statusCode,
       locationHost: locationHost === null ? null : scrub(locationHost),
       retryAfterMs,
+      ...age,
     })
   }
 

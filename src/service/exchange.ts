@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
 import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody } from './body.ts'
+import { admittedAgeMs } from './freshness.ts'
 import { parseHttpDate } from './http-date.ts'
 import { happeningOfBreak } from './judgement.ts'
 import { type Noticed, notice } from './noticed.ts'
@@ -28,6 +29,10 @@ export interface Reply {
   /** The decoded body. Of an answer other than 2xx null where it could not be had, and of a 3xx always. */
   body: Uint8Array<ArrayBuffer> | null
   serviceDate: number | null
+  /** How old its headers say it is, ms; 0 where nothing shows that. */
+  ageMs: number
+  /** When its head came, epoch ms. */
+  receivedAt: number
   /** The wait the service asks for, ms; null where it asks for none. */
   retryAfterMs: number | null
   /** Host of a Location header, for the facts of an error. */
@@ -54,6 +59,8 @@ export async function exchange(question: Question, options: ExchangeOptions): Pr
 
 async function send(question: Question, options: ExchangeOptions, signal: AbortSignal): Promise<Reply> {
   const headers = ['accept', 'application/json', 'accept-encoding', ACCEPTED_CODINGS, 'user-agent', question.userAgent]
+  // No cache on the way is to answer in the service's place.
+  headers.push('cache-control', 'no-cache')
   if (question.body !== null) headers.push('content-type', 'application/json')
   if (question.credential !== null) headers.push(...question.credential)
 
@@ -69,10 +76,13 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
   const httpStatus = answer.statusCode
   options.onNotice?.(notice(httpStatus, answer.headers))
   const serviceDate = typeof answer.headers.date === 'string' ? parseHttpDate(answer.headers.date) : null
+  const receivedAt = options.now()
   const reply = {
     httpStatus,
     serviceDate,
-    retryAfterMs: retryAfterMs(answer.headers['retry-after'], serviceDate ?? options.now()),
+    ageMs: admittedAgeMs(answer.headers, serviceDate, receivedAt),
+    receivedAt,
+    retryAfterMs: retryAfterMs(answer.headers['retry-after'], serviceDate ?? receivedAt),
     locationHost: hostOf(answer.headers.location, origin),
   }
   const read = (limit: number) => readAnswer(answer, limit, signal)

@@ -23,8 +23,10 @@ export type Decode<T extends Decoded> = (raw: Uint8Array<ArrayBuffer>) => Promis
 export interface Ok<T> {
   kind: 'ok'
   value: T
-  /** When the request that brought this answer was sent, epoch ms of this machine. */
+  /** As of when the answer speaks, epoch ms of this machine: when it was asked for, less its age. */
   startedAt: number
+  /** How old it is, ms, where its headers show that it came from a cache; absent where nothing shows that. */
+  ageMs?: number
   /** The service's `Date` header, epoch ms; null where there is none. */
   serviceDate: number | null
   /** Bytes of the body after decompression. */
@@ -38,6 +40,8 @@ export interface Refused {
   /** The envelope's `statusCode`; null where there is none. */
   statusCode: number | null
   message: string
+  /** As in `Ok`. */
+  ageMs?: number
 }
 
 export type FailureReason = 'status' | 'timeout' | 'reset' | 'truncated' | 'not-json' | 'too-large'
@@ -52,6 +56,11 @@ export interface Failed {
 
 export type Answer<T> = Ok<T> | Refused | Failed
 
+/** How old the answer shows itself to be, ms; 0 where nothing shows that it came from a cache. */
+export function ageOfAnswer(answer: Answer<unknown>): number {
+  return answer.kind === 'failed' ? 0 : (answer.ageMs ?? 0)
+}
+
 /** Counted since the client was made. */
 export interface Traffic {
   requests: number
@@ -61,6 +70,8 @@ export interface Traffic {
   /** Time spent waiting because the service asked for it or a retry backed off, ms. */
   waitedMs: number
   inFlight: number
+  /** Age of the oldest answer, ms; 0 or absent where none showed that it came from a cache. */
+  oldestMs?: number
 }
 
 export interface RequestOptions<T> {

@@ -11,6 +11,8 @@ interface Detail {
   errorCode?: string
   locationHost?: string | null
   retryAfterMs?: number | null
+  /** How old the answer is, where it shows that. */
+  ageMs?: number
   /** Only of errors that cannot hold bytes of an answer. */
   cause?: unknown
 }
@@ -61,7 +63,7 @@ export function conclude(last: Unanswered, asked: Asked): Refused | Failed {
   const message = asked.scrub(last.message)
   switch (ends) {
     case 'refused':
-      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message }
+      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message, ...ageOf(last) }
     case 'key-refused':
       throw keyRefused(last, asked)
     case 'service-refused':
@@ -76,6 +78,10 @@ export function conclude(last: Unanswered, asked: Asked): Refused | Failed {
         message: `${message}${times(asked.attempts)}`,
       }
   }
+}
+
+function ageOf({ detail: { ageMs } }: Unanswered): Pick<Refused, 'ageMs'> {
+  return ageMs === undefined ? {} : { ageMs }
 }
 
 function keyRefused(last: Unanswered, asked: Asked): MirrorError {

@@ -38,6 +38,8 @@ export const ORDERS = [
 ] as const
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
 export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
+/** What an answer from the cache shows of that: its age, that it is one, no more than the Date of the answer before, or nothing. */
+export const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
 export const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const
 
 const faultKind = z.enum(FAULT_KINDS)
@@ -103,6 +105,9 @@ const table = {
   latencyMs: whole().default(0).describe('wait before every answer, ms'),
   compression: z.enum(['none', 'gzip', 'br', 'zstd']).default('gzip').describe('used where the client accepts it'),
   dateHeader: flag.default(true).describe('send a Date header, by the simulated clock'),
+  cacheMs: whole().default(0).describe('a cache answers the same request the same for so long, ms; 0: there is none'),
+  cacheSigns: z.enum(CACHE_SIGNS).default('age').describe('how an answer shows that it came from the cache'),
+  cacheHeeds: flag.default(true).describe('the cache asks the service where the client sends cache-control: no-cache'),
   clockSkewMs: whole(Number.MIN_SAFE_INTEGER).default(0).describe('how far the simulated clock is ahead, ms'),
   faultRate: fraction.default(0).describe('share of requests answered with a fault'),
   faultKinds: list

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { MirrorError } from '../errors.ts'
 import { Account, type Clock } from './account.ts'
+import { Cache } from './cache.ts'
 import { Changes } from './changes.ts'
 import { type Fault, type FaultScript, faultFor, type SimulatedRequest } from './faults.ts'
 import { type SimulatorOptions, simulatorOptions } from './options.ts'
@@ -83,6 +84,7 @@ class RunningSimulator implements Simulator {
   port = 0
   readonly #server: Server
   readonly #changes: Changes
+  readonly #cache: Cache
   readonly #hooks = new Set<RequestHook>()
   readonly #closing = new AbortController()
   #faults: FaultScript | undefined
@@ -92,6 +94,7 @@ class RunningSimulator implements Simulator {
     this.account = account
     this.#faults = faults
     this.#changes = new Changes(account, options)
+    this.#cache = new Cache(options, () => account.now())
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy())
     })
@@ -159,7 +162,9 @@ class RunningSimulator implements Simulator {
     for (const hook of this.#hooks) await hook(request, this.account)
     this.#changes.apply()
     if (fault?.hang) return
-    const answer = faulty(fault, () => answerTo(this.options, this.account, asked, target, incoming.headers))
+    const ask = () => answerTo(this.options, this.account, asked, target, incoming.headers)
+    const cached = fault === null ? this.#cache.answer(`${method} ${target} ${body}`, incoming.headers, ask) : null
+    const answer = cached?.answer ?? faulty(fault, ask)
     // The content is that of the moment the request came; the wait stands for the way back.
     const waitMs = this.options.latencyMs + (fault?.delayMs ?? 0)
     if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#closing.signal })
@@ -169,6 +174,9 @@ class RunningSimulator implements Simulator {
     }
     entry.status = answer.status
     entry.items = answer.items
+    response.sendDate = false
+    if (this.options.dateHeader) response.setHeader('date', new Date(cached?.date ?? this.account.now()).toUTCString())
+    for (const [name, value] of cached?.headers ?? []) response.setHeader(name, value)
     await this.#send(incoming, response, answer, fault)
   }
 
@@ -178,9 +186,7 @@ class RunningSimulator implements Simulator {
     answer: SimulatedAnswer,
     fault: Fault | null,
   ): Promise<void> {
-    const { compression, dateHeader } = this.options
-    response.sendDate = false
-    if (dateHeader) response.setHeader('date', new Date(this.account.now()).toUTCString())
+    const { compression } = this.options
     if (fault?.retryAfter !== undefined) response.setHeader('retry-after', String(fault.retryAfter))
     if (fault?.location !== undefined) response.setHeader('location', fault.location)
     response.setHeader('content-type', fault?.html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8')

@@ -36,7 +36,8 @@ export async function conclude(
   stopped: AbortSignal,
 ): Promise<RunResult> {
   const { writer, request, now, service } = run
-  const { requests, retries, bytes, waitedMs } = service.traffic()
+  const { requests, retries, bytes, waitedMs, oldestMs = 0 } = service.traffic()
+  if (oldestMs > 0) run.notes.push(cacheNote(oldestMs))
   const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
@@ -81,6 +82,11 @@ export async function conclude(
     notBefore: run.facts.not_before ?? null,
   }
   return { summary, exitCode, notes: run.notes, error }
+}
+
+function cacheNote(oldestMs: number): string {
+  const seconds = Math.ceil(oldestMs / 1000)
+  return `Answers came from a cache on the way although none was asked for, up to ${seconds} s old: what is fresh as of a moment is so as of that much earlier.`
 }
 
 /** A service that asked to be left alone for long is left alone by the next runs too; for a day at most. */

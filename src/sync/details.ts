@@ -1,7 +1,7 @@
 // Asking for single tasks by id: open ones, owed details, candidates. Several in flight; answers are committed in small
 // batches as they come.
 import type { OwedReason } from '../mirror/owed.ts'
-import type { Answer } from '../service/service.ts'
+import { type Answer, ageOfAnswer } from '../service/service.ts'
 import type { Run } from './context.ts'
 import type { DetailStep, DetailTaken } from './details-intake.ts'
 import type { ParsedAnswer } from './writing.ts'
@@ -18,12 +18,17 @@ export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer
     discard: ({ handle }) => unused.push(handle),
   })
   for (const handle of unused) await run.writer.dropDetail(handle)
-  return { taskId, readAt, answer }
+  return { taskId, readAt: readAt - ageOfAnswer(answer), answer }
 }
 
 /** Whether the answer brought a task. */
 export function isFound({ answer }: DetailAnswer): boolean {
   return answer.kind === 'ok' && answer.value.hasPayload
+}
+
+/** Whether the answer is the service's of now, as far as anything shows. */
+export function isFresh({ answer }: DetailAnswer): boolean {
+  return ageOfAnswer(answer) === 0
 }
 
 /** The step that takes a found task in. */

@@ -74,6 +74,8 @@ const REASONS: Record<string, string> = {
   'request-limit': 'the bound on requests of one walk was reached.',
   'end-keeps-moving': 'the end of the list moved whenever it was looked at; a later run will try again.',
   'unreadable-from': 'several items in a row cannot be read, or the list moved around one that cannot.',
+  'from-cache':
+    'a cache on the way answered what had to be asked anew, so nothing proves that the list has not moved since.',
   'list-shrunk':
     'the list is empty or suddenly much shorter than it was, so nothing is marked deleted; if that is right, run `task-mirror sync --full --allow-mass-delete`.',
   'no-order': 'nothing orders the list, and no two walks brought the same ids in the same sequence.',

@@ -2,17 +2,19 @@
 // what it will want next. What was read ahead and is not wanted is dropped.
 import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
-import type { Service } from '../service/service.ts'
+import { ageOfAnswer, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { Shown } from './identity.ts'
 import type { Writer } from './thread.ts'
 import type { ParsedList } from './writing.ts'
 
 type Asked =
-  | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null }
+  | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 
 export interface ListSource extends WindowSource {
+  /** Whether an answer that had to be fresh came from a cache all the same. */
+  wasStale(): boolean
   /** Drops everything read ahead; call when the walk is over. */
   settle(): Promise<void>
 }
@@ -40,6 +42,7 @@ export function listSource(options: ListSourceOptions): ListSource {
   const foreseen = new Map<string, Promise<Asked>>()
   const over = new AbortController()
   let reads = 0
+  let wasStale = false
   /** Where windows lie if the first one comes as long as it was asked for. */
   let guess: { skip: number; stride: number } | null = null
   /** Windows read ahead that have come, and how many may: more would only take memory. */
@@ -64,7 +67,8 @@ export function listSource(options: ListSourceOptions): ListSource {
     const retries = maxRetries === undefined ? {} : { maxRetries }
     const answer = await service.list({ skip, take }, decode, { signal, discard, ...retries })
     if (answer.kind === 'ok') {
-      return { kind: 'parsed', parsed: answer.value, startedAt: answer.startedAt, serviceDate: answer.serviceDate }
+      const { value: parsed, startedAt, serviceDate } = answer
+      return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs: ageOfAnswer(answer) }
     }
     const { message } = answer
     if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status: answer.httpStatus }
@@ -121,9 +125,12 @@ export function listSource(options: ListSourceOptions): ListSource {
   }
 
   return {
+    wasStale: () => wasStale,
+
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
       const answer = await (takeEarly(`${skip}:${take}`, fresh) ?? ask(skip, take, maxRetries))
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
+      if (fresh && answer.ageMs > 0) wasStale = true
       const { handle, count } = answer.parsed
       // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
       if (reads === 1 && guess?.skip === skip && count === take) {

@@ -1,7 +1,7 @@
 // Looking tasks up that may be gone, and whether "not found" can be believed: between every few of them witnesses are asked
 // for, tasks that the list has just shown. A look-up that does not know those, or that contradicts itself, proves nothing.
 import type { Run } from './context.ts'
-import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
+import { askForTask, type DetailAnswer, failedStep, foundStep, isFound, isFresh } from './details.ts'
 import type { DetailStep } from './details-intake.ts'
 
 /** Ids that are asked for between witnesses. */
@@ -44,7 +44,7 @@ export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
     const detail = await askForTask(run, id)
     if (!isFound(detail)) return false
     found.push(foundStep(detail))
-    return true
+    return isFresh(detail)
   }
 
   async function speak(found: DetailStep[]): Promise<boolean> {
@@ -98,7 +98,7 @@ export async function lookUp(
     const after = await witnesses.speak(steps)
     for (const detail of answers) {
       if (isFound(detail)) steps.push(foundStep(detail))
-      else if (after && isNotFound(detail.answer)) absent.push(detail)
+      else if (after && isFresh(detail) && isNotFound(detail.answer)) absent.push(detail)
       else steps.push(failedStep(detail, 'candidate'))
     }
     before = after

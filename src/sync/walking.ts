@@ -66,7 +66,10 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   try {
     for (;;) {
       const { value, done } = await steps.next(reply)
-      if (done === true) return { walkId, result: await believed(run, task.kind, value, met), met }
+      if (done === true) {
+        const result = await believed(run, task.kind, value, met)
+        return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met }
+      }
       reply = { newlyMet: 0 }
       if (value.kind === 'unreadable') {
         const { skip, identity, message } = value
@@ -96,6 +99,11 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   } finally {
     await Promise.all([source.settle(), length.settle()])
   }
+}
+
+/** `result`, which is partial for `reason` where it was not for another one. */
+function partialBy(result: WalkResult, reason: string): WalkResult {
+  return { ...result, verdict: 'partial', reason: result.reason ?? reason }
 }
 
 /** Closes the walk's row with the verdict of the run, which may be stricter than the walk's own. */

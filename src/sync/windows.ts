@@ -195,7 +195,7 @@ export function windowIntake(writing: Writing) {
         })
         marks?.save()
         if (step.walkId !== null && step.progress !== undefined) {
-          writing.walks.progress(step.walkId, step.progress, 1, taken.newlyMet, step.now)
+          writing.walks.progress(step.walkId, step.progress, 1, taken.newlyMet, step.readAt, step.now)
         }
         writing.runs.count(runId, counts)
       })

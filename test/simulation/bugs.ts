@@ -120,7 +120,7 @@ export function breakWindows(real: typeof Windows): typeof Windows {
         takeIn(step) {
           const { walkId, progress, now } = step
           if (active === 'progress-outside' && walkId !== null && progress !== undefined) {
-            writing.commit(() => writing.walks.progress(walkId, progress, 1, 0, now))
+            writing.commit(() => writing.walks.progress(walkId, progress, 1, 0, step.readAt, now))
           }
           return intake.takeIn(step)
         },

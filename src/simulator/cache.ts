@@ -1,0 +1,48 @@
+// A cache between the client and the simulated service: answers the same request with what was said before, and shows that
+// as well or as badly as such caches do.
+import type { Clock } from './account.ts'
+import type { SimulatorOptions } from './options.ts'
+import type { SimulatedAnswer } from './respond.ts'
+
+export interface CachedAnswer {
+  answer: SimulatedAnswer
+  /** What its Date header tells, epoch ms. */
+  date: number
+  headers: [name: string, value: string][]
+}
+
+const MOST = 10_000
+
+export class Cache {
+  readonly #options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>
+  readonly #now: Clock
+  readonly #kept = new Map<string, { answer: SimulatedAnswer; at: number }>()
+
+  constructor(options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>, now: Clock) {
+    this.#options = options
+    this.#now = now
+  }
+
+  /** `request`: the same text for the same request; `headers` have lower-case names. Null where there is no cache. */
+  answer(
+    request: string,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    ask: () => SimulatedAnswer,
+  ): CachedAnswer | null {
+    const { cacheMs, cacheSigns, cacheHeeds } = this.#options
+    if (cacheMs === 0) return null
+    const now = this.#now()
+    const kept = this.#kept.get(request)
+    const isHeeded = cacheHeeds && /\bno-cache\b/.test(String(headers['cache-control'] ?? ''))
+    if (kept === undefined || now - kept.at >= cacheMs || isHeeded) {
+      const answer = ask()
+      if (this.#kept.size < MOST) this.#kept.set(request, { answer, at: now })
+      return { answer, date: now, headers: cacheSigns === 'x-cache' ? [['x-cache', 'MISS']] : [] }
+    }
+    const { answer, at } = kept
+    if (cacheSigns === 'nothing') return { answer, date: now, headers: [] }
+    if (cacheSigns === 'date') return { answer, date: at, headers: [] }
+    if (cacheSigns === 'x-cache') return { answer, date: at, headers: [['x-cache', 'HIT']] }
+    return { answer, date: at, headers: [['age', String(Math.ceil((now - at) / 1000))]] }
+  }
+}
