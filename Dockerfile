@@ -1,7 +1,11 @@
 # Two stages: the first compiles, the second holds what runs and no compiler, package manager cache or test.
 # Build: docker build -t task-mirror .        Try it: docker run --rm -v mirror:/data task-mirror demo --out /data/demo
+# A tag can be moved to another image, a digest cannot: BASE is what both stages stand on, and a release gives its digest:
+#   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
+#   docker build --build-arg BASE=node:24-bookworm-slim@sha256:... -t task-mirror .
+ARG BASE=node:24-bookworm-slim
 
-FROM node:24-bookworm-slim AS build
+FROM ${BASE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -15,7 +19,7 @@ RUN npm ci --omit=dev --omit=optional \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.md' \
     -o -path '*/better-sqlite3/deps/*' -o -path '*/better-sqlite3/src/*' \) -delete
 
-FROM node:24-bookworm-slim
+FROM ${BASE}
 LABEL org.opencontainers.image.title="task-mirror" \
   org.opencontainers.image.description="Keeps a local SQLite file a faithful, fresh copy of a remote task account" \
   org.opencontainers.image.licenses="MIT"

@@ -82,6 +82,7 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
  * `too-many-files`. All others come back as they are.
  */
 export function foreseen(error: unknown): unknown {
+  if (isMirrorError(error, 'too-many-files')) return error
   let at: unknown = error
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
     // Node's own loader of modules and its threads tell it in words only.

@@ -163,11 +163,18 @@ describe('Dockerfile', () => {
 
   test('the stage that runs holds nothing that compiles, and is not root', () => {
     expect(stages).toHaveLength(2)
-    expect(stages[1]).toMatch(/^node:24-bookworm-slim\n/)
+    expect(stages[1]).toMatch(/^\$\{BASE\}\n/)
     expect(stages[1]).not.toMatch(/npm|apt-get|tsc/)
     expect(stages[1]).toMatch(/^USER 1000:0$/m)
     expect(stages[1]).toMatch(/^VOLUME \/data$/m)
     expect(stages[1]).toMatch(/^ENTRYPOINT \["node", "\/app\/dist\/cli\.js"\]\nCMD \["sync"\]$/m)
+  })
+
+  test('both stages stand on one base, which a release pins by its digest', () => {
+    expect(text).toMatch(/^ARG BASE=node:24-bookworm-slim$/m)
+    expect(text.indexOf('ARG BASE')).toBeLessThan(text.indexOf('\nFROM '))
+    expect(stages[0]).toMatch(/^\$\{BASE\} AS build\n/)
+    expect(text).toMatch(/--build-arg BASE=node:24-bookworm-slim@sha256:/)
   })
 
   test('sets only variables that exist', () => {

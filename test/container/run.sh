@@ -49,7 +49,7 @@ if ! buildah images -q "$base" 2>/dev/null | grep -q . && ! buildah pull -q "$ba
   [ "$failed" -eq 0 ] || finish
 fi
 began=$SECONDS
-check build buildah bud --quiet --pull=never --format docker -t "$image" .
+check build buildah bud --quiet --pull=never --format docker --build-arg "BASE=$base" -t "$image" .
 [ "$failed" -eq 0 ] || finish
 echo "   built in $((SECONDS - began)) s"
 
