@@ -14,7 +14,7 @@ export function exportText(result: ExportResult): string {
     ['changes', result.sinceSeq === null ? null : `since change ${grouped(result.sinceSeq)}, tombstones included`],
     ['content', `${counted(result.rows, 'task')}, ${result.format}${packed}, ${prettyBytes(result.bytes)}`],
     ['cut', `change ${grouped(result.cut)}, verdict of the last full walk: ${result.verdict ?? 'none yet'}`],
-    ['redacted', values === 0 ? null : `${counted(values, 'header value')}; --no-redact keeps them`],
+    ['redacted', values === 0 ? null : `${counted(values, 'credential')}; --no-redact keeps them`],
     ['removed', result.removed.length === 0 ? null : counted(result.removed.length, 'older snapshot')],
     ['duration', prettyMilliseconds(result.durationMs)],
   ])

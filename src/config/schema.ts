@@ -188,7 +188,9 @@ const exporting = z.strictObject({
   redactHeaders: z
     .array(text())
     .default([...DEFAULTS.export.redactHeaders])
-    .describe('Headers of recorded requests and responses whose values are replaced in snapshots.'),
+    .describe(
+      'Headers of recorded requests and responses whose values are replaced in snapshots, beside all whose names sound like credentials, and credentials in URLs; an empty list keeps everything.',
+    ),
 })
 
 const schedule = z.strictObject({

@@ -25,7 +25,7 @@ import type { PackerOptions, PackStretch } from './packer.ts'
 import { COMPRESSION_OF } from './parquet/engine.ts'
 import { openDraft } from './publish.ts'
 import { type Published, publishDataset, readLatest } from './publish-dataset.ts'
-import { makeRedactor } from './redact.ts'
+import { makeRedactor, redactionOf } from './redact.ts'
 import { removeExpired } from './remove-expired.ts'
 import { type CutReader, type Filters, openCut } from './rows.ts'
 import { openBoth, type SecondThread, startSecondThread } from './second-thread.ts'
@@ -88,7 +88,7 @@ async function publish(
   try {
     refuseUnknownStatus(cut, filters.statuses)
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
-    const redactor = both?.head.redactor ?? makeRedactor(options.redact ?? [])
+    const redactor = both?.head.redactor ?? makeRedactor(redactionOf(options.redact))
     const snapshotId = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const sinceSeq = base?.sinceSeq ?? null
     const content = await contentOf({ target, options, filters, columns, redactor, cut, snapshotId, sinceSeq })
@@ -154,10 +154,10 @@ async function cutsOf(
   second: SecondThread | null,
 ): Promise<{ cut: CutReader; both: TwoThreads | null }> {
   if (second === null) return { cut: openCut(dbPath, filters), both: null }
-  const begin = (cut: CutReader) => beginPacking(cut, packing, redact ?? [], signal)
+  const begin = (cut: CutReader) => beginPacking(cut, packing, redactionOf(redact), signal)
   const { cut, same, head } = await openBoth(dbPath, filters, second, begin)
   if (!same) return { cut, both: null }
-  const ready = second.begin(packing, redact ?? [])
+  const ready = second.begin(packing, redactionOf(redact))
   // Its failure is thrown by the packing that waits for it.
   ready.catch(() => {})
   const there: PackStretch = (stretch) => ready.then(() => second.pack(stretch))

@@ -1,10 +1,12 @@
-// Replaces the values of credential headers in JSON text and leaves every other byte or digit as it is.
-// Pure but for its own counts: knows JSON text and which columns hold it, never files or formats.
+// Replaces the values of credential headers in JSON text, and credentials in URLs, and leaves the rest as it is. Linear in
+// the length of a text. Pure but for its own counts: knows JSON text and which columns hold it, never files or formats.
 import { MirrorError } from '../errors.ts'
 import { isObject, parseExact } from '../json.ts'
 import type { JsonObject, JsonValue } from '../task.ts'
 import { positionOf, type RawRow } from './columns.ts'
-import { makeFlatRedactor } from './redact-flat.ts'
+import { isCredentialName } from './credential-names.ts'
+import { redactFlat, type Verdict } from './redact-flat.ts'
+import { redactUrl } from './redact-url.ts'
 
 /** Headers whose values do not leave the mirror unless asked for; compared without regard to case. */
 export const REDACTED_HEADERS: readonly string[] = [
@@ -15,55 +17,59 @@ export const REDACTED_HEADERS: readonly string[] = [
   'x-api-key',
 ]
 
+/** Among names: every header that sounds like a credential, and credentials in URLs. In manifests since 0.2.0. */
+export const CREDENTIALS = '*'
+
+/** The names for a redactor from those that are configured: none at all, or these and whatever sounds like a credential. */
+export function redactionOf(configured: readonly string[] | null): string[] {
+  return configured === null || configured.length === 0 ? [] : [...configured, CREDENTIALS]
+}
+
 const REDACTED = '[redacted]'
+const REDACTED_TEXT = JSON.stringify(REDACTED)
 
 export interface Redactor {
-  /** Lower-case names it looks for. */
+  /** Lower-case names it looks for, `CREDENTIALS` among them. */
   readonly names: readonly string[]
   /** The JSON text of a `header` field, any shape. */
   header(text: string): string
   /** The JSON text of the column `extra`: headers may lie anywhere in it. */
   extra(text: string): string
-  /** How many values were replaced so far, by name; names without any are absent. */
+  url(text: string): string
+  /** How many values were replaced so far, by name; names without any are absent. `url` stands for those in URLs. */
   counts(): Record<string, number>
   /** Adds the counts of another redactor, which worked on other texts. */
   add(counts: Readonly<Record<string, number>>): void
 }
 
-/** RFC 9110 token: no name can hold a character that JSON text may write as an escape other than \u. */
+/** RFC 9110 token: what the name of a header is made of. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** An object of strings only, such as nearly every `header` is. */
-const FLAT = /^\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*"\s*:\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*(?:,\s*|(?=\}$)))*\}$/
+/** Names of what holds headers, and of what holds a URL, in lower case. */
+const HOLDERS: ReadonlySet<string> = new Set(['header', 'headers'])
+const URLS: ReadonlySet<string> = new Set(['url', 'location', 'content-location', 'referer', 'referrer', 'origin'])
 
-/** A name with white space around it, or one whose value may be header lines: there the expression above says too little. */
-const ODD_NAME = /"(?:(?:\s|\\[tnrf])[^"]*|[^"]*(?:\s|\\[tnrf])|headers?)"\s*:/i
+/** What a text must have somewhere to be worth parsing: part of a credential's name, of a URL, or an escape that hides one. */
+const MAYBE =
+  /auth|bearer|jwt|token|csrf|xsrf|secret|pass|pwd|credential|cookie|session|sid|sig|key|url|loca|refer|\\u/i
 
-/** Names of what holds headers, in lower case. */
-const HOLDERS: readonly string[] = ['header', 'headers']
+/** Names whose verdicts are remembered: headers are the same again and again. */
+const MOST_REMEMBERED = 5_000
 
-/**
- * A redactor for `names`. Throws `usage-invalid` for a name that no HTTP header can have.
- *
- * Ordinary text is handled without parsing: `[{,]"name":` can only be a key, because a quote behind `{` or `,` with a
- * name right behind it opens a string, and a colon never follows a value. Where a name stands elsewhere in a text that
- * is not flat, or a \u escape could hide one, the text is parsed (numbers by their own digits) and walked.
- */
+/** A redactor for `names`. Throws `usage-invalid` for a name that no HTTP header can have. */
 export function makeRedactor(names: readonly string[]): Redactor {
-  const wanted = new Set(names.map((name) => name.toLowerCase()))
-  for (const name of wanted) {
+  const all = new Set(names.map((name) => name.toLowerCase()))
+  for (const name of all) {
     if (!TOKEN.test(name)) {
       throw new MirrorError('usage-invalid', `"${name}" cannot be the name of a header`, {
         hint: 'Give header names such as x-api-key, separated by spaces.',
       })
     }
   }
-  // The longest first: where two names begin at the same place, the longer one is meant.
-  const sorted = [...wanted].sort((a, b) => b.length - a.length)
-  const either = sorted.map((name) => name.replace(/[.*+?^$|]/g, '\\$&')).join('|')
-  const keyed = new RegExp(`([{,]\\s*"(${either})"\\s*:\\s*)"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|${either}`, 'gi')
-  const lines = new RegExp(`^(\\s*(${either})\\s*:)[^\\r\\n]*`, 'gim')
-  const flat = makeFlatRedactor(sorted, `"${REDACTED}"`, HOLDERS)
+  const byWords = all.has(CREDENTIALS)
+  const literal = [...all].flatMap((name) => (name === CREDENTIALS ? [] : name.replace(/[.*+?^$|]/g, '\\$&')))
+  // With `u` letters are compared as `toLowerCase` does it: the Kelvin sign is a k.
+  const maybe = new RegExp([...literal, byWords ? MAYBE.source : '\\\\u'].join('|'), 'iu')
   const counts = new Map<string, number>()
 
   function tally(name: string): void {
@@ -71,39 +77,79 @@ export function makeRedactor(names: readonly string[]): Redactor {
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
 
-  function redact(text: string, exact: (text: string) => string): string {
-    if (wanted.size === 0) return text
-    const simple = flat.redact(text)
-    if (simple !== null) {
-      for (const name of flat.found) tally(name)
-      return simple
-    }
-    if (text.includes('\\u')) return exact(text)
-    let elsewhere = false
-    const found: string[] = []
-    const result = text.replace(keyed, (match: string, before: string | undefined, name: string) => {
-      if (before === undefined) {
-        elsewhere = true
-        return match
+  function isWanted(name: string): boolean {
+    const trimmed = name.trim()
+    return all.has(trimmed.toLowerCase()) || (byWords && isCredentialName(trimmed))
+  }
+
+  const verdicts = new Map<string, Verdict>()
+  let found: string[] = []
+
+  /** Of a name as it stands in JSON text. */
+  function judge(name: string): Verdict {
+    const known = verdicts.get(name)
+    if (known !== undefined) return known
+    const verdict = judgeAnew(name)
+    if (verdicts.size >= MOST_REMEMBERED) verdicts.clear()
+    verdicts.set(name, verdict)
+    return verdict
+  }
+
+  function judgeAnew(name: string): Verdict {
+    const lower = name.toLowerCase()
+    // Such a name may be another one, but for its spelling or the white space around it.
+    if (name.includes('\\') || /^[^!-~]|[^!-~]$/.test(name) || HOLDERS.has(lower)) return 'parse'
+    if (isWanted(name)) {
+      return () => {
+        found.push(lower)
+        return REDACTED_TEXT
       }
-      found.push(name)
-      return `${before}"${REDACTED}"`
-    })
-    if (elsewhere && (!FLAT.test(text) || ODD_NAME.test(text))) return exact(text)
-    for (const name of found) tally(name)
-    return result
+    }
+    if (!byWords || !URLS.has(lower)) return 'kept'
+    return (value) => {
+      const url = JSON.parse(value) as string
+      const redacted = redactUrl(url)
+      if (redacted === url) return value
+      found.push('url')
+      return JSON.stringify(redacted)
+    }
+  }
+
+  function redact(text: string, isHeader: boolean): string {
+    if (all.size === 0) return text
+    found = []
+    const flat = redactFlat(text, judge)
+    if (flat !== null) {
+      for (const name of found) tally(name)
+      return flat
+    }
+    if (!maybe.test(text)) return text
+    const before = total()
+    const redacted = walk(parse(text), isHeader)
+    return total() === before ? text : JSON.stringify(redacted)
+  }
+
+  function total(): number {
+    let sum = 0
+    for (const count of counts.values()) sum += count
+    return sum
+  }
+
+  function redactedUrl(url: string): string {
+    const redacted = byWords ? redactUrl(url) : url
+    if (redacted !== url) tally('url')
+    return redacted
   }
 
   /** Header lines as one text: "Cookie: a=b". */
   function redactLines(value: string): string {
-    return value.replace(lines, (_match, before: string, name: string) => {
-      tally(name)
-      return `${before} ${REDACTED}`
+    return value.replace(/[^\r\n]+/g, (line) => {
+      const colon = line.indexOf(':')
+      const name = colon === -1 ? '' : line.slice(0, colon)
+      if (name.trim() === '' || !isWanted(name)) return line
+      tally(name.trim())
+      return `${name}: ${REDACTED}`
     })
-  }
-
-  function isWanted(value: unknown): value is string {
-    return typeof value === 'string' && wanted.has(value.trim().toLowerCase())
   }
 
   /** `isHeader`: the node stands where headers are expected, so other spellings of them count too. */
@@ -112,11 +158,14 @@ export function makeRedactor(names: readonly string[]): Redactor {
     if (Array.isArray(node)) return isHeader ? walkList(node) : node.map((item) => walk(item, false))
     if (!isObject(node)) return node
     for (const [name, value] of Object.entries(node)) {
+      const lower = name.trim().toLowerCase()
       if (isWanted(name)) {
         tally(name.trim())
         put(node, name, REDACTED)
+      } else if (typeof value === 'string' && URLS.has(lower)) {
+        put(node, name, redactedUrl(value))
       } else {
-        put(node, name, walk(value, isHolder(name)))
+        put(node, name, walk(value, HOLDERS.has(lower)))
       }
     }
     return node
@@ -127,7 +176,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
     const isAlternating = list.length % 2 === 0 && list.every((item) => typeof item === 'string')
     return list.map((item, i) => {
       const name = list[i - 1]
-      if (isAlternating && i % 2 === 1 && isWanted(name)) {
+      if (isAlternating && i % 2 === 1 && typeof name === 'string' && isWanted(name)) {
         tally(name.trim())
         return REDACTED
       }
@@ -137,7 +186,9 @@ export function makeRedactor(names: readonly string[]): Redactor {
 
   /** {name, value}, as HAR files have it: everything beside the name is replaced. Null where it is no such pair. */
   function redactPair(pair: JsonObject): JsonObject | null {
-    const named = Object.entries(pair).find(([key, value]) => /^(name|key|header|field)$/i.test(key) && isWanted(value))
+    const named = Object.entries(pair).find(
+      ([key, value]) => /^(name|key|header|field)$/i.test(key) && typeof value === 'string' && isWanted(value),
+    )
     if (named === undefined) return null
     tally((named[1] as string).trim())
     for (const key of Object.keys(pair)) if (key !== named[0]) put(pair, key, REDACTED)
@@ -145,9 +196,10 @@ export function makeRedactor(names: readonly string[]): Redactor {
   }
 
   return {
-    names: [...wanted],
-    header: (text) => redact(text, (exact) => JSON.stringify(walk(parse(exact), true))),
-    extra: (text) => redact(text, (exact) => JSON.stringify(walk(parse(exact), false))),
+    names: [...all],
+    header: (text) => redact(text, true),
+    extra: (text) => redact(text, false),
+    url: redactedUrl,
     counts: () => Object.fromEntries(counts),
     add(more) {
       for (const [name, count] of Object.entries(more)) counts.set(name, (counts.get(name) ?? 0) + count)
@@ -157,9 +209,12 @@ export function makeRedactor(names: readonly string[]): Redactor {
 
 const HEADERS = [positionOf('data_header'), positionOf('result_header')]
 const EXTRA = positionOf('extra')
+const URL_COLUMN = positionOf('data_url')
 
 /** Replaces what a snapshot must not hold, in place. */
 export function redactRow(row: RawRow, redactor: Redactor): void {
+  const url = row[URL_COLUMN]
+  if (typeof url === 'string') row[URL_COLUMN] = redactor.url(url)
   for (const i of HEADERS) {
     const text = row[i]
     if (typeof text === 'string') row[i] = redactor.header(text)
@@ -171,10 +226,6 @@ export function redactRow(row: RawRow, redactor: Redactor): void {
 /** An own property whatever its name: plain assignment to `__proto__` would change the prototype. */
 function put(node: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(node, key, { value, enumerable: true, configurable: true, writable: true })
-}
-
-function isHolder(name: string): boolean {
-  return HOLDERS.includes(name.toLowerCase())
 }
 
 /** The value of a text that the mirror holds as JSON. */

@@ -72,7 +72,7 @@ test('a dataset is a folder of its own with a manifest that tells everything abo
     compression: 'zstd',
     engine: 'hyparquet',
     partitionBy: 'month',
-    redacted: { names: ['cookie'], values: {} },
+    redacted: { names: ['cookie', '*'], values: {} },
     rows: 13,
     bytes: result.bytes,
     minCreatedAt: Date.parse('2026-09-30T23:59:58Z'),

@@ -70,7 +70,7 @@ test('tells what it published, and the mirror has a row about it', async () => {
     sinceSeq: null,
     verdict: null,
     verdictAt: null,
-    redacted: { names: [...REDACTED_HEADERS], values: {} },
+    redacted: { names: [...REDACTED_HEADERS, '*'], values: {} },
     removed: [],
     notRemoved: null,
     recorded: true,

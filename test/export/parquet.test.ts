@@ -154,7 +154,10 @@ test('the footer names the tool, the cut and what was redacted', async () => {
     'task-mirror.cut': '2',
     'task-mirror.snapshot': result.snapshotId,
   })
-  expect(JSON.parse(about['task-mirror.redacted']!)).toEqual({ names: [...REDACTED_HEADERS], values: { cookie: 1 } })
+  expect(JSON.parse(about['task-mirror.redacted']!)).toEqual({
+    names: [...REDACTED_HEADERS, '*'],
+    values: { cookie: 1 },
+  })
 })
 
 /** Everything behind the data pages: indexes, bloom filters and footer. */

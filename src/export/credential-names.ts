@@ -1,0 +1,31 @@
+// Which names of headers and query parameters say that their value is a credential. Pure; by the words a name is made of,
+// so that a name nobody has listed is found as well. Where in doubt the value counts as one.
+
+/** Words that make any name that of a credential. */
+const WORDS: ReadonlySet<string> = new Set([
+  ...['auth', 'authorization', 'bearer', 'jwt', 'token', 'tokens', 'csrf', 'xsrf', 'csrftoken', 'xsrftoken'],
+  ...['secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'pass', 'credential', 'credentials'],
+  ...['cookie', 'cookie2', 'cookies', 'session', 'sessionid', 'sid', 'signature', 'sig'],
+  ...['apikey', 'accesskey', 'authkey', 'secretkey', 'authtoken', 'accesstoken', 'idtoken', 'refreshtoken'],
+])
+
+/** Words before `key` that make it the name of something else. */
+const OTHER_KEYS: ReadonlySet<string> = new Set([
+  ...['idempotency', 'surrogate', 'cache', 'websocket', 'partition', 'sort', 'primary', 'foreign', 'routing'],
+])
+
+/** No header or parameter that matters is longer; what is would only cost time. */
+const LONGEST = 256
+
+/** `name` as it stands, any case: `X-Auth-Token`, `apiKey`, `X-Amz-Signature`. */
+export function isCredentialName(name: string): boolean {
+  if (name.length > LONGEST) return false
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+  const last = words.at(-1) ?? ''
+  if (last === 'key') return !OTHER_KEYS.has(words.at(-2) ?? '')
+  return words.some((word) => WORDS.has(word) || word.endsWith('token') || word.endsWith('apikey'))
+}

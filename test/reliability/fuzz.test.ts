@@ -1,0 +1,205 @@
+// Fuzzing of everything that meets the text of others: answers of the service, headers, URLs, what is printed, the
+// configuration. Real texts are damaged, others made up; nothing may crash, and no step take longer than 200 ms of
+// processor time. 5 s together; a minute with SOAK=1. A failure names its seed: FUZZ_SEED repeats it.
+import { readFileSync, writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { isMirrorError, MirrorError } from '../../src/errors.ts'
+import { makeRedactor, REDACTED_HEADERS, redactionOf } from '../../src/export/redact.ts'
+import { redactUrl } from '../../src/export/redact-url.ts'
+import { hostOf } from '../../src/host.ts'
+import { rowOf } from '../../src/mirror/row-bytes.ts'
+import { sameContent, shapeTask, taskText } from '../../src/mirror/shape.ts'
+import { readDetail, readItemText } from '../../src/service/wire.ts'
+import { shown } from '../../src/shown.ts'
+import { listedTask, parseAll, prepareWindow, withHashes } from '../../src/sync/prepare.ts'
+import { taskText as anyTask, objectText, pageText, valueText } from '../support/json-text.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const DONE = new Set(['DONE'])
+const LIMIT_MS = 200
+const BUDGET_MS = process.env.SOAK === '1' ? 12_000 : 1_000
+const SEED = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }
+const OPTIONS = { timeout: 5 * BUDGET_MS + 20_000 }
+
+/** As the service sent them when the mirror of 0.1.0 was made. */
+const REAL = (
+  JSON.parse(readFileSync(new URL('../golden/0.1.0.service.json', import.meta.url), 'utf8')) as { list: string[] }
+).list.filter((text) => text.length < 20_000)
+const EXAMPLE = readFileSync(new URL('../../config/task-mirror.example.json', import.meta.url), 'utf8')
+
+const TOKENS = [
+  ...[
+    '"',
+    '\\',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '0',
+    '-',
+    '.',
+    'e5',
+    ' ',
+    '\n',
+    '\r',
+    '\t',
+    '\u0000',
+    '\u001b',
+    '\u0085',
+  ],
+  ...[
+    '\\u0041',
+    '\\ud800',
+    'true',
+    'null',
+    '"id":',
+    '"data":{',
+    '"__proto__":1,',
+    '1e400',
+    '12345678901234567890',
+    'é',
+  ],
+  ...[
+    '\u202e',
+    '://',
+    '@',
+    '?token=x',
+    '&sig=y',
+    '#',
+    '%',
+    '%41',
+    '//',
+    '\\\\',
+    'Cookie: a=b\r\n',
+    '"authorization":"x",',
+  ],
+]
+
+/** One of `texts` with something taken out, put in, doubled or repeated, several times. */
+function damaged(texts: readonly string[]): fc.Arbitrary<string> {
+  const blow = fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    remove: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 200 })),
+    insert: fc.oneof(fc.constantFrom(...TOKENS), fc.string({ unit: 'binary', maxLength: 3 })),
+    times: fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.nat({ max: 2_000 }) }),
+  })
+  return fc.tuple(fc.constantFrom(...texts), fc.array(blow, { maxLength: 4 })).map(([text, blows]) => {
+    let result = text
+    for (const { at, remove, insert, times } of blows) {
+      const place = Math.floor(at * result.length)
+      result = result.slice(0, place) + insert.repeat(times) + result.slice(place + remove)
+    }
+    return result
+  })
+}
+
+function fuzz<T>(input: fc.Arbitrary<T>, work: (value: T) => void): void {
+  let runs = 0
+  const timed = (value: T): void => {
+    runs += 1
+    const before = process.threadCpuUsage()
+    work(value)
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000, 'ms of processor time').toBeLessThan(LIMIT_MS)
+  }
+  const limits = { interruptAfterTimeLimit: BUDGET_MS, markInterruptAsFailure: false, numRuns: 1_000_000_000 }
+  fc.assert(fc.property(input, timed), { ...limits, ...SEED })
+  expect(runs).toBeGreaterThan(20)
+}
+
+/** What `work` gives, or the reason for which it refuses. Anything but a `MirrorError` is a crash. */
+function outcome<T>(work: () => T): T | { refused: unknown } {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof MirrorError) return { refused: error.facts.reason ?? error.code }
+    throw error
+  }
+}
+
+test('the decoder: two ways read the same, and what comes in comes out', OPTIONS, () => {
+  const pages = REAL.map((_, at) => pageText(REAL.slice(at, at + 3)))
+  const made = fc.array(fc.oneof(anyTask, valueText, damaged(REAL)), { maxLength: 4 }).map(pageText)
+  fuzz(fc.oneof(damaged(pages), made), (text) => {
+    const raw = Buffer.from(text)
+    const window = outcome(() => prepareWindow(raw, DONE))
+    const parsed = outcome(() => parseAll(raw, DONE))
+    if ('refused' in window || 'refused' in parsed) {
+      expect(window).toEqual(parsed)
+      return
+    }
+    const [one, other] = [withHashes(window), withHashes(parsed)]
+    expect(Buffer.from(one.hashes)).toEqual(Buffer.from(other.hashes))
+    expect([one.ids, one.moments, one.flags]).toEqual([other.ids, other.moments, other.flags])
+    const unfit = new Set(one.unfit.map(([index]) => index))
+    for (let index = 0; index < one.count; index += 1) {
+      if (unfit.has(index)) continue
+      const row = rowOf(listedTask(one, index).bytes)
+      const again = readItemText(taskText(row))
+      expect(again.kind === 'task' && sameContent(shapeTask(again.task), row)).toBe(true)
+    }
+    outcome(() => readDetail(raw))
+  })
+})
+
+test('the redactor: headers and extra of any form', OPTIONS, () => {
+  const headers = REAL.flatMap((text) => {
+    const { data, result } = JSON.parse(text) as Record<string, { header?: unknown } | undefined>
+    return [data?.header, result?.header].flatMap((header) => (header === undefined ? [] : [JSON.stringify(header)]))
+  })
+  const redactor = makeRedactor(redactionOf(REDACTED_HEADERS))
+  fuzz(fc.oneof(damaged(headers), valueText, objectText(fc.constant([]))), (text) => {
+    for (const redact of [redactor.header, redactor.extra]) {
+      const redacted = outcome(() => redact(text))
+      if (typeof redacted !== 'string') expect(redacted.refused).toBe('mirror-damaged')
+      else if (isJson(text)) expect(isJson(redacted), redacted).toBe(true)
+    }
+  })
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('URLs: the host stays, user and password go', OPTIONS, () => {
+  const urls = REAL.flatMap((text) => (JSON.parse(text) as { data?: { url?: string } }).data?.url ?? [])
+  const secret = urls.map((url) => url.replace('://', '://user:CANARY@'))
+  fuzz(fc.oneof(damaged(urls), damaged(secret), fc.webUrl({ withQueryParameters: true }), fc.string()), (url) => {
+    const before = URL.parse(url)
+    const redacted = redactUrl(url)
+    if (before === null) return
+    expect(hostOf(redacted)).toBe(hostOf(url))
+    if (before.password !== '') expect(URL.parse(redacted)?.password).toBe('')
+  })
+})
+
+test('what is printed: nothing in it is obeyed', OPTIONS, () => {
+  fuzz(fc.oneof(damaged(REAL), fc.string({ unit: 'binary' })), (text) => {
+    expect(shown(text)).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u)
+    // Nothing is printed with line breaks of others beside its strings.
+    if (isJson(text) && !text.includes('\r')) expect(JSON.parse(shown(text))).toEqual(JSON.parse(text))
+  })
+})
+
+test('the configuration: any file is read or refused with its name', OPTIONS, () => {
+  using scratch = makeScratch()
+  const file = scratch.path('task-mirror.json')
+  fuzz(fc.oneof(damaged([EXAMPLE, '{}', '{"service":{"baseUrl":"https://a.example"}}']), valueText), (text) => {
+    writeFileSync(file, text)
+    try {
+      loadConfig({ file, env: {}, overrides: [] })
+    } catch (error) {
+      expect(isMirrorError(error, 'config-invalid'), String(error)).toBe(true)
+      expect((error as Error).message).toContain(file)
+    }
+  })
+})
