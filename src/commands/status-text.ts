@@ -3,6 +3,7 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../clock.ts'
 import type { DiskUse } from '../export/disk-use.ts'
+import { LONGEST_WAIT_MS } from '../mirror/facts.ts'
 import type { MirrorStatus, RunRow, WalkFigures } from '../mirror/status.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import { counted, grouped, moment, pairs, table } from './layout.ts'
@@ -31,6 +32,8 @@ export function statusText(facts: StatusFacts): string {
     const age = ageOf(at, now, settleMs)
     return age === null ? 'in the future' : `${spoken(age)} ago`
   }
+  // No run keeps a wait that is longer than any may be: it was stored under a wrong clock.
+  const isKept = (until: number) => until > now && ageOf(until - LONGEST_WAIT_MS, now, settleMs) !== null
   const unknown = found.freshAt === null ? 'no complete walk yet' : 'not known: the last walk is dated in the future'
   const { tasks, owed, lastFullWalk, notBefore, frontier } = found
   const limit = maxAge === null ? '' : `, ${stale ? 'older than' : 'within'} ${spoken(maxAge)}`
@@ -47,7 +50,7 @@ export function statusText(facts: StatusFacts): string {
     ['order', found.order ?? 'not known yet'],
     ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
     ['frontier', frontier === null ? null : moment(frontier)],
-    ['not before', notBefore !== null && notBefore > now ? `${moment(notBefore)}, as the service asked` : null],
+    ['not before', notBefore !== null && isKept(notBefore) ? `${moment(notBefore)}, as the service asked` : null],
   ])
   const tables = [
     ...(found.walks.length === 0 ? [] : [walksTable(found.walks, ago)]),

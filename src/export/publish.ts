@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { ageOf } from '../clock.ts'
 import { foreseen, MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/open.ts'
 import { refuseInUse } from './in-use.ts'
@@ -178,7 +179,7 @@ export async function clearLeftOvers(folder: string, now: number): Promise<void>
     // In containers every run is PID 1: a draft under our own number that is older than we are is a dead one's.
     const isDead = Number(pid) === process.pid ? written < BEGAN_AT : !isAlive(Number(pid))
     // Another user's draft may refuse to go: that is no reason to fail.
-    if (isDead || now - written > DAY_MS) {
+    if (isDead || (ageOf(written, now) ?? 0) > DAY_MS) {
       await rm(path, { recursive: true, force: true }).catch(() => {})
     }
   }

@@ -1,4 +1,5 @@
 // Set-aside items on their way back: which ones wait, their raw text, and marking those that are done with.
+import { latestKnown } from '../clock.ts'
 import type { Db } from './open.ts'
 
 export interface WaitingItem {
@@ -33,13 +34,14 @@ export function markReplayed(db: Db, id: number, now: number): void {
 
 /**
  * Marks the unreadable places that a later full walk did not meet: one that began after the place was last met and ended
- * `complete` has read whatever lies there now. Returns how many. There is no text that could be lost.
+ * `complete` has read whatever lies there now. A walk dated in the future proves nothing. Returns how many. There is no text that could be lost.
  */
 export function markReadPlaces(db: Db, now: number): number {
   return db
     .prepare(
       `UPDATE rejected_items SET replayed_at = ? WHERE reason = 'unreadable' AND replayed_at IS NULL AND seen_at <
-         (SELECT max(started_at) FROM walks WHERE kind = 'full' AND verdict = 'complete')`,
+         (SELECT CASE WHEN started_at <= ? THEN started_at END FROM walks
+          WHERE kind = 'full' AND verdict = 'complete' ORDER BY id DESC LIMIT 1)`,
     )
-    .run(now).changes
+    .run(now, latestKnown(now)).changes
 }

@@ -51,9 +51,9 @@ export function snapshotsAt(
 /** A publication that the mirror has a row about. */
 export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
 
-/** The last first. */
+/** The last first, whatever the clock said. */
 export function publications(db: Db): Publication[] {
-  return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY published_at DESC, id DESC').all() as Publication[]
+  return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY rowid DESC').all() as Publication[]
 }
 
 const PAUSE_MS = 50
@@ -88,8 +88,8 @@ function insert(path: string, row: SnapshotRow): void {
     const prune = db.prepare(
       `DELETE FROM snapshots WHERE rowid IN (
          SELECT rowid FROM (
-           SELECT rowid, row_number() OVER (ORDER BY published_at DESC, rowid DESC) AS place,
-             row_number() OVER (PARTITION BY path, format, filters ORDER BY published_at DESC, rowid DESC) AS among
+           SELECT rowid, row_number() OVER (ORDER BY rowid DESC) AS place,
+             row_number() OVER (PARTITION BY path, format, filters ORDER BY rowid DESC) AS among
            FROM snapshots)
          WHERE place > 2 * ${KEPT_ROWS} OR (place > ${KEPT_ROWS} AND among > 1))`,
     )

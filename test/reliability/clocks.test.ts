@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { Log } from '../../src/log.ts'
+import { markReadPlaces } from '../../src/mirror/replay.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { runCli, runHere, startCli } from '../support/cli.ts'
@@ -153,4 +154,18 @@ test('of published snapshots one from the future does not stand for the newest',
   expect(third.removed).toEqual([future.snapshotId])
   const feed = await exportSnapshot({ dbPath: path, out, redact: [], toolVersion: '0', changes: 'last' })
   expect(feed).toMatchObject({ rows: 0, sinceSeq: third.cut })
+})
+
+test('an unreadable place is not taken for read by a full walk from the future', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('task-mirror.sqlite')
+  await using simulator = await startSimulator({ tasks: 10 })
+  await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
+  shiftClock(path, AHEAD)
+  const db = new Database(path)
+  db.exec(`INSERT INTO rejected_items (run_id, source, skip, reason, message, raw, raw_hash, seen_at)
+    VALUES (1, 'list', 3, 'unreadable', 'HTTP 500', '', x'00', ${Date.now()})`)
+  expect(markReadPlaces(db, Date.now())).toBe(0)
+  expect(markReadPlaces(db, Date.now() + AHEAD + DAY)).toBe(1)
+  db.close()
 })

@@ -16,6 +16,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { ageOf } from '../../clock.ts'
 import { MirrorError } from '../../errors.ts'
 import {
   begunAt,
@@ -121,7 +122,7 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
    * credentials that may not, are no reason to fail: buckets can end uploads by a rule of their own.
    */
   async function clearLeftOvers(now: number): Promise<void> {
-    const isOld = (id: string) => now - begunAt(id) > DAY_MS
+    const isOld = (id: string) => (ageOf(begunAt(id), now) ?? 0) > DAY_MS
     const old = (await snapshotIds()).filter(isOld).slice(-MOST_ASKED)
     const finished = await Promise.all(old.map(hasManifest))
     for (const [i, id] of old.entries()) if (!finished[i]) await remove(id)
