@@ -6,7 +6,7 @@ import { isAskable, readAddress } from './address.ts'
 import { openConnections } from './connections.ts'
 import { readEnvelope } from './envelope.ts'
 import { exchange, orAborted, type Reply } from './exchange.ts'
-import { dateWatch } from './freshness.ts'
+import { type Came, dateWatch } from './freshness.ts'
 import { backOffMs, type Happening, happeningOf, type Operation, WHAT_IS_DONE } from './judgement.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
 import type { Noticed } from './noticed.ts'
@@ -44,6 +44,10 @@ export interface ClientOptions {
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** A wait begins: until when, epoch ms, and why; for a back-off, what went wrong. */
   onWait?(untilMs: number, why: WaitReason, trouble: string | null): void
+  /** An answer of an earlier run to the same service: what stands still since then is seen by it. */
+  earlier?: Came | null
+  /** The first window that came. */
+  onFirst?(came: Came): void
   /** Every answer as it begins: what its headers tell beside the answer. */
   onNotice?(noticed: Noticed): void
   /** What happened, in chosen scalars that hold no key and no body. */
@@ -70,7 +74,8 @@ export function createClient(options: ClientOptions): Service {
   const pacing = createPacing({ ...options, signal, onWait: (until, why) => options.onWait?.(until, why, trouble) })
   const connections = openConnections({ ...options, origin: address.origin })
   const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
-  const standsStill = dateWatch()
+  const standsStill = dateWatch(options.earlier)
+  let isFirst = true
 
   const scrub = (text: string) => withoutKey(text, apiKey)
   const onNotice = ({ httpStatus, contentCoding, limits }: Noticed) =>
@@ -192,7 +197,8 @@ export function createClient(options: ClientOptions): Service {
     const bytes = reply.body?.byteLength ?? 0
     traffic.bytes += bytes
     const question = `${operation} ${path} ${asked}`
-    const ageMs = Math.max(reply.ageMs, standsStill({ question, serviceDate, bytes, startedAt, receivedAt }))
+    const came: Came = { question, serviceDate, bytes, startedAt, receivedAt }
+    const ageMs = Math.max(reply.ageMs, standsStill(came))
     traffic.oldestMs = Math.max(traffic.oldestMs, ageMs)
     const age = ageMs === 0 ? {} : { ageMs }
     const success = isSuccess(reply)
@@ -200,6 +206,10 @@ export function createClient(options: ClientOptions): Service {
     const { statusCode, message } = read.value ?? readEnvelope(success ? null : reply.body)
     const happening = happeningOf(operation, { httpStatus, statusCode, body: read.body })
     if (happening === 'answered' && read.value !== null) {
+      if (isFirst && operation === 'list') {
+        isFirst = false
+        options.onFirst?.(came)
+      }
       return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes, ...age }
     }
     if (read.value !== null) discard?.(read.value)

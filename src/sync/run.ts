@@ -9,7 +9,7 @@ import { toolVersion } from '../version.ts'
 import { seeAccount, UNBOUND } from './account.ts'
 import { conclude, type Ended, fallShort } from './conclude.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
-import type { Run, RunContext } from './context.ts'
+import { learn, type Run, type RunContext } from './context.ts'
 import { askForTombstones, decideDeletions } from './deletions.ts'
 import { askForAll, dueBy } from './details.ts'
 import { partialNote, runFull } from './full.ts'
@@ -48,7 +48,13 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   ])
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
   const opened = await writer.opened()
-  const service = parts.service ?? (await openClient(context, time.signal))
+  const earlier = opened.facts.first_answer ?? null
+  let first = earlier
+  const onFirst = (came: NonNullable<typeof first>) => {
+    // The same again is as old as it was.
+    if (came.serviceDate !== earlier?.serviceDate || came.question !== earlier.question) first = came
+  }
+  const service = parts.service ?? (await openClient(context, time.signal, { earlier, onFirst }))
   const run: Run = {
     ...context,
     signal: time.signal,
@@ -68,6 +74,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     bindService(run, baseUrl, context.apiKey)
     await carryOut(run, progress)
     await writer.settle()
+    if (first !== null && first !== earlier) await learn(run, { first_answer: first })
   } catch (thrown) {
     error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
     // Windows on their way when something else ended the run.
