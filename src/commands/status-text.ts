@@ -8,6 +8,8 @@ import type { MirrorStatus, RunRow, WalkFigures } from '../mirror/status.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import { counted, grouped, moment, pairs, table } from './layout.ts'
 
+const SHOWN_FIELDS = 6
+
 export interface StatusFacts {
   path: string
   ageMs: number | null
@@ -44,6 +46,7 @@ export function statusText(facts: StatusFacts): string {
     ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
     ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
     ['owed', owedText(owed)],
+    ['list', formsText(found.forms)],
     ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
     ['published', publishedText(published, keepsAll)],
     ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
@@ -65,11 +68,29 @@ function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string
   return `${counted(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
 }
 
-function owedText({ details, candidates }: MirrorStatus['owed']): string | null {
+function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']): string | null {
   const parts = []
-  if (details > 0) parts.push(counted(details, 'detail'))
+  const missing = withoutResult === 0 ? '' : ` (${counted(withoutResult, 'final task')} without a result)`
+  if (details > 0) parts.push(`${counted(details, 'detail')}${missing}`)
   if (candidates > 0) parts.push(counted(candidates, 'deletion to prove', 'deletions to prove'))
   return parts.length === 0 ? null : parts.join(', ')
+}
+
+/** Names of fields are the service's: not all of them where there are many. */
+function formsText({ compared, summary, uneven }: MirrorStatus['forms']): string | null {
+  if (compared === 0) return null
+  const lines = [`shows whole tasks, as ${counted(compared, 'task')} compared with their details told`]
+  if (summary.length > 0) lines[0] = `is a summary: details hold more of ${named(summary)}`
+  const ofKind = (kind: string) => uneven.filter(({ how }) => how === kind)
+  if (ofKind('volatile').length > 0) lines.push(`changes with every read: ${named(ofKind('volatile'))}`)
+  if (ofKind('only-listed').length > 0) lines.push(`only the list has ${named(ofKind('only-listed'))}`)
+  if (ofKind('differs').length > 0) lines.push(`list and details differ in ${named(ofKind('differs'))}`)
+  return lines.join('\n')
+}
+
+function named(fields: readonly { field: string }[]): string {
+  const names = [...new Set(fields.map(({ field }) => field.replace(/\s/g, ' ')))]
+  return names.length <= SHOWN_FIELDS ? names.join(', ') : `${names.slice(0, SHOWN_FIELDS).join(', ')} and others`
 }
 
 function fullWalkText(walk: NonNullable<MirrorStatus['lastFullWalk']>, ago: Ago): string {

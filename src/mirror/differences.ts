@@ -1,34 +1,151 @@
-// In which fields two forms of one task differ: names only, never values. Pure.
-import { isObject } from '../json.ts'
-import type { JsonObject, Task } from '../task.ts'
+// How two forms of one task differ, the listed one and that of its detail for one: paths of members at any depth, never
+// values. The one comparison behind what is owed, what a detail settles, `probe` and `verify --service`. Pure.
+import { isObject, isRaw } from '../json.ts'
+import type { JsonObject, JsonValue, Task } from '../task.ts'
 import { canonicalText } from './shape.ts'
 
-/**
- * Names such as `systemStatus` or `result.body`, sorted; empty where both forms are JSON-equal. Numbers are compared digit
- * for digit, the order of keys does not count. `data` and `result` are looked into one level deep.
- */
+/** Names from the task down; `[]` stands for any element of a list. */
+export type FieldPath = readonly string[]
+
+export type DifferenceKind =
+  /** `whole` has a member that `part` lacks, or has as null. */
+  | 'absent'
+  /** `part` has the beginning of a string, a list or of the JSON text of `whole`. */
+  | 'cut'
+  /** The same number in other digits, such as 1.0 and 1. */
+  | 'spelled'
+  /** `part` has a member that `whole` lacks. */
+  | 'extra'
+  /** A null in `part` that `whole` lacks: nothing is told by it. */
+  | 'extra-null'
+  | 'changed'
+
+export interface FormDifference {
+  path: FieldPath
+  kind: DifferenceKind
+  /** Bytes of what `part` has there. */
+  size: number
+  /** What `part` has there is a string or a list, and less of it than `whole` has. */
+  isShorter: boolean
+}
+
+/** Names in a path at most; what differs further down counts as a difference of the last one's value. */
+const DEEPEST = 6
+/** Differences below one member at most; where there are more, they count as one, of the member. */
+const MOST = 24
+
+/** Each path once for each kind. Empty where both forms are JSON-equal; the order of keys does not count. */
+export function compareForms(part: Task, whole: Task): FormDifference[] {
+  return Object.keys({ ...part, ...whole }).flatMap((name) => compareMember(part, whole, name, []))
+}
+
+/** Names such as `systemStatus` or `result.body`, sorted; empty where both forms are JSON-equal. */
 export function differingFields(a: Task, b: Task): string[] {
-  const names = differingMembers(a, b).flatMap((name) => {
-    const [left, right] = [a[name], b[name]]
-    const isPart = (name === 'data' || name === 'result') && isObject(left) && isObject(right)
-    return isPart ? differingMembers(left, right).map((inner) => `${name}.${inner}`) : [name]
-  })
-  return names.sort()
+  return namesOf(compareForms(a, b))
 }
 
-/** Names of the fields that `whole` has and `part` has not. */
+/** Names of what `whole` has and `part` has not, or only the beginning of. */
 export function missingFields(part: Task, whole: Task): string[] {
-  return differingFields(part, whole).filter((path) => {
-    const [outer, inner] = path.split('.') as [string, string?]
-    if (inner === undefined || Object.hasOwn(whole, path)) return !Object.hasOwn(part, path)
-    return !Object.hasOwn(part[outer] as JsonObject, inner)
-  })
+  return namesOf(compareForms(part, whole).filter(({ kind }) => kind === 'absent' || kind === 'cut'))
 }
 
-function differingMembers(a: JsonObject, b: JsonObject): string[] {
-  const names = new Set([...Object.keys(a), ...Object.keys(b)])
-  return [...names].filter((name) => {
-    if (!Object.hasOwn(a, name) || !Object.hasOwn(b, name)) return true
-    return canonicalText(a[name]!) !== canonicalText(b[name]!)
-  })
+function namesOf(differences: FormDifference[]): string[] {
+  return [...new Set(differences.map(({ path }) => pathText(path)))].sort()
+}
+
+/** `result.items[].note` */
+export function pathText(path: FieldPath): string {
+  return path.join('.').replaceAll('.[]', '[]')
+}
+
+function compareMember(part: JsonObject, whole: JsonObject, name: string, above: FieldPath): FormDifference[] {
+  const path = [...above, name]
+  const left = Object.hasOwn(part, name) ? part[name]! : undefined
+  const right = Object.hasOwn(whole, name) ? whole[name]! : undefined
+  if (left === undefined) return [{ path, kind: 'absent', size: 0, isShorter: false }]
+  if (right === undefined) return [difference(path, left === null ? 'extra-null' : 'extra', left)]
+  return compareValues(left, right, path)
+}
+
+function compareValues(part: JsonValue, whole: JsonValue, path: FieldPath): FormDifference[] {
+  if (part === whole) return []
+  if (part === null) return [difference(path, 'absent', part)]
+  if (isObject(part) && isObject(whole) && path.length < DEEPEST) {
+    const names = Object.keys({ ...part, ...whole })
+    return gathered(
+      path,
+      part,
+      names.flatMap((name) => compareMember(part, whole, name, path)),
+    )
+  }
+  if (Array.isArray(part) && Array.isArray(whole) && path.length < DEEPEST) return compareLists(part, whole, path)
+  if (typeof part === 'string' && isBeginning(part, typeof whole === 'string' ? whole : JSON.stringify(whole)))
+    return [difference(path, 'cut', part)]
+  if (canonicalText(part) === canonicalText(whole)) return []
+  if (isSameNumber(part, whole)) return [difference(path, 'spelled', part)]
+  const isShorter =
+    (typeof part === 'string' && (typeof whole !== 'string' || part.length < whole.length)) ||
+    (Array.isArray(part) && Array.isArray(whole) && part.length < whole.length)
+  return [{ ...difference(path, 'changed', part), isShorter }]
+}
+
+function compareLists(part: JsonValue[], whole: JsonValue[], path: FieldPath): FormDifference[] {
+  const inside = [...path, '[]']
+  if (part.length > whole.length) return [difference(path, 'changed', part)]
+  const found = new Map<string, FormDifference>()
+  for (const [index, element] of part.entries()) {
+    for (const each of compareValues(element, whole[index]!, inside)) found.set(`${each.kind} ${each.path}`, each)
+  }
+  if (part.length < whole.length) {
+    if ([...found.values()].some(({ kind }) => !isLess(kind)))
+      return [{ ...difference(path, 'changed', part), isShorter: true }]
+    return [difference(path, 'cut', part)]
+  }
+  return gathered(path, part, [...found.values()])
+}
+
+function gathered(path: FieldPath, part: JsonValue, differences: FormDifference[]): FormDifference[] {
+  if (differences.length <= MOST) return differences
+  return [difference(path, differences.every(({ kind }) => isLess(kind)) ? 'cut' : 'changed', part)]
+}
+
+/** Whether it takes nothing but more of `whole` to make both equal. */
+export function isLess(kind: DifferenceKind): boolean {
+  return kind === 'absent' || kind === 'cut'
+}
+
+function difference(path: FieldPath, kind: DifferenceKind, part: JsonValue): FormDifference {
+  return { path, kind, size: sizeOf(part), isShorter: false }
+}
+
+/** Bytes of a string, or of the JSON text of anything else. */
+export function sizeOf(value: JsonValue): number {
+  return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** Also where the cut is marked, as "three wor..." is. */
+function isBeginning(part: string, whole: string): boolean {
+  if (part.length < whole.length && whole.startsWith(part)) return true
+  const bare = part.endsWith('\u2026') ? part.slice(0, -1) : part.endsWith('...') ? part.slice(0, -3) : part
+  return bare !== part && bare.length < whole.length && whole.startsWith(bare)
+}
+
+function isSameNumber(a: JsonValue, b: JsonValue): boolean {
+  const [left, right] = [digitsOf(a), digitsOf(b)]
+  return left !== null && left === right
+}
+
+/** The value of a number, spelled in one way only: its digits without zeros around them, and the power of ten. */
+function digitsOf(value: JsonValue): string | null {
+  const source = typeof value === 'number' ? String(value) : isRaw(value) ? value.rawJSON : null
+  if (source === null) return null
+  const [, sign, whole, fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
+  if (whole === undefined) return null
+  const digits = whole + fraction
+  let start = 0
+  while (start < digits.length && digits[start] === '0') start += 1
+  if (start === digits.length) return '0'
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return `${sign}${digits.slice(start, end)}e${BigInt(power.slice(0, 20)) + BigInt(digits.length - end - fraction.length)}`
 }

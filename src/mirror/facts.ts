@@ -1,5 +1,6 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import { ageOf } from '../clock.ts'
+import type { Forms, SummaryField, UnevenField } from './forms.ts'
 import type { Db } from './open.ts'
 import { writeOne } from './statements.ts'
 
@@ -31,12 +32,25 @@ export interface Facts {
   filtered_pages?: boolean
   /** Whether listed items carry everything the detail carries. */
   list_whole?: boolean
+  /** Fields of which details hold more than the list. */
+  summary_fields?: SummaryField[]
+  /** Fields that differ between list and detail, or from read to read, without a change of the task. */
+  uneven_fields?: UnevenField[]
+  /** When list and details were compared last, and how many final and open tasks so far. */
+  forms_compared?: { at: number; final: number; open: number }
+  /** Rows from this seq on are still to be looked through for details that are owed by `summary_fields`. */
+  summary_sweep?: number
   /** The service asked to be left alone until then. */
   not_before?: number
   /** `sync.finalStatuses` of the last run: the view task_overview reads it. */
   final_statuses?: string[]
   /** Answers to the questions of `probe`. */
   probe?: unknown
+}
+
+/** How list and details differ, as far as is known. */
+export function formsOf({ summary_fields: summary = [], uneven_fields: uneven = [] }: Facts): Forms {
+  return { summary, uneven }
 }
 
 export function readFacts(db: Db): Facts {

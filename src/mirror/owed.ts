@@ -2,7 +2,7 @@
 // tombstones, which are asked for again more and more rarely.
 import { latestKnown } from '../clock.ts'
 import type { Db } from './open.ts'
-import { notWritten } from './statements.ts'
+import { notWritten, writeOne } from './statements.ts'
 
 export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'
 
@@ -15,12 +15,36 @@ export interface Owed {
   attempts: number
   createdAt: number | null
   changedAt: number
+  /** Whether the row is in every digit what the list showed last. */
+  isAsListed: boolean
 }
+
+/** One debt by itself. */
+export interface Debt {
+  attempts: number
+  /** Epoch ms; null where an earlier version noted it. */
+  owedAt: number | null
+  /** The task as the list showed it, JSON text; null where that is the row itself. */
+  listed: string | null
+}
+
+/** `last_error` of a final task whose detail has no result yet. */
+export const NO_RESULT = 'final, but its detail has no result yet'
+/** So often and for so long a result may be asked for in vain until it is no longer expected any moment. */
+const EXPECTED = { attempts: 3, ms: 86_400_000 }
 
 /** What was checked at a moment later than now by more than `settleMs` is due: nobody knows when that was (clock.ts). */
 export function owedTable(db: Db, settleMs: number) {
   const put = db.prepare(
-    `INSERT INTO open_checks (task_id, reason, next_check_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const putListed = db.prepare(
+    `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at, listed) VALUES (?, 'detail', ?, ?, ?)
+     ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = min(next_check_at, excluded.next_check_at),
+       listed = excluded.listed`,
+  )
+  const find = db.prepare(
+    'SELECT attempts, owed_at AS owedAt, listed FROM open_checks WHERE task_id = ? AND reason = ?',
   )
   const isOwed = db.prepare('SELECT 1 FROM open_checks WHERE task_id = ? AND reason = ?')
   const settle = db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?')
@@ -35,7 +59,8 @@ export function owedTable(db: Db, settleMs: number) {
   )
   const due = db.prepare(
     `SELECT o.task_id AS taskId, t.seq AS seq, o.reason AS reason, o.checked_at AS checkedAt,
-       o.next_check_at AS nextCheckAt, o.attempts AS attempts, t.created_at AS createdAt, t.changed_at AS changedAt
+       o.next_check_at AS nextCheckAt, o.attempts AS attempts, t.created_at AS createdAt, t.changed_at AS changedAt,
+       t.content_hash IS t.list_hash AS isAsListed
      FROM open_checks o JOIN tasks t ON t.id = o.task_id
      WHERE o.reason = ? AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
        AND t.deleted_at IS NULL
@@ -54,8 +79,8 @@ export function owedTable(db: Db, settleMs: number) {
     )
     .pluck()
   const oweAll = db.prepare(
-    `INSERT INTO open_checks (task_id, reason, next_check_at)
-     SELECT id, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
+    `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at)
+     SELECT id, ?, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
      ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = excluded.next_check_at, checked_at = NULL`,
   )
   const count = db
@@ -63,17 +88,29 @@ export function owedTable(db: Db, settleMs: number) {
       'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
     )
     .pluck()
+  const unexpected = db
+    .prepare(
+      `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
+       WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error = ? AND o.attempts >= ? AND o.owed_at <= ?`,
+    )
+    .pluck()
   return {
     owe(taskId: string, reason: OwedReason, dueAt: number): void {
-      const { changes } = put.run(taskId, reason, dueAt)
+      const { changes } = put.run(taskId, reason, dueAt, dueAt)
       if (changes === 0 && isOwed.get(taskId, reason) === undefined) throw notWritten(0)
     },
+    /** Owes a detail that has to agree with `listed`, JSON text; null where that is the row itself. */
+    oweDetail: (taskId: string, dueAt: number, listed: string | null): void =>
+      void writeOne(putListed, taskId, dueAt, dueAt, listed),
+    find: (taskId: string, reason: OwedReason): Debt | undefined => find.get(taskId, reason) as Debt | undefined,
+    /** Details that are owed for a result which is not expected any moment: asked for more and more rarely. */
+    unexpectedCount: (now: number): number => unexpected.get(NO_RESULT, EXPECTED.attempts, now - EXPECTED.ms) as number,
     settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
     postpone: (taskId: string, reason: OwedReason, now: number, nextCheckAt: number, error: string | null): void =>
       void postpone.run(now, nextCheckAt, error, taskId, reason),
     /** Owes `reason` of every live task created in the half-open range; returns how many. */
     oweAll: (reason: OwedReason, dueAt: number, since: number | null, until: number | null): number =>
-      oweAll.run(reason, dueAt, since, since, until, until).changes,
+      oweAll.run(reason, dueAt, dueAt, since, since, until, until).changes,
     /** Asking failed: the next run asks again, and later runs more and more rarely. */
     retryLater: (taskId: string, reason: OwedReason, now: number, error: string): void =>
       void retryLater.run(now, now, error, taskId, reason),
@@ -86,7 +123,8 @@ export function owedTable(db: Db, settleMs: number) {
     due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
       const found: Owed[] = []
       if (limit <= 0) return found
-      for (const owed of due.iterate(reason, now, latestKnown(now, settleMs)) as Iterable<Owed>) {
+      for (const row of due.iterate(reason, now, latestKnown(now, settleMs)) as Iterable<Owed>) {
+        const owed = { ...row, isAsListed: Boolean(row.isAsListed) }
         if (!wanted(owed)) continue
         found.push(owed)
         if (found.length >= limit) break

@@ -203,6 +203,18 @@ export function rowOf(bytes: Buffer): TaskRow {
   return Object.fromEntries(TASK_COLUMNS.map((name, column) => [name, values[column]])) as unknown as TaskRow
 }
 
+/** One bit for each column that an encoded row fills, in the order of `TASK_COLUMNS`. */
+export function filledColumns(row: Buffer): number {
+  let filled = 0
+  for (let slot = 0, bit = 1; slot < ROW_HEAD; slot += SLOT, bit <<= 1) if (row[slot] !== NULL) filled |= bit
+  return filled
+}
+
+/** Bytes of the string in a column (its place in `TASK_COLUMNS`) of an encoded row; 0 where it holds none. */
+export function stringBytes(row: Buffer, column: number): number {
+  return row[column * SLOT] === TEXT ? row.readDoubleBE(column * SLOT + 1) : 0
+}
+
 /** The columns of a row in the order of `TASK_COLUMNS`. Spelled out: names that vary cost three times as much. */
 export function valuesOf(row: TaskRow): ColumnValue[] {
   return [

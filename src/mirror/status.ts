@@ -1,7 +1,10 @@
 // What the mirror holds and how fresh it is: the figures of `status`. Reads indexes and small tables only.
 import type { Order, Outcome, Verdict } from '../task.ts'
-import { readFacts } from './facts.ts'
+import { pathText } from './differences.ts'
+import { type Facts, readFacts } from './facts.ts'
+import type { SummaryField, UnevenField } from './forms.ts'
 import type { Db } from './open.ts'
+import { NO_RESULT } from './owed.ts'
 import { walBytes } from './wal.ts'
 import type { WalkKind } from './walks.ts'
 
@@ -54,7 +57,14 @@ export interface MirrorStatus {
   /** Live tasks, open ones among them; tombstones; items set aside and not taken in since. */
   tasks: { live: number; open: number; deleted: number; setAside: number }
   /** Owed beside the checks of open tasks. */
-  owed: { details: number; candidates: number }
+  owed: {
+    details: number
+    candidates: number
+    /** Of the details: of final tasks whose detail has no result yet. */
+    withoutResult: number
+  }
+  /** How the list and the details of tasks differ, as far as compared. */
+  forms: FormFigures
   order: Order | null
   /** Number of items in the list when its end was last proven. */
   total: number | null
@@ -73,6 +83,16 @@ export interface MirrorStatus {
   runs: RunRow[]
   /** Size of the WAL; beyond `LARGE_WAL_BYTES` something keeps it from being folded back. */
   walBytes: number
+}
+
+export interface FormFigures {
+  /** Tasks compared so far, and when last, epoch ms. */
+  compared: number
+  comparedAt: number | null
+  /** Fields of which details hold more than the list: those details are asked for. */
+  summary: { field: string; how: SummaryField['how'] }[]
+  /** Fields that differ, or change with every read, without a change of the task. */
+  uneven: { field: string; how: UnevenField['how'] }[]
 }
 
 const SHOWN_RUNS = 5
@@ -101,7 +121,18 @@ export function readStatus(db: Db): MirrorStatus {
         deleted,
         setAside: count('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL'),
       },
-      owed: { details: owed('detail'), candidates: owed('candidate') },
+      owed: {
+        details: owed('detail'),
+        candidates: owed('candidate'),
+        withoutResult: db
+          .prepare(
+            `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
+             WHERE o.reason = 'detail' AND o.last_error = ? AND t.deleted_at IS NULL`,
+          )
+          .pluck()
+          .get(NO_RESULT) as number,
+      },
+      forms: formFigures(facts),
       order: facts.order ?? null,
       total: facts.total ?? null,
       frontier: facts.frontier ?? null,
@@ -126,6 +157,15 @@ export function readStatus(db: Db): MirrorStatus {
         .all() as RunRow[],
     }
   })()
+}
+
+function formFigures({ forms_compared: compared, summary_fields = [], uneven_fields = [] }: Facts): FormFigures {
+  return {
+    compared: (compared?.final ?? 0) + (compared?.open ?? 0),
+    comparedAt: compared?.at ?? null,
+    summary: summary_fields.map(({ path, how }) => ({ field: pathText(path), how })),
+    uneven: uneven_fields.map(({ path, how }) => ({ field: pathText(path), how })),
+  }
 }
 
 function lastWalks(db: Db): WalkFigures[] {

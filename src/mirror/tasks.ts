@@ -21,6 +21,8 @@ export interface KnownHashes {
   contentHash: Buffer
   /** Null until the list has shown the task. */
   listHash: Buffer | null
+  /** See `tasks.detail_at`. */
+  detailAt: number | null
 }
 
 export interface TaskTable {
@@ -45,10 +47,14 @@ export interface TaskTable {
     readAt: number,
     now: number,
   ): number
-  /** Replaces the content; takes a tombstone back. */
+  /** Replaces the content by what the list shows; takes a tombstone back. */
   replace(seq: number, row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): void
   /** The list shows the task in another form than before, its content in the mirror is the same. */
   setListHash(seq: number, listHash: Buffer): void
+  /** The detail that was asked for then agrees with what the list shows, or is newer; null: there is none any more. */
+  setDetailAt(seq: number, readAt: number | null): void
+  /** Live rows from `seq` on whose detail is not in, and where to go on; null behind the last one. */
+  withoutDetail(seq: number, limit: number): { seqs: number[]; next: number | null }
   bury(seq: number, now: number): void
   restore(seq: number, now: number): void
   /** Replaces the content of a tombstone, which it stays; the list has to show the task anew. */
@@ -65,7 +71,9 @@ const INTEGERS: ReadonlySet<string> = new Set(['timeframe', 'created_at', 'compl
 
 export function taskTable(db: Db): TaskTable {
   const find = db.prepare('SELECT seq, list_hash = ?, deleted_at, read_at FROM tasks WHERE id = ?').raw()
-  const hashes = db.prepare('SELECT content_hash AS contentHash, list_hash AS listHash FROM tasks WHERE seq = ?')
+  const hashes = db.prepare(
+    'SELECT content_hash AS contentHash, list_hash AS listHash, detail_at AS detailAt FROM tasks WHERE seq = ?',
+  )
   const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
   const liveIdOf = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
   const changedAt = db.prepare('SELECT changed_at FROM tasks WHERE seq = ?').pluck()
@@ -83,13 +91,18 @@ export function taskTable(db: Db): TaskTable {
   )
   const replace = db.prepare(
     `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
-     content_hash = ?, list_hash = ?, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL WHERE seq = ?`,
+     content_hash = ?, list_hash = ?, detail_at = NULL, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL
+     WHERE seq = ?`,
   )
   const strip = db.prepare(
     `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
-     content_hash = ?, list_hash = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
+     content_hash = ?, list_hash = NULL, detail_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
   )
   const setListHash = db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?')
+  const setDetailAt = db.prepare('UPDATE tasks SET detail_at = ? WHERE seq = ?')
+  const withoutDetail = db
+    .prepare('SELECT seq FROM tasks WHERE seq >= ? AND deleted_at IS NULL AND detail_at IS NULL ORDER BY seq LIMIT ?')
+    .pluck()
   const bury = db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?')
   const restore = db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?')
   const highestSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck()
@@ -149,6 +162,11 @@ export function taskTable(db: Db): TaskTable {
       writeOne(replace, ...valuesOf(row), hostOf(row.data_url), contentHash, listHash, readAt, now, changeSeq, wanted)
     },
     setListHash: (wanted, listHash) => void writeOne(setListHash, listHash, wanted),
+    setDetailAt: (wanted, readAt) => void writeOne(setDetailAt, readAt, wanted),
+    withoutDetail(from, limit) {
+      const seqs = withoutDetail.all(from, limit) as number[]
+      return { seqs, next: seqs.length < limit ? null : (seqs.at(-1) as number) + 1 }
+    },
     bury(wanted, now) {
       changeSeq += 1
       writeOne(bury, now, now, changeSeq, wanted)

@@ -12,7 +12,15 @@ export type AccountOptions = TableOptions &
   PagingOptions &
   Pick<
     SimulatorOptions,
-    'idSeed' | 'newest' | 'openInserts' | 'order' | 'shuffleTies' | 'capBytes' | 'hiddenFraction' | 'poison'
+    | 'idSeed'
+    | 'newest'
+    | 'openInserts'
+    | 'order'
+    | 'shuffleTies'
+    | 'capBytes'
+    | 'hiddenFraction'
+    | 'poison'
+    | 'detailLag'
   >
 
 /** Epoch milliseconds. */
@@ -58,6 +66,8 @@ export class Account {
   readonly #order: ListOrder
   readonly #listeners = new Set<(change: Change) => void>()
   #reads = 0
+  /** What details showed before a change, and the answer after which it was made. */
+  readonly #before = new Map<number, { text: string; read: number }[]>()
 
   constructor(options: AccountOptions, now: Clock) {
     this.options = options
@@ -107,8 +117,26 @@ export class Account {
   /** The whole task as the detail shows it; null where the id is unknown, removed or hidden. */
   get(id: string): string | null {
     const slot = this.#existing(id)
-    const isFound = slot !== null && this.#tasks.presence(slot) !== 'removed' && !this.#isHidden(slot)
-    return isFound ? this.#tasks.text(slot) : null
+    return slot !== null && this.#isFound(slot) ? this.#tasks.text(slot) : null
+  }
+
+  /** What the service answers for one id: the task as `get` gives it, or what lags behind that. */
+  detail(id: string): string | null {
+    const slot = this.#existing(id)
+    const read = ++this.#reads
+    if (slot === null || !this.#isFound(slot)) return null
+    const before = this.#before.get(slot)?.find((state) => read - state.read <= this.options.detailLag)
+    return before?.text ?? this.#tasks.detailText(slot)
+  }
+
+  #isFound(slot: number): boolean {
+    return this.#tasks.presence(slot) !== 'removed' && !this.#isHidden(slot)
+  }
+
+  #keepBefore(slot: number): void {
+    if (this.options.detailLag === 0) return
+    const states = (this.#before.get(slot) ?? []).filter(({ read }) => this.#reads - read < this.options.detailLag)
+    this.#before.set(slot, [...states, { text: this.#tasks.text(slot), read: this.#reads }])
   }
 
   /** Inserts `count` tasks and gives their ids. `openShare` overrides the share of them that is not finished. */
@@ -132,6 +160,7 @@ export class Account {
       .filter((slot) => this.#open.has(slot))
       .map((slot) => {
         this.#open.delete(slot)
+        this.#keepBefore(slot)
         this.#tasks.finish(slot, Math.max(this.#tasks.createdAt(slot), this.now()), this.#random.next())
         this.#touch(slot)
         return this.#tell('finish', slot)
@@ -141,6 +170,7 @@ export class Account {
   /** Changes the content of listed tasks: so many by chance, or those named. */
   update(which: number | readonly string[] = 1): string[] {
     return this.#chosen(which, 'any').map((slot) => {
+      this.#keepBefore(slot)
       this.#tasks.revise(slot, this.#random.next())
       this.#touch(slot)
       return this.#tell('update', slot)

@@ -37,6 +37,7 @@ export const ORDERS = [
   'shuffled',
 ] as const
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
+export const LONG_BODIES = ['cut', 'omit', 'mark'] as const
 export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
 /** What an answer from the cache shows of that: its age, that it is one, no more than the Date of the answer before, or nothing. */
 export const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
@@ -70,6 +71,20 @@ const table = {
   order: z.enum(ORDERS).default('created_desc').describe('order of the list'),
   shuffleTies: flag.default(false).describe('tasks with equal createdAt come in another order at every read'),
   listCarries: z.enum(CARRIES).default('whole').describe('what listed tasks carry; details always carry all'),
+  listOmits: list
+    .default([])
+    .describe('fields that listed tasks lack, such as result.body, comma-separated; details always carry all'),
+  listBodyBytes: whole()
+    .default(0)
+    .describe('in the list a body of the request or the result that is longer is no whole one; 0: no limit'),
+  listLongBodies: z
+    .enum(LONG_BODIES)
+    .default('cut')
+    .describe('what the list has of such a body: its beginning, nothing, or nothing and "truncated": true'),
+  resultAfterReads: whole()
+    .default(0)
+    .describe('list and detail of a finished task lack its result until its detail was asked for so many times'),
+  detailLag: whole().default(0).describe('details show a change only after so many further answers'),
   capItems: whole().default(0).describe('windows hold at most so many items, silently; 0: no cap'),
   capBytes: whole()
     .default(0)

@@ -55,7 +55,7 @@ export function answerTo(
   }
   if (asked.problem !== null) return failure(400, asked.problem)
   if (asked.operation === 'get') {
-    const text = account.get(asked.id!)
+    const text = account.detail(asked.id!)
     return text === null ? notFound(options.notFound) : success(`{"item":${text}}`, 1)
   }
   const window = account.list(asked.skip!, asked.take!)

@@ -1,5 +1,6 @@
 // The tasks of an account by slot, a few numbers each, and their texts: made when first read. Slots are never reused.
 import { type ContentOptions, FINAL_STATUSES, OPEN_STATUSES, taskText } from './content.ts'
+import { listedTextOf } from './listed-text.ts'
 import { DEFAULTS, type SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 import { TextCache } from './text-cache.ts'
@@ -16,6 +17,10 @@ export type TableOptions = ContentOptions &
     | 'futureFraction'
     | 'futureMs'
     | 'listCarries'
+    | 'listOmits'
+    | 'listBodyBytes'
+    | 'listLongBodies'
+    | 'resultAfterReads'
   >
 
 /** Whether a task is found by the list and its id, by its id only, or not at all. */
@@ -36,6 +41,8 @@ export class TaskTable {
   readonly #replaced = new Map<number, { list: string; detail: string }>()
   readonly #texts = new TextCache()
   readonly #listTexts = new TextCache()
+  /** How often the detail of a task was asked for while its result was to come. */
+  readonly #early = new Map<number, number>()
   #touches = 0
 
   constructor(options: TableOptions) {
@@ -130,12 +137,28 @@ export class TaskTable {
     return this.#replaced.get(slot)?.detail ?? this.#texts.get(slot, () => this.#make(slot))
   }
 
+  /** The text as its detail has it: without the result where that is still to come. */
+  detailText(slot: number): string {
+    if (!this.#isEarly(slot)) return this.text(slot)
+    this.#early.set(slot, (this.#early.get(slot) ?? 0) + 1)
+    if (!this.#isEarly(slot)) this.#forget(slot)
+    return this.#make(slot, 'noResult')
+  }
+
   /** The text as the list has it: with less where it does not carry all. */
   listText(slot: number): string {
+    const { listCarries, listOmits, listBodyBytes } = this.#options
     const replaced = this.#replaced.get(slot)?.list
     if (replaced !== undefined) return replaced
-    const { listCarries } = this.#options
-    return listCarries === 'whole' ? this.text(slot) : this.#listTexts.get(slot, () => this.#make(slot, listCarries))
+    const isEarly = this.#isEarly(slot)
+    if (listCarries === 'whole' && listOmits.length === 0 && listBodyBytes === 0 && !isEarly) return this.text(slot)
+    const carries = !isEarly ? listCarries : listCarries === 'whole' ? 'noResult' : 'bare'
+    return this.#listTexts.get(slot, () => listedTextOf(this.#make(slot, carries), this.#options))
+  }
+
+  #isEarly(slot: number): boolean {
+    const { resultAfterReads } = this.#options
+    return resultAfterReads > 0 && !this.isOpen(slot) && (this.#early.get(slot) ?? 0) < resultAfterReads
   }
 
   #make(slot: number, carries = DEFAULTS.listCarries): string {

@@ -1,22 +1,33 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
-import type { OwedReason } from '../mirror/owed.ts'
+import { NO_RESULT, type OwedReason } from '../mirror/owed.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import { shapeTask } from '../mirror/shape.ts'
 import { type Detail, readDetail } from '../service/wire.ts'
 import { identityOf, isOther, ROUNDED_MS, type Shown } from './identity.ts'
-import { anotherTask, countOutcome, isAnother, type ListedOutcome, takeDetail } from './intake.ts'
+import { anotherTask, countOutcome, isAnother, LAGS, type ListedOutcome, takeDetail } from './intake.ts'
+import { nextResultCheck } from './open-checks.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
 /** What came of asking for one task by its id. */
 export type DetailStep =
-  /** `handle` names the parsed answer. */
-  | { kind: 'found'; taskId: string; handle: number; readAt: number }
+  /** `handle` names the parsed answer; `byHand`: see `takeDetail`. */
+  | { kind: 'found'; taskId: string; handle: number; readAt: number; byHand?: boolean }
   /** Proven to be gone: a tombstone. */
   | { kind: 'absent'; taskId: string; readAt: number }
   /** Nothing is known: it stays owed. */
   | { kind: 'failed'; taskId: string; reason: OwedReason; error: string }
 
-export type DetailOutcome = ListedOutcome | 'older' | 'set-aside' | 'deleted' | 'failed'
+export type DetailOutcome =
+  | ListedOutcome
+  /** Another detail of this run was asked for later. */
+  | 'older'
+  /** It lags behind what the list showed, and is left alone. */
+  | 'behind'
+  /** It shows another state than the list did, before or after. */
+  | 'unsettled'
+  | 'set-aside'
+  | 'deleted'
+  | 'failed'
 
 export interface DetailTaken {
   taskId: string
@@ -26,9 +37,9 @@ export interface DetailTaken {
 /** When an open task that was just found unchanged is to be asked for again, epoch ms. */
 export type NextOpenCheck = (task: { createdAt: number | null; changedAt: number }, now: number) => number
 
-export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
+/** `held`: parsed answers by their handle. */
+export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOpenCheck: NextOpenCheck) {
   const { tables, runId } = writing
-  const held = new Map<number, Detail>()
   let handles = 0
 
   function takeFound(step: DetailStep & { kind: 'found' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
@@ -64,8 +75,15 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
     }
     if (known !== undefined && (writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt)
       return 'older'
-    const taken = takeDetail(tables, writing.rules, known, item.task, step.readAt, now)
-    writing.detailReadAt.set(taken.seq, step.readAt)
+    const debt = tables.owed.find(step.taskId, 'detail')
+    const taken = takeDetail(tables, writing.rules, known, item.task, step.readAt, now, step.byHand)
+    const isBehind = taken.owedFor === LAGS
+    if (!isBehind) writing.detailReadAt.set(taken.seq, step.readAt)
+    if (taken.owedFor === NO_RESULT) {
+      const { completedAt } = item.task
+      const next = nextResultCheck(debt?.attempts ?? 0, typeof completedAt === 'number' ? completedAt : null, now)
+      tables.owed.postpone(step.taskId, 'detail', now, next, NO_RESULT)
+    } else if (taken.owedFor !== null) tables.owed.retryLater(step.taskId, 'detail', now, taken.owedFor)
     if (taken.outcome !== 'unchanged') tables.setAside.resolve(step.taskId, now)
     if (taken.isOpen) {
       const created = item.task.createdAt
@@ -75,7 +93,8 @@ export function detailIntake(writing: Writing, nextOpenCheck: NextOpenCheck) {
     }
     if (writing.seen.add(taken.seq)) counts.seen = (counts.seen ?? 0) + 1
     countOutcome(counts, taken.outcome)
-    return taken.outcome
+    if (taken.owedFor === null || taken.owedFor === NO_RESULT) return taken.outcome
+    return isBehind ? 'behind' : 'unsettled'
   }
 
   function bury(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {

@@ -31,10 +31,10 @@ export function isFresh({ answer }: DetailAnswer): boolean {
   return ageOfAnswer(answer) === 0
 }
 
-/** The step that takes a found task in. */
-export function foundStep({ taskId, readAt, answer }: DetailAnswer): DetailStep {
+/** The step that takes a found task in; `byHand`: see `takeDetail`. */
+export function foundStep({ taskId, readAt, answer }: DetailAnswer, byHand = false): DetailStep {
   if (answer.kind !== 'ok') throw new Error('An answer without a task was taken for one')
-  return { kind: 'found', taskId, handle: answer.value.handle, readAt }
+  return { kind: 'found', taskId, handle: answer.value.handle, readAt, byHand }
 }
 
 /** The step that keeps the task owed: nothing is known of it. */
@@ -60,8 +60,14 @@ export interface DetailsResult {
   taken: DetailTaken[]
 }
 
-/** Asks for all `ids` and takes in what is found; what is not found stays owed for `reason`. */
-export async function askForAll(run: Run, ids: string[], reason: OwedReason, phase: string): Promise<DetailsResult> {
+/** Asks for all `ids` and takes in what is found; what is not found stays owed for `reason`. `byHand`: see `takeDetail`. */
+export async function askForAll(
+  run: Run,
+  ids: string[],
+  reason: OwedReason,
+  phase: string,
+  byHand = false,
+): Promise<DetailsResult> {
   const result: DetailsResult = { asked: 0, missing: [], taken: [] }
   let next = 0
   let ready: DetailStep[] = []
@@ -75,7 +81,7 @@ export async function askForAll(run: Run, ids: string[], reason: OwedReason, pha
       const id = ids[next++] as string
       const detail = await askForTask(run, id)
       result.asked += 1
-      if (isFound(detail)) ready.push(foundStep(detail))
+      if (isFound(detail)) ready.push(foundStep(detail, byHand))
       else {
         result.missing.push(detail)
         ready.push(failedStep(detail, reason))

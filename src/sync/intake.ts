@@ -1,7 +1,10 @@
 // What an answer does to a row: the rules of design.md 6.4 and 6.6 on one task at a time. Runs inside the caller's
 // transaction; knows the tables, not the network.
+import { ageOf } from '../clock.ts'
 import { isObject, parseExact } from '../json.ts'
-import type { OwedTable } from '../mirror/owed.ts'
+import { compareForms, type FormDifference, isLess } from '../mirror/differences.ts'
+import { canHaveMore, type Forms, isMeaningless, isSummarized, standingOf, withOnlyListed } from '../mirror/forms.ts'
+import { NO_RESULT, type OwedTable } from '../mirror/owed.ts'
 import { contentHash, rowOf } from '../mirror/row-bytes.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import type { SetAsideTable } from '../mirror/set-aside.ts'
@@ -22,6 +25,8 @@ export interface IntakeRules {
   oweDetails: boolean
   /** Whether a known id with another `createdAt` or `userId` replaces the task: `--rebind`. */
   acceptOthers: boolean
+  /** How list and details differ; replaced as the run learns more. */
+  forms: Forms
 }
 
 /** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
@@ -100,44 +105,86 @@ export function takeListed(
   if (known === undefined) {
     const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, listHash, readAt, now)
     if (!listed.final) tables.owed.owe(id, 'open', now)
-    if (rules.oweDetails && listed.lacks) tables.owed.owe(id, 'detail', now)
+    if (rules.oweDetails && owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: 'inserted' }
   }
   const restored = known.deletedAt !== null
   const { seq } = known
   if (!restored && known.isListedSo) return { seq, outcome: 'unchanged' }
-  const held = tables.tasks.hashes(seq)
   const row = rowOf(listed.bytes)
-  const stored = tables.tasks.read(seq)
-  const merged = layOver(storedTask(stored), storedTask(row))
-  const mergedRow = shapeTask(merged)
-  const mergedHash = contentHash(mergedRow)
-  const carriesAll = mergedHash.equals(listHash) || sameContent(mergedRow, row)
-  if (mergedHash.equals(held.contentHash) || sameContent(mergedRow, stored)) {
+  const shown = storedTask(row)
+  const stored = storedTask(tables.tasks.read(seq))
+  const differences = compareForms(shown, stored)
+  const isAllShown = !differences.some(({ kind }) => isLess(kind))
+  if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
+    const { detailAt, listHash: before } = tables.tasks.hashes(seq)
     tables.tasks.setListHash(seq, listHash)
     if (restored) {
       tables.tasks.restore(seq, now)
       // Nothing is owed of a tombstone, and `prune` may have taken its parts.
-      noteOwed(tables, rules, merged, now)
+      noteOwed(tables, rules, stored, now)
     }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    if (!carriesAll && held.listHash !== null && rules.oweDetails) tables.owed.owe(id, 'detail', now)
+    const isUnexplained = differences.some(
+      (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
+    )
+    if (isUnexplained && before !== null) oweDetail(tables, rules, seq, shown, now)
+    else if (detailAt === null && rules.oweDetails && owesDetail(rules, listed))
+      oweDetail(tables, rules, seq, shown, now)
+    // A detail that is still owed has to agree with what is shown now.
+    else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(tables, rules, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
-  if (!carriesAll && (rules.oweDetails || isFinal(storedTask(stored), rules.finalStatuses))) {
+  if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
     // What the list says and what it leaves out may be of two different moments: only the detail is one of the task's
     // own states.
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
-    if (rules.oweDetails) tables.owed.owe(id, 'detail', now)
+    oweDetail(tables, rules, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : 'unchanged' }
   }
-  tables.tasks.replace(seq, mergedRow, mergedHash, listHash, readAt, now)
+  const merged = isAllShown ? shown : layOver(stored, shown)
+  const mergedRow = isAllShown ? row : shapeTask(merged)
+  tables.tasks.replace(seq, mergedRow, isAllShown ? listHash : contentHash(mergedRow), listHash, readAt, now)
   noteOwed(tables, rules, merged, now)
   return { seq, outcome: restored ? 'restored' : 'updated' }
 }
 
-/** Takes a detail in: it is the whole task, and replaces what is stored. */
+/** Whether the list shows nothing but less of what is stored. */
+function isNothingNew(differences: FormDifference[], forms: Forms): boolean {
+  return differences.every((each) => isLess(each.kind) || each.kind === 'spelled' || isMeaningless(each, forms))
+}
+
+function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
+  if (listed.lacks) return true
+  return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), listed.final, rules.forms)
+}
+
+/** Owes a detail that has to agree with what the list shows, which the row does not hold. */
+function oweDetail(tables: Tables, rules: IntakeRules, seq: number, shown: Task, now: number): void {
+  tables.tasks.setDetailAt(seq, null)
+  if (rules.oweDetails) tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))
+}
+
+export interface DetailTakenAs {
+  seq: number
+  outcome: ListedOutcome
+  isOpen: boolean
+  /** Why the detail stays owed; null where nothing is. */
+  owedFor: string | null
+}
+
+/** `last_error` of a detail that shows an earlier or another state than the list did. */
+export const LAGS = 'the detail shows an earlier state than the list'
+export const DISAGREES = 'the detail shows another state than the list'
+/** So often and for so long a detail may show another state than the list did, until it is taken for what it is. */
+const PATIENCE = { attempts: 3, ms: 3_600_000 }
+
+/**
+ * Takes a detail in: it is the whole task, and replaces what is stored, unless it shows an earlier state than the list
+ * did. What is owed is settled where it agrees with the list or is newer. `byHand`: somebody wants just this answer, and it
+ * counts as newer where that cannot be told.
+ */
 export function takeDetail(
   tables: Tables,
   rules: IntakeRules,
@@ -145,36 +192,84 @@ export function takeDetail(
   task: Task,
   readAt: number,
   now: number,
-): { seq: number; outcome: ListedOutcome; isOpen: boolean } {
-  const row = shapeTask(task)
-  const hash = contentHash(row)
-  const final = isFinal(task, rules.finalStatuses)
-  let seq: number
-  let outcome: ListedOutcome
+  byHand = false,
+): DetailTakenAs {
+  const isDone = (form: Task): boolean => isFinal(form, rules.finalStatuses)
   if (known === undefined) {
-    seq = tables.tasks.insert(row, hash, null, readAt, now)
-    outcome = 'inserted'
-  } else {
-    seq = known.seq
-    const held = tables.tasks.hashes(seq)
-    const same = hash.equals(held.contentHash) || sameContent(row, tables.tasks.read(seq))
-    if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
-    else if (known.deletedAt !== null) tables.tasks.restore(seq, now)
-    outcome = known.deletedAt !== null ? 'restored' : same ? 'unchanged' : 'updated'
+    const row = shapeTask(task)
+    const seq = tables.tasks.insert(row, contentHash(row), null, readAt, now)
+    const owedFor = settle(tables, rules, seq, task, readAt, now)
+    return { seq, outcome: 'inserted', isOpen: !isDone(task), owedFor }
   }
-  tables.owed.settle(task.id, 'detail')
+  const { seq } = known
+  const restored = known.deletedAt !== null
+  const storedRow = tables.tasks.read(seq)
+  const stored = storedTask(storedRow)
+  const debt = tables.owed.find(task.id, 'detail')
+  const isElsewhere = debt?.listed !== undefined && debt.listed !== null
+  const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
+  let standing = restored ? 'newer' : standingOf(task, listed, isElsewhere ? stored : null, rules.forms, isDone)
+  if (standing === 'unclear') {
+    const isPatienceOver =
+      debt !== undefined &&
+      debt.attempts >= PATIENCE.attempts &&
+      (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
+    if (byHand || isPatienceOver) standing = 'newer'
+  }
+  const isKept = standing === 'older' || (standing === 'unclear' && debt === undefined)
+  if (isKept) {
+    tables.owed.settle(task.id, 'candidate')
+    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), owedFor: standing === 'older' ? LAGS : DISAGREES }
+  }
+  const whole = withOnlyListed(task, listed, rules.forms)
+  const row = shapeTask(whole)
+  const hash = contentHash(row)
+  const held = tables.tasks.hashes(seq)
+  const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
+  if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
+  else if (restored) tables.tasks.restore(seq, now)
+  const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
+  if (standing !== 'unclear')
+    return { seq, outcome, isOpen: !isDone(whole), owedFor: settle(tables, rules, seq, whole, readAt, now) }
+  // A state that the task had, with more in it than the list shows; which of both is later has still to be seen.
+  tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
+  tables.owed.settle(task.id, 'candidate')
+  return { seq, outcome, isOpen: !isDone(whole), owedFor: DISAGREES }
+}
+
+/** Settles what the detail of the row answers; returns what it does not. */
+function settle(
+  tables: Tables,
+  rules: IntakeRules,
+  seq: number,
+  task: Task,
+  readAt: number,
+  now: number,
+): string | null {
+  const final = isFinal(task, rules.finalStatuses)
+  tables.tasks.setDetailAt(seq, readAt)
   tables.owed.settle(task.id, 'candidate')
   tables.owed.settle(task.id, 'deleted')
   if (final) tables.owed.settle(task.id, 'open')
   else tables.owed.owe(task.id, 'open', now)
-  return { seq, outcome, isOpen: !final }
+  if (final && rules.oweDetails && (!Object.hasOwn(task, 'result') || task.result === null)) {
+    const isOwed = tables.owed.find(task.id, 'detail') !== undefined
+    // A null is an answer, but where the list already kept silent it may be one that came too early.
+    if (isOwed || task.result !== null) {
+      tables.owed.oweDetail(task.id, now, null)
+      return NO_RESULT
+    }
+  }
+  tables.owed.settle(task.id, 'detail')
+  return null
 }
 
 function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number): void {
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')
-  if (rules.oweDetails && lacksParts(task, final)) tables.owed.owe(task.id, 'detail', now)
+  if (rules.oweDetails && (lacksParts(task, final) || canHaveMore(task, final, rules.forms)))
+    tables.owed.oweDetail(task.id, now, null)
 }
 
 export function countOutcome(counts: Partial<RunCounts>, outcome: ListedOutcome): void {

@@ -26,17 +26,15 @@ export function coveringWindows(places: number[], window: number, margin: number
 
 /** Asks for at most `limit` of them, those first that were not asked for the longest. */
 export async function askOpenTasks(run: Run, limit: number): Promise<void> {
-  const { writer, now, request, config } = run
+  const { writer, now, request } = run
   if (request.details === 'never') return
   let due = await writer.due('open', now(), limit)
   if (due.length > 0) await seeAccount(run)
   if (due.length > FEW && isCreatedOrder(run.facts.order ?? null)) {
-    const places = await writer.placesOf(
+    const windows = await windowsOf(
+      run,
       due.map(({ seq }) => seq),
-      run.facts.order === 'created_desc',
     )
-    const size = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
-    const windows = coveringWindows(places, size, Math.min(config.sync.overlap * 5, Math.floor(size / 4)))
     if (windows.length < due.length) {
       await readWindows(run, windows)
       due = await writer.due('open', now(), limit)
@@ -51,8 +49,15 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   run.log.debug({ asked: due.length, missing: missing.length }, 'Open tasks')
 }
 
+/** Where the windows begin that rows lie in, in a list in created order, by what the mirror holds. */
+export async function windowsOf({ writer, facts, config }: Run, seqs: number[]): Promise<number[]> {
+  const places = await writer.placesOf(seqs, facts.order === 'created_desc')
+  const size = Math.min(config.sync.window, facts.page_cap ?? config.sync.window)
+  return coveringWindows(places, size, Math.min(config.sync.overlap * 5, Math.floor(size / 4)))
+}
+
 /** Takes the windows in for their items alone: they join no chain. */
-async function readWindows(run: Run, starts: number[]): Promise<void> {
+export async function readWindows(run: Run, starts: number[]): Promise<void> {
   const { writer, service, now } = run
   const take = run.config.sync.window
   for (const skip of starts) {

@@ -1,8 +1,9 @@
 // What `probe` makes of what it saw: one finding per question, with what was seen for it. Pure.
 import { differingFields, missingFields } from '../mirror/differences.ts'
+import type { SampledForms } from '../mirror/forms.ts'
 import type { Decoded } from '../service/service.ts'
 import type { Page } from '../service/wire.ts'
-import type { Moment, Task } from '../task.ts'
+import type { Moment } from '../task.ts'
 import { orderShown } from '../walk/order.ts'
 import type { Cap, PastEnd, Start } from '../walk/paging.ts'
 import type { Total } from '../walk/total.ts'
@@ -121,19 +122,14 @@ export function totalFinding({ total, atLeast, why }: Total): Finding {
   return { value: total, seen: total === null ? `at least ${atLeast}: ${why}` : why }
 }
 
-export interface Compared {
-  listed: Task
-  detail: Task
-  isFinal: boolean
-}
-
-export function wholeFinding(compared: Compared[]): Finding {
+/** By what was read last both ways. */
+export function wholeFinding(compared: SampledForms[]): Finding {
   if (compared.length === 0) return untold('no listed task could be asked for by id')
-  const left = new Set(compared.flatMap(({ listed, detail }) => missingFields(listed, detail)))
+  const left = new Set(compared.flatMap(({ listed, details }) => missingFields(listed.at(-1)!, details.at(-1)!)))
   const tasks = compared.length === 1 ? 'one listed task' : `${compared.length} listed tasks`
   const many = `${tasks} compared with the detail`
   if (left.size > 0) return { value: false, seen: `the list leaves out ${[...left].sort().join(', ')}; ${many}` }
-  const other = new Set(compared.flatMap(({ listed, detail }) => differingFields(listed, detail)))
+  const other = new Set(compared.flatMap(({ listed, details }) => differingFields(listed.at(-1)!, details.at(-1)!)))
   if (other.size > 0)
     return untold(`${[...other].sort().join(', ')} differ, which may have changed in between; ${many}`)
   if (!compared.some(({ isFinal }) => isFinal)) return untold(`${many}, all equal, but none is final`)

@@ -1,7 +1,8 @@
 // `probe`: answers by observation the questions that the interface leaves open, with at most 60 requests. Which window
 // to ask for is decided in walk/, what an answer means in probe-answers.ts; this file keeps the sequence.
 import { EXIT, MirrorError } from '../errors.ts'
-import type { Facts } from '../mirror/facts.ts'
+import { type Facts, formsOf } from '../mirror/facts.ts'
+import { judgeSample } from '../mirror/forms.ts'
 import type { Page } from '../service/wire.ts'
 import {
   type Cap,
@@ -127,7 +128,7 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
     return again.kind === 'ok' && isReordered(viewOf(page), viewOf(again.value))
   })
 
-  const { isKeyRefused, ...aboutDetails } = details
+  const { isKeyRefused, compared, ...aboutDetails } = details
   const answers = {
     listNeedsKey,
     ...aboutDetails,
@@ -151,18 +152,25 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
 const UNASKED: DetailFindings = {
   detailNeedsKey: untold(SPENT),
   listWhole: untold(SPENT),
+  compared: [],
   notFound: untold(SPENT),
   badId: untold(SPENT),
   isKeyRefused: false,
 }
 
 /** What a handful of windows proves; order and frontier are left to complete walks. */
-function provenFacts(run: Run, cap: Cap, total: Total, { listWhole }: DetailFindings): Facts {
+function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, compared }: DetailFindings): Facts {
   const facts: Facts = {}
   if (cap.kind === 'count') facts.page_cap = cap.items as number
   if (cap.kind === 'none') facts.page_cap = undefined
   if (cap.kind === 'filtered') facts.filtered_pages = true
   if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
+  const known = formsOf(run.facts)
+  const { summary, uneven } = judgeSample(compared, known).forms
+  // Rows that owe a detail by it are looked for by the next sync.
+  if (JSON.stringify(summary) !== JSON.stringify(known.summary))
+    Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
+  if (uneven.length > 0) facts.uneven_fields = uneven
   // Once there is one, walks keep it in step with what the mirror has taken in, and a newer one would mislead them.
   if (total.total !== null && total.lastId !== null && run.facts.total === undefined) {
     Object.assign(facts, { total: total.total, last_id: total.lastId })

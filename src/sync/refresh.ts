@@ -20,7 +20,11 @@ export async function refreshTask(context: RunContext, id: string): Promise<Refr
     const { answer } = detail
     if (!isFound(detail)) return { value: { isCurrent: false, why: absent(id, answer) }, exitCode: EXIT.partial }
     await run.account.saw(await run.writer.shownByDetail((answer as Ok<ParsedAnswer>).value.handle, id))
-    const [taken] = await run.writer.takeDetails([foundStep(detail)], run.now())
+    const [taken] = await run.writer.takeDetails([foundStep(detail, true)], run.now())
+    if (taken?.outcome === 'behind') {
+      const why = `The service's answer for ${id} lags behind what its list has shown; the mirror keeps the later state`
+      return { value: { isCurrent: false, why }, exitCode: EXIT.partial }
+    }
     if (taken?.outcome !== 'set-aside') return { value: { isCurrent: true, why: null }, exitCode: EXIT.done }
     const why = `The service's answer for ${id} cannot be taken in; it was set aside, see \`task-mirror rejected\``
     return { value: { isCurrent: false, why }, exitCode: EXIT.partial }

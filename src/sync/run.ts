@@ -7,14 +7,16 @@ import type { Service } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import { seeAccount, UNBOUND } from './account.ts'
+import { beginComparison, compareWithDetails } from './compare-forms.ts'
 import { conclude, type Ended, fallShort } from './conclude.ts'
 import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { askForTombstones, decideDeletions } from './deletions.ts'
-import { askForAll, dueBy } from './details.ts'
+import { askForAll } from './details.ts'
 import { partialNote, runFull } from './full.ts'
 import { runHead, runTail } from './news.ts'
 import { askOpenTasks } from './open-tasks.ts'
+import { askOwedDetails } from './owed-details.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { runRange } from './range.ts'
 import type { RunResult } from './summary.ts'
@@ -133,11 +135,12 @@ async function carryOut(run: Run, ended: Ended): Promise<void> {
   const input = { ...opened, facts: run.facts, fullEveryMs, settleMs, now: now() }
   ended.plan = planRun(input, request)
   await run.writer.setPlan(ended.plan.map(({ kind }) => kind))
+  await beginComparison(run)
   run.log.info({ plan: ended.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
   for (let at = 0; at < ended.plan.length; at += 1) {
     await carryOutStep(run, ended, ended.plan[at] as PlanStep, at)
   }
-  const details = await run.writer.owedCount('detail')
+  const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
   if (details > 0 && request.details !== 'never') {
     fallShort(run, ended, `${details} tasks still owe a detail; the next run asks again.`)
   }
@@ -180,16 +183,10 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
     case 'open':
       await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
       break
-    case 'details': {
-      const owed = await writer.due('detail', dueBy(run), Number.MAX_SAFE_INTEGER)
-      await askForAll(
-        run,
-        owed.map(({ taskId }) => taskId),
-        'detail',
-        'details',
-      )
+    case 'details':
+      await compareWithDetails(run)
+      await askOwedDetails(run)
       break
-    }
     case 'deletions': {
       if (ended.plan.some(({ kind }) => kind === 'full')) await askForTombstones(run)
       const witnesses = await writer.witnesses(Array.from({ length: MOST_WITNESSES }, run.random))
@@ -218,7 +215,7 @@ function goesOn(plan: PlanStep[]): boolean {
 
 async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
   await seeAccount(run)
-  const { missing } = await askForAll(run, ids, 'detail', 'details')
+  const { missing } = await askForAll(run, ids, 'detail', 'details', true)
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
 }
 

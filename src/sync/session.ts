@@ -8,7 +8,7 @@ import { ageOf } from '../clock.ts'
 import { MirrorError } from '../errors.ts'
 import { commitsTo, type Gathering } from '../mirror/commits.ts'
 import { explaining } from '../mirror/explain.ts'
-import { believedFacts, type Facts, writeFacts } from '../mirror/facts.ts'
+import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../mirror/facts.ts'
 import { takeLock } from '../mirror/lock.ts'
 import { Bits, forgetMarks, type Marks, openMarks } from '../mirror/marks.ts'
 import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../mirror/open.ts'
@@ -18,8 +18,11 @@ import { type SetAside, setAsideTable } from '../mirror/set-aside.ts'
 import { placesOf, taskTable } from '../mirror/tasks.ts'
 import { walBytes } from '../mirror/wal.ts'
 import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../mirror/walks.ts'
+import type { Detail } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { detailIntake } from './details-intake.ts'
+import { formIntake } from './form-intake.ts'
+import { FormSample } from './form-sample.ts'
 import { identityOf, isOther, type Shown } from './identity.ts'
 import type { Tables } from './intake.ts'
 import { nextOpenCheck } from './open-checks.ts'
@@ -143,7 +146,10 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       finalStatuses: new Set(options.finalStatuses),
       oweDetails: options.oweDetails,
       acceptOthers: options.acceptOthers,
+      forms: formsOf(readFacts(db)),
     },
+    sample: new FormSample(),
+    compared: new Map(),
     walks,
     runs,
     seen,
@@ -164,9 +170,12 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     },
   }
 
+  const details = new Map<number, Detail>()
+
   return {
     ...windowIntake(writing),
-    ...detailIntake(writing, nextOpenCheck),
+    ...detailIntake(writing, details, nextOpenCheck),
+    ...formIntake(writing, details),
     ...replayIntake(writing),
     ...standingLookUp(writing),
 
@@ -183,7 +192,10 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       }
     },
 
-    setFacts: (facts: Facts, now: number): void => commit(() => writeFacts(db, facts, now)),
+    setFacts(facts: Facts, now: number): void {
+      commit(() => writeFacts(db, facts, now))
+      writing.rules.forms = formsOf(readFacts(db))
+    },
 
     beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
       return commit(() => {
@@ -222,9 +234,10 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     walk: (walkId: number): WalkRow | null => walks.get(walkId),
     lastFull: (): WalkRow | null => walks.lastEnded('full'),
 
-    /** What is due by id, oldest check first; open tasks that this run has met already are left out. */
+    /** What is due by id, oldest check first; open tasks that the list has shown whole in this run are left out. */
     due(reason: OwedReason, now: number, limit: number): Owed[] {
-      return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !writing.seen.has(seq))
+      const isMet = ({ seq, isAsListed }: Owed) => writing.seen.has(seq) && (reason !== 'open' || isAsListed)
+      return owed.due(reason, now, limit, (one) => reason === 'detail' || !isMet(one))
     },
     /** Tombstones to ask for again, each once in a run. */
     dueTombstones(dueBy: number, now: number, limit: number): string[] {
@@ -280,6 +293,8 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
 
     owedCount: (reason: OwedReason): number => owed.count(reason),
+    /** Details that are owed for results which are not expected any moment. */
+    unexpectedCount: (now: number): number => owed.unexpectedCount(now),
     /** A candidate that this run has met is none any more. */
     dropMetCandidates(): void {
       const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY, ({ seq }) =>

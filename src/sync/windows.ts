@@ -8,7 +8,7 @@ import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { identityOf, isOther } from './identity.ts'
-import { anotherTask, countOutcome, isAnother, type ListedTask, takeListed } from './intake.ts'
+import { anotherTask, countOutcome, isAnother, type ListedTask, storedTask, takeListed } from './intake.ts'
 import {
   type HashedWindow,
   listedHash,
@@ -177,6 +177,7 @@ export function windowIntake(writing: Writing) {
       const taken: Counted = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
       const { counts } = taken
       const inWindow = new Set<string>()
+      writing.sample.enter(step.walkId, (id) => writing.walks.get(id)?.kind ?? null)
       // Where the set-aside store is full, a window is taken back: that one, and none before it.
       const together = unfit.size === 0 ? writing.gather : writing.commit
       together(() => {
@@ -190,7 +191,9 @@ export function windowIntake(writing: Writing) {
           const known =
             changed(id) || inWindow.has(id) ? tables.tasks.find(id, listedHash(window, index)) : holding.known[index]
           inWindow.add(id)
-          const seq = takeTask(listedTask(window, index), known, step, step.skip + index, counts)
+          const listed = listedTask(window, index)
+          const { seq, isNews } = takeTask(listed, known, step, step.skip + index, counts)
+          writing.sample.offer(listed, step.skip + index, isNews)
           if (marks?.add(seq) === true) taken.newlyMet += 1
         })
         marks?.save()
@@ -199,6 +202,7 @@ export function windowIntake(writing: Writing) {
         }
         writing.runs.count(runId, counts)
       })
+      writing.sample.leave()
       recent.push({ piece: writing.pieces(), ids: inWindow })
       if (recent.length > RECENT) recent.shift()
       release(window.rows)
@@ -223,6 +227,17 @@ export function windowIntake(writing: Writing) {
       return newly
     },
 
+    /** Notes the items of a window whose tasks are being compared; returns their ids. */
+    noteListed(handle: number): string[] {
+      const { window, unfit } = held.get(handle) as Held
+      return window.ids.filter((id, index) => {
+        const forms = unfit.has(index) ? undefined : writing.compared.get(id)
+        if (forms === undefined || forms.listed.length > 1) return false
+        forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
+        return true
+      })
+    },
+
     dropWindow(handle: number): void {
       const holding = held.get(handle)
       if (holding !== undefined) release(holding.window.rows)
@@ -244,7 +259,7 @@ export function windowIntake(writing: Writing) {
     step: TakeIn,
     place: number,
     counts: Partial<RunCounts>,
-  ): number {
+  ): { seq: number; isNews: boolean } {
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
       if (isAnother(tables, writing.rules, known, shown)) {
@@ -252,7 +267,7 @@ export function windowIntake(writing: Writing) {
         if (tables.setAside.add(item, runId, step.now)) counts.rejected = (counts.rejected ?? 0) + 1
         // Set aside is met.
         writing.seen.add(known.seq)
-        return known.seq
+        return { seq: known.seq, isNews: false }
       }
     }
     // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
@@ -267,6 +282,6 @@ export function windowIntake(writing: Writing) {
     if (first) counts.seen = (counts.seen ?? 0) + 1
     if (first || outcome !== 'unchanged') countOutcome(counts, outcome)
     if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, step.now)
-    return seq
+    return { seq, isNews: outcome === 'inserted' || outcome === 'updated' }
   }
 }

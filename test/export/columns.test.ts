@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { COLUMNS } from '../../src/export/columns.ts'
 import { makeMirror } from './mirror.ts'
 
-const LEFT_OUT = ['seq', 'read_at', 'content_hash', 'list_hash']
+const LEFT_OUT = ['seq', 'read_at', 'content_hash', 'list_hash', 'detail_at']
 const TYPE_OF = { utf8: 'TEXT', json: 'TEXT', int64: 'INTEGER', timestamp_ms: 'INTEGER', variant: 'TEXT' }
 
 test('the columns of a snapshot are the columns of tasks, in their order, types and nullability', () => {

@@ -19,7 +19,7 @@ test.each([
   [
     '{"id":"a","result":{"body":[1,2]}}',
     '{"id":"a","result":{"body":[2,1],"statusText":"OK"}}',
-    ['result.body', 'result.statusText'],
+    ['result.body[]', 'result.statusText'],
   ],
   ['{"id":"a","result":null}', '{"id":"a","result":{"body":1}}', ['result']],
   ['{"id":"a","__proto__":1}', '{"id":"a"}', ['__proto__']],

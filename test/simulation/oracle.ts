@@ -84,6 +84,8 @@ export interface Observed {
   refusedIds: ReadonlySet<string>
   /** Ids of tasks that break every window they are in. */
   poisoned: ReadonlySet<string>
+  /** Whether the run ended with 0. */
+  isDone: boolean
   /** First answer of the last full walk that ended `complete` before this run; -1 where there was none. */
   lastFullFrom: number
 }
@@ -92,7 +94,13 @@ export interface Observed {
 export function violations(scenario: Scenario, ledger: Ledger, observed: Observed): string[] {
   const { before, after } = observed
   const known = new Set(before.ended.map(({ id }) => id))
-  const found = [...alteredRows(ledger, before, after), ...falseTombstones(observed)]
+  // What a summary shows is no whole task; the run that leaves it at that must say so.
+  const areWhole = !isSummary(scenario)
+  const altered =
+    areWhole || observed.isDone
+      ? alteredRows(ledger, areWhole ? before.rows : new Map(), after, areWhole ? NOBODY : observed.refusedIds)
+      : []
+  const found = [...altered, ...falseTombstones(observed)]
   let lastFullFrom = observed.lastFullFrom
   // In the order in which they ended: a full walk that was gone on with may have a lower number than one before its end.
   const endOf = ({ id }: EndedWalk): number => observed.spans.get(id)?.last ?? 0
@@ -107,10 +115,19 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
   return found
 }
 
+const NOBODY: ReadonlySet<string> = new Set()
+
 /** Promise 2: every row is a state that the service really had. */
-function* alteredRows(ledger: Ledger, before: MirrorState, after: MirrorState): Generator<string> {
-  for (const { id, text } of after.rows.values()) {
-    if (before.rows.get(id)?.text === text) continue
+function* alteredRows(
+  ledger: Ledger,
+  before: Map<string, Row>,
+  after: MirrorState,
+  gone: ReadonlySet<string>,
+): Generator<string> {
+  for (const { id, text, isTombstone } of after.rows.values()) {
+    if (before.get(id)?.text === text) continue
+    // Deleted before its detail could be asked for.
+    if (gone.has(id) || (isTombstone && before.size === 0)) continue
     // What the list showed of a task whose detail is still to come is no whole task yet.
     if (after.owedDetails.has(id)) continue
     const had = ledger.textsOf(id)
@@ -118,6 +135,11 @@ function* alteredRows(ledger: Ledger, before: MirrorState, after: MirrorState): 
     const mine = canonical(text)
     if (!had.some((other) => canonical(other) === mine)) yield `altered: ${id.slice(0, 6)} never was ${text}`
   }
+}
+
+/** Whether the list shows less of a task than its detail, beyond a part that is missing as a whole. */
+function isSummary({ account: { listOmits = [], listBodyBytes = 0, resultAfterReads = 0 } }: Scenario): boolean {
+  return listOmits.length > 0 || listBodyBytes > 0 || resultAfterReads > 0
 }
 
 /** Promise 6: no tombstone without the service's word that the id is unknown. */
@@ -140,7 +162,8 @@ function* missedByWalk(
   const { before, after, poisoned } = observed
   if (hidesNews(scenario) && walk.kind !== 'full') return
   // An old detail stays until the task is asked for again (docs/reliability.md).
-  const showsNewest = scenario.account.listCarries === 'whole' && detailLagOf(scenario.oddity) === 0
+  const showsNewest =
+    scenario.account.listCarries === 'whole' && !isSummary(scenario) && detailLagOf(scenario.oddity) === 0
   const name = `${walk.kind} walk ${walk.id} (answers ${span.first} to ${span.last}, ${walk.ordering})`
   for (const [id, life] of ledger.listedThroughout(span.first, span.last)) {
     if (poisoned.has(id)) continue

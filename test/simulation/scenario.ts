@@ -13,6 +13,11 @@ export interface AccountPlan {
   shuffleTies: boolean
   openFraction: number
   listCarries: Carries
+  listOmits?: string[]
+  listBodyBytes?: number
+  listLongBodies?: 'cut' | 'omit' | 'mark'
+  resultAfterReads?: number
+  detailLag?: number
   capItems: number
   capBytes: number
   shortBy: number
@@ -140,7 +145,7 @@ export function scenarioOf(seed: number): Scenario {
   const settleMs = random.pick([0, MINUTE, MINUTE, MINUTE, HOUR])
   return withMore({
     seed,
-    account,
+    account: { ...account, ...summaryPlanOf(seeded(seed, 0x5a11)) },
     poisoned: random.chance(0.04) ? 1 + random.int(4) : 0,
     notFound: random.pick(['404', '404', '404', '400', 'item-null', 'item-absent', 'envelope-404']),
     window,
@@ -232,6 +237,20 @@ function accountOf(random: Random, window: number): AccountPlan {
     plan.pageOfOne = odd === 2
   }
   return plan
+}
+
+/** A list that shows less than details do, or details that lag behind it; mostly neither. */
+function summaryPlanOf(random: Random): Partial<AccountPlan> {
+  if (!random.chance(0.2)) return {}
+  return random.pick<Partial<AccountPlan>>([
+    { listOmits: ['result.body'] },
+    { listOmits: ['result.header', 'data.body'] },
+    { listOmits: ['data.header.content-type', 'accuracy'] },
+    { listBodyBytes: 60, listLongBodies: 'cut' },
+    { listBodyBytes: 60, listLongBodies: 'mark' },
+    { resultAfterReads: 1 + random.int(3) },
+    { detailLag: 1 + random.int(20) },
+  ])
 }
 
 function changeKindsOf(random: Random, order: ListOrderName): ChangeKind[] {

@@ -123,7 +123,8 @@ export class SimulatedService implements Service {
     const { outageLength = Number.POSITIVE_INFINITY, isHalfBlind = false } = this.#scenario
     const isDown = this.#requests >= this.#outageFrom && this.#requests < this.#outageFrom + outageLength
     const isOut = isDown || (isHalfBlind && this.isAlive && this.#lookUps % 2 === 0)
-    const text = isOut ? null : (this.#other ?? this.#account).get(id)
+    const account = this.#other ?? this.#account
+    const text = isOut ? null : this.isAlive ? account.detail(id) : account.get(id)
     if (text !== null) {
       this.#log(`${name} -> found`)
       const shown = this.#shownDetail(id, text)

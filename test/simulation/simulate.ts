@@ -157,6 +157,7 @@ class Play {
     for (const sentence of violations(this.#scenario, this.#ledger, {
       ...observed,
       poisoned: this.#poisoned,
+      isDone: result?.exitCode === 0,
       lastFullFrom: this.#lastFullFrom,
     })) {
       this.#blame(sentence)

@@ -64,6 +64,8 @@ const CASES: [title: string, options: Partial<SimulatorOptions>, values: Values]
   ['a list that grows as it is read', { insertsPerRequest: 1 }, { total: null, order: 'created_desc' }],
   ['a list that shrinks as it is read', { deletesPerRequest: 1 }, { total: null }],
   ['a list without results', { listCarries: 'noResult' }, { listWhole: false }],
+  ['a list without bodies', { listOmits: ['result.body'] }, { listWhole: false }],
+  ['a list that cuts long bodies', { listBodyBytes: 100 }, { listWhole: false }],
   ['a bare list', { listCarries: 'bare' }, { listWhole: false }],
   ['only open tasks', { openFraction: 1 }, { listWhole: null }],
   [

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/deletions.ts'
 import { layOver } from '../../src/sync/intake.ts'
-import { nextOpenCheck } from '../../src/sync/open-checks.ts'
+import { nextOpenCheck, nextResultCheck } from '../../src/sync/open-checks.ts'
 import { coveringWindows } from '../../src/sync/open-tasks.ts'
 import { rangeRequest } from '../../src/sync/range.ts'
 import { frontierOf } from '../../src/sync/walking.ts'
@@ -67,6 +67,19 @@ describe('open tasks', () => {
   ])('unchanged, %s waits in proportion to its age, a day at most', (_, age, wait) => {
     const now = 10_000_000 * MINUTE
     expect(nextOpenCheck({ createdAt: now - age, changedAt: 0 }, now) - now).toBe(wait)
+  })
+
+  test.each([
+    ['is asked for again by the next run', 0, 0, 0],
+    ['then after half a minute', 1, 0, MINUTE / 2],
+    ['then less and less often', 4, 0, 8 * MINUTE],
+    ['after a tenth of the time since it ended', 1, 600 * MINUTE, 60 * MINUTE],
+    ['every three days in the end', 500, 0, 3 * 1440 * MINUTE],
+    ['every three days where it ended long ago', 1, 365 * 1440 * MINUTE, 3 * 1440 * MINUTE],
+  ])('one that is final but has no result %s', (_, attempts, age, wait) => {
+    const now = 10_000_000 * MINUTE
+    expect(nextResultCheck(attempts, now - age, now) - now).toBe(wait)
+    if (age === 0) expect(nextResultCheck(attempts, null, now) - now).toBe(wait)
   })
 
   test('windows cover every place, and no fewer would in the order of the list', () => {

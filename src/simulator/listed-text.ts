@@ -1,0 +1,37 @@
+// A listed task that carries less than its detail: without some fields, or without what is long. Pure.
+import { isObject, parseExact } from '../json.ts'
+import type { JsonObject, JsonValue } from '../task.ts'
+import type { SimulatorOptions } from './options.ts'
+
+export type ListedTextOptions = Pick<SimulatorOptions, 'listOmits' | 'listBodyBytes' | 'listLongBodies'>
+
+/** `text`: a whole task as JSON. */
+export function listedTextOf(text: string, { listOmits, listBodyBytes, listLongBodies }: ListedTextOptions): string {
+  if (listOmits.length === 0 && listBodyBytes === 0) return text
+  const task = parseExact(text) as JsonObject
+  for (const path of listOmits) leaveOut(task, path.split('.'))
+  for (const part of ['data', 'result']) {
+    const holder = task[part]
+    if (listBodyBytes === 0 || !isObject(holder) || holder.body === undefined) continue
+    const body = bodyText(holder.body)
+    if (Buffer.byteLength(body) <= listBodyBytes) continue
+    if (listLongBodies === 'cut') holder.body = beginning(body, listBodyBytes)
+    else delete holder.body
+    if (listLongBodies === 'mark') task.truncated = true
+  }
+  return JSON.stringify(task)
+}
+
+const bodyText = (body: JsonValue): string => (typeof body === 'string' ? body : JSON.stringify(body))
+
+function leaveOut(value: JsonValue | undefined, [name, ...below]: string[]): void {
+  if (!isObject(value) || name === undefined) return
+  if (below.length === 0) delete value[name]
+  else leaveOut(value[name], below)
+}
+
+/** Whole characters of at most so many bytes. */
+function beginning(text: string, bytes: number): string {
+  const cut = Buffer.from(text).subarray(0, bytes).toString()
+  return cut.replace(/\ufffd+$/, '')
+}

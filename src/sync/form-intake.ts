@@ -1,0 +1,81 @@
+// List and detail compared, on the writing side: the sampled items with what their details showed, what follows for all
+// tasks, and the rows that owe a detail by it. Knows the mirror, not the network.
+import { compareForms } from '../mirror/differences.ts'
+import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
+import { canHaveMore, judgeSample } from '../mirror/forms.ts'
+import { rowOf } from '../mirror/row-bytes.ts'
+import type { Detail } from '../service/wire.ts'
+import type { Task } from '../task.ts'
+import type { SampleRequest } from './form-sample.ts'
+import { isFinal, storedTask } from './intake.ts'
+import type { Writing } from './writing.ts'
+
+/** An item to be asked for by id. */
+export interface SampleTask {
+  id: string
+  /** Its index in the list when it was met. */
+  place: number
+}
+
+/** Rows looked through in one transaction. */
+const SWEEP = 2_000
+
+export function formIntake(writing: Writing, details: Map<number, Detail>) {
+  const { db, tables, compared } = writing
+
+  return {
+    beginSample: (request: SampleRequest): void => writing.sample.begin(request),
+
+    /** The items that were chosen; they are compared until `endSample`. */
+    sampled(): SampleTask[] {
+      const items = writing.sample.take()
+      compared.clear()
+      for (const { id, isFinal, bytes } of items)
+        compared.set(id, { isFinal, listed: [storedTask(rowOf(bytes))], details: [] })
+      return items.map(({ id, place }) => ({ id, place }))
+    },
+
+    /** Notes the parsed answer as the detail of a sampled task, and leaves it held. True where it differs from the list. */
+    noteDetail(taskId: string, handle: number): boolean {
+      const forms = compared.get(taskId)
+      const item = details.get(handle)?.item
+      if (forms === undefined || item?.kind !== 'task' || item.task.id !== taskId) return false
+      forms.details.push(item.task)
+      return compareForms(forms.listed[0] as Task, item.task).length > 0
+    },
+
+    /** Stores what the sample has shown; from then on it counts for every item taken in. Returns the facts it changed. */
+    endSample(now: number): Facts {
+      const judged = judgeSample([...compared.values()], writing.rules.forms)
+      compared.clear()
+      const known = readFacts(db)
+      const before = known.forms_compared ?? { final: 0, open: 0 }
+      const { summary, uneven } = judged.forms
+      const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
+      const facts: Facts = {
+        forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open },
+      }
+      if (isNew) Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
+      if (uneven.length > 0) facts.uneven_fields = uneven
+      if (summary.length > 0) facts.list_whole = false
+      else if (judged.final > 0 && known.list_whole === undefined) facts.list_whole = true
+      writing.commit(() => writeFacts(db, facts, now))
+      writing.rules.forms = judged.forms
+      return facts
+    },
+
+    /** Owes details of the next rows whose listed form can have less than its detail. Returns where to go on; null at the end. */
+    sweep(from: number, now: number): number | null {
+      return writing.commit(() => {
+        const { seqs, next } = tables.tasks.withoutDetail(from, SWEEP)
+        for (const seq of seqs) {
+          const task = storedTask(tables.tasks.read(seq))
+          const { finalStatuses, forms } = writing.rules
+          if (canHaveMore(task, isFinal(task, finalStatuses), forms)) tables.owed.owe(task.id, 'detail', now)
+        }
+        writeFacts(db, { summary_sweep: next ?? undefined } as Facts, now)
+        return next
+      })
+    },
+  }
+}

@@ -1,0 +1,180 @@
+// Which listed items are compared with their details: the newest and the oldest, an open one, the longest, one of every
+// rare shape, and some by chance. Keeps their rows as a walk passes; what the comparison shows is judged elsewhere.
+import { isObject, parseExact } from '../json.ts'
+import { filledColumns, rowOf, stringBytes } from '../mirror/row-bytes.ts'
+import { TASK_COLUMNS } from '../mirror/shape.ts'
+import type { WalkKind } from '../mirror/walks.ts'
+import type { ListedTask } from './intake.ts'
+
+export interface SampledItem {
+  id: string
+  /** Its index in the list when it was met. */
+  place: number
+  isFinal: boolean
+  /** Its encoded row. */
+  bytes: Buffer
+}
+
+export interface SampleRequest {
+  /** Items of a full walk; 0: none. */
+  full: number
+  /** New or changed items of any walk, final and open ones. */
+  newFinal: number
+  newOpen: number
+  /** Of the choice by chance, 32 bits. */
+  seed: number
+}
+
+const NOTHING: SampleRequest = { full: 0, newFinal: 0, newOpen: 0, seed: 1 }
+/** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
+const MOST_BY_CHANCE = 16
+const MOST_SHAPES = 12
+const LONGEST_ITEM = 4_194_304
+/** A shape that fewer of the items have than this share is rare. */
+const RARE = 0.1
+/** Members of `extra` are told apart up to this length of its text. */
+const LONGEST_EXTRA = 2_000
+const WINDOWS_PER_ITEM = 10
+const RESULT_BODY = TASK_COLUMNS.indexOf('result_body')
+const DATA_BODY = TASK_COLUMNS.indexOf('data_body')
+const EXTRA = TASK_COLUMNS.indexOf('extra')
+
+/** What one full walk has shown so far. */
+interface Passed {
+  items: number
+  windows: number
+  first: SampledItem | null
+  last: SampledItem | null
+  open: SampledItem | null
+  longest: Map<number, { length: number; item: SampledItem }>
+  shapes: Map<string, { count: number; item: SampledItem }>
+  byChance: SampledItem[]
+}
+
+const nothingPassed = (): Passed => ({
+  items: 0,
+  windows: 0,
+  first: null,
+  last: null,
+  open: null,
+  longest: new Map(),
+  shapes: new Map(),
+  byChance: [],
+})
+
+export class FormSample {
+  #request = NOTHING
+  #walkId: number | null = null
+  #kind: WalkKind | null = null
+  #passed = nothingPassed()
+  #news: SampledItem[] = []
+  /** The last final item of the window that is being taken in: its bytes are valid until then. */
+  #lastInWindow: SampledItem | null = null
+  #state = 1
+
+  begin(request: SampleRequest): void {
+    this.#request = request
+    this.#state = request.seed | 0
+  }
+
+  /** A window of a walk begins; null: of none. */
+  enter(walkId: number | null, kindOf: (walkId: number) => WalkKind | null): void {
+    if (walkId !== this.#walkId) {
+      this.#kind = walkId === null ? null : kindOf(walkId)
+      // Where several full walks are made, the last one counts.
+      if (this.#isFull()) this.#passed = nothingPassed()
+      this.#walkId = walkId
+    }
+    this.#passed.windows += 1
+  }
+
+  offer(listed: ListedTask, place: number, isNews: boolean): void {
+    const { newFinal, newOpen } = this.#request
+    if (listed.bytes.length > LONGEST_ITEM) return
+    if (this.#isFull()) this.#pass(listed, place)
+    else if (isNews && this.#kind !== 'range' && newFinal + newOpen > 0) {
+      const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
+      if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
+    }
+  }
+
+  /** The window's bytes are about to be given up. */
+  leave(): void {
+    if (this.#lastInWindow !== null)
+      this.#passed.last = { ...this.#lastInWindow, bytes: Buffer.from(this.#lastInWindow.bytes) }
+    this.#lastInWindow = null
+  }
+
+  /** What is to be compared, each task once; nothing is kept afterwards. */
+  take(): SampledItem[] {
+    const { first, last, open, longest, shapes, byChance, items, windows } = this.#passed
+    const rare = [...shapes.values()]
+      .filter(({ count }) => count < items * RARE)
+      .sort((a, b) => a.count - b.count)
+      .map(({ item }) => item)
+    const most =
+      this.#request.full === 0
+        ? 0
+        : Math.min(MOST_BY_CHANCE, this.#request.full + Math.floor(windows / WINDOWS_PER_ITEM))
+    const [body, data] = [longest.get(RESULT_BODY)?.item, longest.get(DATA_BODY)?.item]
+    const wanted = [body, rare[0], open, last, first, byChance[0], data, ...rare.slice(1, 4), ...byChance.slice(1)]
+    const chosen = new Map<string, SampledItem>()
+    for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
+    for (const item of this.#news) chosen.set(item.id, chosen.get(item.id) ?? item)
+    this.#passed = nothingPassed()
+    this.#news = []
+    this.#request = NOTHING
+    this.#kind = null
+    this.#walkId = null
+    return [...chosen.values()]
+  }
+
+  #isFull(): boolean {
+    return this.#request.full > 0 && this.#kind === 'full'
+  }
+
+  #pass(listed: ListedTask, place: number): void {
+    const passed = this.#passed
+    passed.items += 1
+    if (listed.final) {
+      passed.first ??= itemOf(listed, place)
+      this.#lastInWindow = { id: listed.id, place, isFinal: true, bytes: listed.bytes }
+    } else passed.open ??= itemOf(listed, place)
+    for (const column of [RESULT_BODY, DATA_BODY]) {
+      const length = stringBytes(listed.bytes, column)
+      if (length > (passed.longest.get(column)?.length ?? 0))
+        passed.longest.set(column, { length, item: itemOf(listed, place) })
+    }
+    const shape = shapeOf(listed)
+    const known = passed.shapes.get(shape)
+    if (known !== undefined) known.count += 1
+    else if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: itemOf(listed, place) })
+    if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(itemOf(listed, place))
+    else {
+      const at = Math.floor(this.#chance() * passed.items)
+      if (at < MOST_BY_CHANCE) passed.byChance[at] = itemOf(listed, place)
+    }
+  }
+
+  /** 0 to 1; mulberry32. */
+  #chance(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+function itemOf(listed: ListedTask, place: number): SampledItem {
+  return { id: listed.id, place, isFinal: listed.final, bytes: Buffer.from(listed.bytes) }
+}
+
+/** Which columns it fills, and the names in `extra` with what is true or false among them: `"truncated":true` for one. */
+function shapeOf({ bytes }: ListedTask): string {
+  const filled = filledColumns(bytes)
+  const length = stringBytes(bytes, EXTRA)
+  if (length === 0 || length > LONGEST_EXTRA) return String(filled)
+  const extra = parseExact(rowOf(bytes).extra as string)
+  if (!isObject(extra)) return String(filled)
+  return `${filled} ${Object.entries(extra).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))}`
+}

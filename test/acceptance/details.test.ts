@@ -1,0 +1,242 @@
+// Issue 12: lists that show less than details, results that come late, details that lag behind the list, and fields that
+// differ without meaning anything.
+import { describe, expect, test } from 'vitest'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, type Stage } from './stage.ts'
+
+const detailsOf = ({ asked }: Awaited<ReturnType<Stage['sync']>>) =>
+  asked.filter(({ operation }) => operation === 'get').length
+const statusOf = async (stage: Stage) => JSON.parse((await stage.runHere(['status', '--json'])).stdout)
+/** Details that failed before are due at once. */
+async function makeDue(stage: Stage): Promise<void> {
+  const { default: Database } = await import('better-sqlite3')
+  const db = new Database(stage.mirrorPath)
+  db.exec("UPDATE open_checks SET next_check_at = 0 WHERE reason = 'detail'")
+  db.close()
+}
+
+describe.concurrent('a list that is a summary', () => {
+  const CASES: [Partial<SimulatorOptions>, string[]][] = [
+    [{ listOmits: ['result.body'] }, ['result.body']],
+    [{ listOmits: ['data.body', 'result.header'], order: 'created_asc' }, ['data.body', 'result.header']],
+    [{ listOmits: ['result.header.x-request-id'], order: 'id_asc' }, ['result.header.x-request-id']],
+    [{ listOmits: ['accuracy'], openFraction: 0.2 }, ['accuracy']],
+    [{ listCarries: 'noResult', listOmits: ['data.url'] }, ['data.url', 'result']],
+  ]
+  test.for(CASES)(
+    '%j: every task is whole when the run ends with 0, and a quiet run asks for no detail',
+    async ([options, fields]) => {
+      await using stage = await makeStage({ tasks: 60, openFraction: 0, oddities: 0.2, ...options })
+      const first = await stage.sync('--full')
+      expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+      await expectExactCopy(stage)
+      const { forms } = await statusOf(stage)
+      expect(forms.summary.map(({ field }: { field: string }) => field).sort()).toEqual(fields)
+      const quiet = await stage.sync()
+      expect({ code: quiet.code }).toEqual({ code: 0 })
+      if (options.openFraction === undefined) expect(detailsOf(quiet)).toBe(0)
+      const full = await stage.sync('--full')
+      expect({ code: full.code, updated: full.summary.updated }).toEqual({ code: 0, updated: 0 })
+      // The sample, and again for those that differ from the list.
+      if (options.openFraction === undefined) expect(detailsOf(full)).toBeLessThanOrEqual(12)
+      // New ones are whole at once.
+      stage.simulator.account.insert(5, { openShare: 0 })
+      const next = await stage.sync()
+      expect(next.code).toBe(0)
+      await expectExactCopy(stage)
+    },
+  )
+
+  test('as long as details are owed the run ends with 3, its walk complete', async () => {
+    await using stage = await makeStage({ tasks: 60, openFraction: 0, listOmits: ['result.body'] })
+    let asked = 0
+    stage.simulator.setFaults(({ operation }) => {
+      if (operation === 'get') asked += 1
+      return operation === 'get' && asked > 20 ? { status: 500 } : null
+    })
+    const first = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })
+    expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 3, verdict: 'complete' })
+    expect(first.stderr).toContain('still owe a detail')
+    stage.simulator.setFaults(undefined)
+    const next = await stage.sync()
+    expect(next.code).toBe(0)
+    await expectExactCopy(stage)
+  })
+
+  test.for(['cut', 'omit', 'mark'] as const)(
+    'only of what is long (%s): found, and few others are asked for',
+    async (how) => {
+      await using stage = await makeStage({
+        tasks: 1500,
+        openFraction: 0,
+        taskBytes: 1200,
+        listBodyBytes: 3000,
+        listLongBodies: how,
+      })
+      const { account } = stage.simulator
+      const long = account.ids().filter((id) => {
+        const { data, result } = JSON.parse(account.get(id) as string)
+        const bytes = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body)).length
+        return bytes(data.body) > 3000 || bytes(result.body) > 3000
+      }).length
+      expect(long).toBeGreaterThan(5)
+      const first = await stage.sync()
+      expect(first.code).toBe(0)
+      await expectExactCopy(stage)
+      expect(detailsOf(first)).toBeGreaterThanOrEqual(long)
+      expect(detailsOf(first)).toBeLessThan(500)
+    },
+  )
+
+  test('becomes one later: nothing that is stored is cut or emptied', async () => {
+    await using stage = await makeStage({ tasks: 60, openFraction: 0, spanDays: 5 })
+    await stage.sync()
+    const { account } = stage.simulator
+    for (const id of account.ids()) {
+      const text = account.get(id) as string
+      const task = JSON.parse(text)
+      task.result.body = JSON.stringify(task.result.body).slice(0, 20)
+      account.replaceText(id, JSON.stringify(task), text)
+    }
+    const full = await stage.sync('--full')
+    expect({ code: full.code, updated: full.summary.updated }).toEqual({ code: 0, updated: 0 })
+    await expectExactCopy(stage)
+    expect((await stage.sync('--full')).summary.details).toBeLessThanOrEqual(6)
+  })
+})
+
+test('a final task without a result stays owed until it has one', async () => {
+  await using stage = await makeStage({ tasks: 30, openFraction: 0, resultAfterReads: 3 })
+  const codes: number[] = []
+  for (let run = 0; run < 4 && codes.at(-1) !== 0; run += 1) {
+    codes.push((await stage.sync()).code as number)
+    expect((await statusOf(stage)).owed.details > 0).toBe(codes.at(-1) === 3)
+    await makeDue(stage)
+  }
+  expect(codes.slice(0, 2)).toEqual([3, 3])
+  expect(codes.at(-1)).toBe(0)
+  await expectExactCopy(stage)
+})
+
+test('one that never has a result is asked for more and more rarely, and alarms for a day', async () => {
+  await using stage = await makeStage({ tasks: 10, openFraction: 0 })
+  const { account } = stage.simulator
+  const id = account.idAt(3)
+  const { result: _, ...rest } = JSON.parse(account.get(id) as string)
+  account.replaceText(id, JSON.stringify(rest))
+  expect((await stage.sync()).code).toBe(3)
+  expect(detailsOf(await stage.sync())).toBe(1)
+  const third = await stage.sync()
+  expect({ code: third.code, details: detailsOf(third) }).toEqual({ code: 3, details: 0 })
+  const { default: Database } = await import('better-sqlite3')
+  const db = new Database(stage.mirrorPath)
+  db.exec('UPDATE open_checks SET owed_at = owed_at - 90000000, attempts = 5')
+  db.close()
+  expect((await stage.sync()).code).toBe(0)
+  const { owed } = await statusOf(stage)
+  expect(owed).toMatchObject({ details: 1, withoutResult: 1 })
+  expect((await stage.runHere(['status'])).stdout).toContain('1 final task without a result')
+})
+
+describe.concurrent('details that lag behind the list', () => {
+  test.for(['id_asc', 'created_desc', 'created_asc'] as const)(
+    'are not believed, %s: DONE stays DONE, and is whole in the end',
+    async (order) => {
+      await using stage = await makeStage({
+        tasks: 40,
+        order,
+        openFraction: 0.5,
+        listCarries: 'noResult',
+        detailLag: 60,
+      })
+      await stage.sync()
+      stage.simulator.account.finish(10)
+      const behind = await stage.sync('--full')
+      const open = () => stage.value<number>("SELECT count(*) FROM tasks WHERE system_status NOT IN ('DONE', 'FAILED')")
+      const owed = () => stage.value<number>("SELECT count(*) FROM open_checks WHERE reason = 'detail'")
+      expect(behind.code === 3).toBe(owed() > 0)
+      for (let run = 0; run < 8 && owed() > 0; run += 1) {
+        await makeDue(stage)
+        await stage.sync('--full')
+      }
+      expect(owed()).toBe(0)
+      expect(open()).toBe(stage.simulator.account.openCount)
+      expect((await stage.sync('--full')).code).toBe(0)
+      await expectExactCopy(stage)
+    },
+  )
+})
+
+describe.concurrent('what differs without meaning anything owes nothing for ever', () => {
+  /** What is changed in the form that an answer shows; `n` grows with every request. */
+  type Show = (task: Record<string, unknown>, n: number) => void
+  const as =
+    (members: (n: number) => Record<string, unknown>): Show =>
+    (task, n) =>
+      void Object.assign(task, members(n))
+  const asItIs: Show = () => undefined
+  const bodiless = ({ result }: Record<string, unknown>): void => void Reflect.deleteProperty(result as object, 'body')
+
+  async function run(list: Show, detail: Show): Promise<Stage> {
+    const stage = await makeStage({ tasks: 40, openFraction: 0 })
+    const { account } = stage.simulator
+    const texts = new Map(account.ids().map((id) => [id, account.get(id) as string]))
+    const shown = (text: string, show: Show, n: number): string => {
+      const task = JSON.parse(text)
+      show(task, n)
+      return JSON.stringify(task)
+    }
+    stage.simulator.onBeforeRequest(({ n }) => {
+      for (const [id, text] of texts) account.replaceText(id, shown(text, list, n), shown(text, detail, n))
+    })
+    return stage
+  }
+
+  test.for<[string, Show, Show]>([
+    ['the detail has less', as(() => ({ tags: ['a'] })), asItIs],
+    ['a moment of reading in both', as((n) => ({ servedAt: n })), as((n) => ({ servedAt: n }))],
+    ['a counter of the list', as((n) => ({ views: n })), asItIs],
+    ['a moment of reading in the detail alone', asItIs, as((n) => ({ servedAt: `${n}` }))],
+    ['another form of a value', as(() => ({ link: '/a/b' })), as(() => ({ link: 'https://x/a/b?long' }))],
+    ['a null', as(() => ({ note: null })), asItIs],
+    [
+      'a summary with a counter',
+      (task, n) => {
+        bodiless(task)
+        task.views = n
+      },
+      as((n) => ({ servedAt: n })),
+    ],
+  ])('%s', async ([, list, detail]) => {
+    await using stage = await run(list, detail)
+    expect((await stage.sync()).code).toBe(0)
+    for (let round = 0; round < 2; round += 1) {
+      const again = await stage.sync('--full')
+      expect(again.code).toBe(0)
+      expect(detailsOf(again)).toBeLessThanOrEqual(14)
+    }
+  })
+
+  test('numbers spelled otherwise', async () => {
+    await using stage = await makeStage({ tasks: 30, openFraction: 0 })
+    const { account } = stage.simulator
+    for (const id of account.ids()) {
+      const text = account.get(id) as string
+      account.replaceText(id, text.replace(/"timeframe":(\d+)/, '"timeframe":$1.0'), text)
+    }
+    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.sync('--full')).code).toBe(0)
+    expect((await statusOf(stage)).forms.summary).toEqual([])
+  })
+
+  test('fields that only the list has are kept', async () => {
+    await using stage = await run((task) => {
+      bodiless(task)
+      task.tags = ['a']
+    }, asItIs)
+    expect((await stage.sync()).code).toBe(0)
+    const rows = stage.rows<{ extra: string; body: string | null }>('SELECT extra, result_body AS body FROM tasks')
+    expect(rows.filter(({ extra, body }) => extra !== '{"tags":["a"]}' || body === null)).toEqual([])
+  })
+})

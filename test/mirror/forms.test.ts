@@ -1,0 +1,204 @@
+// List and detail of a task compared: what a sample teaches, whom it owes a detail of, and which detail settles that.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseExact } from '../../src/json.ts'
+import { compareForms, pathText } from '../../src/mirror/differences.ts'
+import { canHaveMore, type Forms, judgeSample, NO_FORMS, standingOf, withOnlyListed } from '../../src/mirror/forms.ts'
+import type { JsonValue, Task } from '../../src/task.ts'
+
+const task = (members: Record<string, unknown>) => parseExact(JSON.stringify({ id: 'a', ...members })) as Task
+const text = (json: string) => parseExact(json) as Task
+
+describe('comparing two forms', () => {
+  test.each([
+    ['{"id":"a"}', '{"id":"a","result":{"body":1}}', ['absent result']],
+    ['{"id":"a","result":null}', '{"id":"a","result":{"body":1}}', ['absent result']],
+    ['{"id":"a","r":{"b":{"c":{"d":1}}}}', '{"id":"a","r":{"b":{"c":{"d":1,"e":2}}}}', ['absent r.b.c.e']],
+    ['{"id":"a","s":"abc"}', '{"id":"a","s":"abcd"}', ['cut s']],
+    ['{"id":"a","s":"abc…"}', '{"id":"a","s":"abcdefgh"}', ['cut s']],
+    ['{"id":"a","s":"abc..."}', '{"id":"a","s":"abcd"}', ['cut s']],
+    ['{"id":"a","s":""}', '{"id":"a","s":"abcd"}', ['cut s']],
+    ['{"id":"a","s":"{\\"b\\":"}', '{"id":"a","s":{"b":1}}', ['cut s']],
+    ['{"id":"a","s":[1,2]}', '{"id":"a","s":[1,2,3]}', ['cut s']],
+    ['{"id":"a","s":[{"x":1},{"x":1}]}', '{"id":"a","s":[{"x":1,"y":2},{"x":1,"y":2}]}', ['absent s[].y']],
+    ['{"id":"a","s":"xyz"}', '{"id":"a","s":"abcd"}', ['changed s, shorter']],
+    ['{"id":"a","s":"wxyz"}', '{"id":"a","s":"abcd"}', ['changed s']],
+    ['{"id":"a","n":1.0}', '{"id":"a","n":1}', ['spelled n']],
+    ['{"id":"a","n":1e3}', '{"id":"a","n":1000}', ['spelled n']],
+    ['{"id":"a","n":0.10}', '{"id":"a","n":1e-1}', ['spelled n']],
+    ['{"id":"a","n":-0}', '{"id":"a","n":0}', ['spelled n']],
+    ['{"id":"a","n":12345678901234567890}', '{"id":"a","n":12345678901234567891}', ['changed n']],
+    ['{"id":"a","x":1}', '{"id":"a"}', ['extra x']],
+    ['{"id":"a","x":null}', '{"id":"a"}', ['extra-null x']],
+    ['{"id":"a","h":{"b":1,"a":2}}', '{"h":{"a":2,"b":1},"id":"a"}', []],
+    ['{"id":"a","__proto__":{"x":1}}', '{"id":"a","__proto__":{"x":1,"y":2}}', ['absent __proto__.y']],
+  ])('%s and %s: %j', (part, whole, expected) => {
+    const found = compareForms(text(part), text(whole))
+    expect(
+      found.map(({ kind, path, isShorter }) => `${kind} ${pathText(path)}${isShorter ? ', shorter' : ''}`),
+    ).toEqual(expected)
+  })
+
+  test('many differences below one member count as one, and so do deep ones', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${index}`, index]))
+    expect(compareForms(task({ result: { body: {} } }), task({ result: { body: many } }))).toMatchObject([
+      { path: ['result', 'body'], kind: 'cut' },
+    ])
+    const deep = (value: JsonValue) => Array.from({ length: 400 }).reduce<JsonValue>((inner) => ({ x: inner }), value)
+    const [only, ...others] = compareForms(task({ deep: deep(1) }), task({ deep: deep(2) }))
+    expect(others).toEqual([])
+    expect(only?.path.length).toBeLessThan(10)
+  })
+
+  test('two forms are without a difference where and only where they are JSON-equal', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        const [left, right] = [task({ x: a }), task({ x: b })]
+        expect(compareForms(left, text(JSON.stringify(left)))).toEqual([])
+        const isSame = compareForms(left, right).length === 0
+        if (isSame) expect(compareForms(right, left)).toEqual([])
+        else expect(JSON.stringify(left)).not.toBe(JSON.stringify(right))
+      }),
+    )
+  })
+})
+
+const DONE = { systemStatus: 'DONE', completedAt: 5 }
+const sampled = (listed: object[], details: object[], isFinal = true) => ({
+  isFinal,
+  listed: listed.map((form) => task({ ...(isFinal ? DONE : { systemStatus: 'PENDING' }), ...form })),
+  details: details.map((form) => task({ ...(isFinal ? DONE : { systemStatus: 'PENDING' }), ...form })),
+})
+const twice = (form: object): object[] => [form, form]
+const learned = (sample: Parameters<typeof judgeSample>[0], before: Forms = NO_FORMS) => {
+  const { forms } = judgeSample(sample, before)
+  return [
+    ...forms.summary.map(({ path, how, open, from }) => `${how} ${pathText(path)}${open ? ', open too' : ''} ${from}`),
+    ...forms.uneven.map(({ path, how }) => `${how} ${pathText(path)}`),
+  ]
+}
+const OPEN = sampled([{}], [{}], false)
+
+describe('what a sample teaches', () => {
+  test.each<[string, Parameters<typeof judgeSample>[0], string[]]>([
+    ['equal forms: nothing', [sampled([{ x: 1 }], [{ x: 1 }])], []],
+    ['more in a detail, seen twice', [OPEN, sampled(twice({}), twice({ x: 1 }))], ['absent x 0']],
+    ['not where it was seen once', [OPEN, sampled([{}], [{ x: 1 }])], []],
+    ['nor where it came between two reads', [OPEN, sampled([{}, { x: 1 }], [{ x: 1 }, { x: 1 }])], []],
+    ['nor where the status differs', [OPEN, sampled(twice({}), twice({ x: 1, systemStatus: 'FAILED' }))], []],
+    ['nor where it ended later', [OPEN, sampled(twice({}), twice({ x: 1, completedAt: 9 }))], []],
+    ['of open tasks, too', [sampled(twice({}), twice({ x: 1 }), false)], ['absent x, open too 0']],
+    ['of open tasks where none was seen', [sampled(twice({}), twice({ x: 1 }))], ['absent x, open too 0']],
+    ['but no result of them', [sampled(twice({}), twice({ result: 1 }))], ['absent result 0']],
+    ['a cut, from any length', [OPEN, sampled(twice({ x: 'ab' }), twice({ x: 'abcd' }))], ['cut x 0']],
+    [
+      'a cut from a length on, where shorter ones are whole',
+      [
+        OPEN,
+        sampled(twice({ x: 'a'.repeat(100) }), twice({ x: 'a'.repeat(500) })),
+        sampled([{ x: 'ab' }], [{ x: 'ab' }]),
+        sampled([{ x: 'abc' }], [{ x: 'abc' }]),
+      ],
+      ['cut x 50'],
+    ],
+    [
+      'cuts of many lengths are no limit',
+      [
+        OPEN,
+        sampled(twice({ x: 'a'.repeat(100) }), twice({ x: 'a'.repeat(500) })),
+        sampled(twice({ x: 'a'.repeat(10) }), twice({ x: 'a'.repeat(50) })),
+        sampled([{ x: 'ab' }], [{ x: 'ab' }]),
+        sampled([{ x: 'abc' }], [{ x: 'abc' }]),
+      ],
+      ['cut x 0'],
+    ],
+    [
+      'a moment of reading is no rule for one task, and one for two',
+      [OPEN, ...[1, 2].map((n) => sampled([{}, {}], [{ at: n }, { at: n + 5 }]))],
+      ['volatile at'],
+    ],
+    ['one that moved once', [OPEN, sampled([{}, {}], [{ at: 1 }, { at: 2 }])], []],
+    ['a field of the list alone', [OPEN, sampled(twice({ tag: 1 }), twice({}))], ['only-listed tag']],
+    [
+      'a word about the cut is none of the task',
+      [OPEN, sampled(twice({ x: 'a', truncated: true }), twice({ x: 'abc' }))],
+      ['cut x 0', 'differs truncated'],
+    ],
+    [
+      'a shorter text counts as cut',
+      [OPEN, sampled(twice({ accuracy: 'HOUR' }), twice({ accuracy: 'MINUTE' }))],
+      ['cut accuracy 0'],
+    ],
+    ['a null says nothing', [OPEN, sampled(twice({ x: null }), twice({}))], []],
+  ])('%s', (_, sample, expected) => {
+    expect(learned(sample)).toEqual(expected)
+  })
+
+  test('what is known stays, and there is never more of it than a few fields', () => {
+    const many = (from: number) => Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${from + n}`, 1]))
+    const before = judgeSample([sampled(twice({ h: {} }), twice({ h: many(0) }))], NO_FORMS).forms
+    const after = judgeSample([sampled(twice({ h: {} }), twice({ h: many(20) }))], before).forms
+    expect(before.summary).toHaveLength(9)
+    expect(after.summary).toEqual([{ path: ['h'], how: 'cut', open: true, from: 0 }])
+    expect(canHaveMore(task({ h: { k1: 1 } }), true, after)).toBe(true)
+  })
+})
+
+describe('who can have more in its detail', () => {
+  const forms = (path: string[], how: 'absent' | 'cut', open = false, from = 0): Forms => ({
+    summary: [{ path, how, open, from }],
+    uneven: [],
+  })
+  test.each<[string, object, Forms, boolean, boolean]>([
+    ['lacks the field', { result: {} }, forms(['result', 'body'], 'absent'), true, true],
+    ['has it', { result: { body: 1 } }, forms(['result', 'body'], 'absent'), true, false],
+    ['lacks what it would be in', {}, forms(['result', 'body'], 'absent'), true, false],
+    ['is open', { result: {} }, forms(['result', 'body'], 'absent'), false, false],
+    ['is open, and open ones lack it too', {}, forms(['note'], 'absent', true), false, true],
+    ['is long enough to be cut', { s: 'x'.repeat(60) }, forms(['s'], 'cut', false, 50), true, true],
+    ['is too short for that', { s: 'x' }, forms(['s'], 'cut', false, 50), true, false],
+    ['has text in place of an object', { result: '{"bo' }, forms(['result', 'body'], 'absent'), true, true],
+    ['lacks it in an element', { s: [{ y: 1 }, {}] }, forms(['s', '[]', 'y'], 'absent'), true, true],
+  ])('one that %s', (_, listed, known, isFinal, expected) => {
+    expect(canHaveMore(task(listed as Record<string, unknown>), isFinal, known)).toBe(expected)
+  })
+})
+
+describe('a detail beside what the list showed', () => {
+  const isFinal = (form: Task) => form.systemStatus === 'DONE'
+  const uneven: Forms = { summary: [], uneven: [{ path: ['at'], how: 'volatile' }] }
+  const cut: Forms = { summary: [{ path: ['s'], how: 'cut', open: false, from: 0 }], uneven: [] }
+  test.each<[string, object, object, object | null, Forms, string]>([
+    ['has more', { ...DONE }, { ...DONE, result: 1 }, null, NO_FORMS, 'agrees'],
+    ['spells a number otherwise', { ...DONE, n: 1 }, { ...DONE, n: 1 }, null, NO_FORMS, 'agrees'],
+    ['is still open', { ...DONE }, { systemStatus: 'PENDING' }, null, NO_FORMS, 'older'],
+    ['is done already', { systemStatus: 'PENDING' }, { ...DONE }, null, NO_FORMS, 'newer'],
+    ['ended earlier', { ...DONE }, { ...DONE, completedAt: 4 }, null, NO_FORMS, 'older'],
+    ['ended later', { ...DONE }, { ...DONE, completedAt: 6 }, null, NO_FORMS, 'newer'],
+    ['is what the mirror had before', { ...DONE, x: 2 }, { ...DONE, x: 1 }, { ...DONE, x: 1 }, NO_FORMS, 'older'],
+    ['is another state', { ...DONE, x: 2 }, { ...DONE, x: 3 }, { ...DONE, x: 1 }, NO_FORMS, 'unclear'],
+    ['differs in what always does', { ...DONE, at: 1 }, { ...DONE, at: 2 }, null, uneven, 'agrees'],
+    [
+      'is longer where the list cuts',
+      { ...DONE, s: 'yes, but' },
+      { ...DONE, s: 'no, for good reasons' },
+      null,
+      cut,
+      'agrees',
+    ],
+    ['lacks a null', { ...DONE, x: null }, { ...DONE }, null, NO_FORMS, 'agrees'],
+    ['is open in another way', { systemStatus: 'PENDING' }, { systemStatus: 'RUNNING' }, null, NO_FORMS, 'newer'],
+  ])('that %s', (_, listed, detail, before, forms, expected) => {
+    const [shown, single] = [task(listed as never), task(detail as never)]
+    expect(standingOf(single, shown, before === null ? null : task(before as never), forms, isFinal)).toBe(expected)
+  })
+
+  test('keeps what only the list has of any task, and nothing else of it', () => {
+    const forms: Forms = { summary: [], uneven: [{ path: ['a', '__proto__'], how: 'only-listed' }] }
+    const listed = text('{"id":"a","a":{"__proto__":5,"b":1},"c":1}')
+    expect(JSON.stringify(withOnlyListed(text('{"id":"a","a":{"d":2}}'), listed, forms))).toBe(
+      '{"id":"a","a":{"d":2,"__proto__":5}}',
+    )
+    expect(JSON.stringify(withOnlyListed(text('{"id":"a","a":3}'), listed, forms))).toBe('{"id":"a","a":3}')
+  })
+})

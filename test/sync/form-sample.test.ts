@@ -1,0 +1,67 @@
+// Which listed items are compared with their details.
+import { expect, test } from 'vitest'
+import { FormSample, type SampleRequest } from '../../src/sync/form-sample.ts'
+import { prepareTask } from '../../src/sync/prepare.ts'
+import type { Task } from '../../src/task.ts'
+
+const DONE = new Set(['DONE'])
+const done = (n: number, more: object = {}) =>
+  ({ id: `t${n}`, systemStatus: 'DONE', data: { body: '' }, result: { body: 'short' }, ...more }) as Task
+const open = (n: number) => ({ id: `t${n}`, systemStatus: 'PENDING', data: {} }) as Task
+
+/** What is chosen of a walk over `tasks` in windows of ten; `news`: those that the mirror did not have. */
+function chosen(
+  tasks: Task[],
+  request: Partial<SampleRequest>,
+  kind: 'full' | 'head' | 'range' = 'full',
+  news = false,
+) {
+  const sample = new FormSample()
+  sample.begin({ full: 0, newFinal: 0, newOpen: 0, seed: 5, ...request })
+  for (let skip = 0; skip < tasks.length; skip += 10) {
+    sample.enter(1, () => kind)
+    for (const [index, task] of tasks.slice(skip, skip + 10).entries())
+      sample.offer(prepareTask(task, DONE), skip + index, news)
+    sample.leave()
+  }
+  return sample.take().map(({ id }) => id)
+}
+
+const LIST = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? open(n) : done(n)))
+const withItem = (at: number, task: Task) => LIST.with(at, task)
+
+test('the first and the last final task, an open one, and some by chance', () => {
+  const ids = chosen(LIST, { full: 6 })
+  expect(ids).toEqual(expect.arrayContaining(['t0', 't198', 't3']))
+  // One more for every ten windows.
+  expect(ids).toHaveLength(8)
+  expect(new Set(ids).size).toBe(8)
+  expect(chosen(LIST, { full: 6 })).toEqual(ids)
+  expect(chosen(LIST, { full: 6, seed: 6 })).not.toEqual(ids)
+})
+
+test.each<[string, Task]>([
+  ['the longest body', done(77, { result: { body: 'x'.repeat(40) } })],
+  ['a task without a body among others that have one', done(77, { result: { statusCode: 200 } })],
+  ['a task with a mark', done(77, { truncated: true })],
+])('%s, wherever it stands', (_, task) => {
+  const marked = 'truncated' in task ? LIST.map((each) => ({ ...each, truncated: false })) : LIST
+  expect(chosen((marked as Task[]).with(77, task), { full: 6 })).toContain('t77')
+})
+
+test('each task once, and all of them where there are few', () => {
+  expect(chosen([done(1), done(2)], { full: 6 }).toSorted()).toEqual(['t1', 't2'])
+  expect(chosen([], { full: 6 })).toEqual([])
+})
+
+test('nothing of a full walk where none is due, and of other walks only what is new to the mirror', () => {
+  expect(chosen(LIST, {})).toEqual([])
+  expect(chosen(LIST, { full: 6 }, 'head')).toEqual([])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', true)).toEqual(['t0', 't1', 't3'])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', false)).toEqual([])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'range', true)).toEqual([])
+})
+
+test('an item too long to be kept is left out', () => {
+  expect(chosen(withItem(0, done(0, { result: { body: 'x'.repeat(5_000_000) } })), { full: 6 })).not.toContain('t0')
+})
