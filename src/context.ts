@@ -90,9 +90,9 @@ export async function createContext(
     random: Math.random,
     config,
     async filesInUse() {
-      return [(await config()).file, env.TASK_MIRROR_API_KEY_FILE].filter(
-        (file) => file != null && file !== '',
-      ) as string[]
+      const loaded = await config()
+      const named = [loaded.file, env.TASK_MIRROR_API_KEY_FILE, loaded.config.schedule.tokenFile]
+      return named.filter((file): file is string => typeof file === 'string' && file !== '')
     },
     async apiKey() {
       const { readApiKey } = await import('./config/api-key.ts')

@@ -75,6 +75,7 @@ test('tells what it published, and the mirror has a row about it', async () => {
     notRemoved: null,
     recorded: true,
     notRecorded: null,
+    notLimited: null,
     readerGone: false,
     durationMs: 0,
   })

@@ -66,8 +66,11 @@ test('every command with an output refuses them with exit 2 and changes no byte'
   using scratch = makeScratch()
   using placed = furnish(scratch)
   const { mirror, config, key } = placed
+  const token = scratch.path('token')
+  writeFileSync(token, 'hunter3', { mode: 0o600 })
   const before = hashes(scratch.dir)
   const outs = [
+    token,
     mirror,
     `${mirror}-wal`,
     scratch.path('linked', 'mirror.sqlite.lock'),
@@ -79,6 +82,7 @@ test('every command with an output refuses them with exit 2 and changes no byte'
     for (const command of [['export', '--format', 'ndjson'], ['copy'], ['report']]) {
       const { code, stderr } = await runHere([...command, '--out', out], {
         ...{ TASK_MIRROR_DB: mirror, TASK_MIRROR_CONFIG: config, TASK_MIRROR_API_KEY_FILE: key },
+        TASK_MIRROR_SCHEDULE_TOKEN_FILE: token,
       })
       expect({ command, out, code }).toEqual({ command, out, code: 2 })
       expect(stderr).toContain('is the mirror itself, or its WAL')
