@@ -97,7 +97,6 @@ async function publish(
         ? await publishFile(place, cut, both, content, options, startedAt)
         : await publishDataset({
             store,
-            latest: latest ?? null,
             target,
             snapshotId,
             cut,

@@ -79,6 +79,15 @@ export function folderStore(path: string, { fileMode, pid, inUse }: FolderOption
     }
   }
 
+  async function read(name: string): Promise<Buffer | null> {
+    try {
+      return await readFile(join(place, name))
+    } catch (error) {
+      if (isMissing(error)) return null
+      throw explainSnapshot(join(place, name), error)
+    }
+  }
+
   return {
     place,
     makeReady: (now) =>
@@ -99,15 +108,9 @@ export function folderStore(path: string, { fileMode, pid, inUse }: FolderOption
         await clearLeftOvers(place, now)
       }),
     begin,
-    async read(name) {
-      try {
-        return await readFile(join(place, name))
-      } catch (error) {
-        if (isMissing(error)) return null
-        throw explainSnapshot(join(place, name), error)
-      }
-    },
-    async replace(name, bytes) {
+    read,
+    async update(name, next) {
+      const bytes = next(await read(name))
       const draft = await openDraft(join(place, name), { mode: fileMode, pid, random: random(), now: 0, inUse })
       try {
         await draft.write(bytes)

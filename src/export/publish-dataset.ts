@@ -15,8 +15,6 @@ export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows
 
 export interface DatasetJob {
   store: Store
-  /** What `latest.json` said before; null where there was none. */
-  latest: Latest | null
   target: Target
   snapshotId: string
   cut: CutReader
@@ -65,7 +63,7 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
       bytes,
       publishedAt,
     }
-    await store.replace(LATEST, jsonBytes(latestAfter(job.latest, kind, entry)))
+    await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
     const path = `${store.place}/${snapshotId}`
     return { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes, sha256: null, readerGone: false }
   } catch (error) {
@@ -77,7 +75,10 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
 
 /** What `latest.json` of a destination says; null where there is none. Throws `snapshot-damaged`. */
 export async function readLatest(store: Store): Promise<Latest | null> {
-  const bytes = await store.read(LATEST)
+  return latestOf(store, await store.read(LATEST))
+}
+
+function latestOf(store: Store, bytes: Buffer | null): Latest | null {
   return bytes === null ? null : parseLatest(bytes, `${store.place}/${LATEST}`)
 }
 

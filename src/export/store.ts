@@ -10,8 +10,11 @@ export interface Store {
   begin(snapshotId: string): Promise<Publication>
   /** The bytes of a small file below the destination; null where there is none. */
   read(name: string): Promise<Buffer | null>
-  /** Puts a small file below the destination in the place of what was there, whole or not at all. */
-  replace(name: string, bytes: Buffer): Promise<void>
+  /**
+   * Puts what `next` makes of a small file (null: there is none) in its place, whole or not at all. Where the destination can
+   * tell that somebody else was quicker, `next` is asked again with what he has put there.
+   */
+  update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
   /** Names of the snapshots that are there or being written, in order. */
   snapshotIds(): Promise<string[]>
   /** Names of all files of a snapshot, below its folder; empty where there is no such snapshot. */

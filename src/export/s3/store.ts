@@ -32,6 +32,9 @@ import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { encryptionOf, refuseInsecure } from './policy.ts'
 import { openObject } from './upload.ts'
 
+/** Of a write: only where nothing is there, or only in the place of what was read. */
+type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
+
 export interface S3Options {
   env: Readonly<Record<string, string | undefined>>
   settings: S3Settings | undefined
@@ -42,6 +45,8 @@ const DAY_MS = 86_400_000
 /** Of these many old snapshots it is asked whether they were ever finished. */
 const MOST_ASKED = 100
 const TIDY_MS = 3_000
+/** So often a small file is read and written anew because others were quicker. */
+const MOST_UPDATES = 10
 
 /** `url` is `s3://bucket/prefix`. Throws `usage-invalid`; its methods throw `snapshot-unwritable` or `interrupted`. */
 export function s3Store(url: string, { env, settings, signal }: S3Options): Store {
@@ -62,10 +67,10 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
     }
   }
 
-  async function read(name: string): Promise<Buffer | null> {
+  async function find(name: string): Promise<{ bytes: Buffer; tag: string | undefined } | null> {
     try {
-      const { Body } = await client.send(new GetObjectCommand(at(name)), sending)
-      return Buffer.from(await Body!.transformToByteArray())
+      const { Body, ETag } = await client.send(new GetObjectCommand(at(name)), sending)
+      return { bytes: Buffer.from(await Body!.transformToByteArray()), tag: ETag }
     } catch (error) {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
@@ -73,6 +78,8 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
       throw explainS3(place, error)
     }
   }
+
+  const read = async (name: string): Promise<Buffer | null> => (await find(name))?.bytes ?? null
 
   async function isThere(name: string): Promise<boolean> {
     try {
@@ -141,7 +148,7 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
     return false
   }
 
-  async function put(name: string, bytes: Buffer, condition: { IfNoneMatch?: '*' } = {}): Promise<void> {
+  async function put(name: string, bytes: Buffer, condition: Condition = {}): Promise<void> {
     const what = { ...at(name), ...encryption.asked, ...condition, Body: bytes, ContentType: 'application/json' }
     const answer = await client.send(new PutObjectCommand(what), sending)
     try {
@@ -151,6 +158,24 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
         .send(new DeleteObjectCommand(at(name)), { abortSignal: AbortSignal.timeout(TIDY_MS) })
         .catch(() => {})
       throw error
+    }
+  }
+
+  async function update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
+    for (let left = MOST_UPDATES; ; left -= 1) {
+      const before = await find(name)
+      const bytes = next(before?.bytes ?? null)
+      const condition: Condition =
+        before === null ? { IfNoneMatch: '*' } : before.tag === undefined ? {} : { IfMatch: before.tag }
+      try {
+        return await put(name, bytes, condition)
+      } catch (error) {
+        // A store without conditions: the last one wins.
+        if (s3Status(error) === 501) return put(name, bytes)
+        // Somebody else was quicker: put it there, changed it or took it away.
+        if (left <= 1 || ![404, 409, 412].includes(s3Status(error)) || s3ErrorName(error) === 'NoSuchBucket')
+          throw error
+      }
     }
   }
 
@@ -203,7 +228,7 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
     makeReady: (now) => explaining(() => clearLeftOvers(now)),
     begin,
     read,
-    replace: (name, bytes) => explaining(() => put(name, bytes)),
+    update: (name, next) => explaining(() => update(name, next)),
     snapshotIds: () => explaining(snapshotIds),
     filesOf: (snapshotId) =>
       explaining(async () => {

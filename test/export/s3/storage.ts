@@ -1,5 +1,6 @@
 // An object store on this machine (s3rver) behind a proxy that can be told to fail. s3rver knows neither conditions nor the
 // listing and ending of uploads, so the proxy adds these three as Amazon describes them.
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +25,7 @@ export interface Storage {
   /** Everything asked so far. */
   asked: Asked[]
   /** Decides about every request before it is carried out. */
-  fault: (asked: Asked) => Fault
+  fault: (asked: Asked) => Fault | Promise<Fault>
   /** Names of the objects in the bucket `lake`. */
   keys(): string[]
   object(key: string): Buffer
@@ -81,7 +82,7 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
       headers: incoming.headers,
     }
     storage.asked.push(asked)
-    const fault = storage.fault(asked)
+    const fault = await storage.fault(asked)
     if (fault === 'reset') return null
     if (typeof fault === 'object') return failure(fault.status, fault.code)
     const result = await carryOut(method, url, incoming.headers, body)
@@ -102,6 +103,12 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     if (method === 'PUT' && headers['if-none-match'] === '*') {
       const key = decodeURIComponent(new URL(url, 'http://x').pathname.replace('/lake/', ''))
       if (storage.keys().includes(key)) return failure(412, 'PreconditionFailed')
+    }
+    if (method === 'PUT' && headers['if-match'] !== undefined) {
+      const key = decodeURIComponent(new URL(url, 'http://x').pathname.replace('/lake/', ''))
+      if (!storage.keys().includes(key)) return failure(404, 'NoSuchKey')
+      const tag = createHash('md5').update(storage.object(key)).digest('hex')
+      if (headers['if-match'] !== `"${tag}"`) return failure(412, 'PreconditionFailed')
     }
     if (method === 'DELETE' && uploadId !== null) {
       storage.uploads.delete(uploadId)

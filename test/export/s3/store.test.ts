@@ -41,7 +41,7 @@ test('a dataset is published with its manifest created last, and latest.json aft
     manifest,
     'tasks/latest.json',
   ])
-  expect(written.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '*', undefined])
+  expect(written.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '*', '*'])
   // Other stores refuse what the library adds by default.
   expect(
     written.flatMap(({ headers }) => Object.keys(headers)).filter((name) => /checksum|trailer/.test(name)),
@@ -267,4 +267,46 @@ test('no storage beyond this machine is reached over plain http, unless it is na
   const s3 = { encryption: null, kmsKeyId: null, insecureHosts: ['storage.invalid'] }
   const env = { ...storage.env, AWS_MAX_ATTEMPTS: '1' }
   await expect(publishing(mirror, storage, { s3, env })).rejects.toMatchObject({ code: 'snapshot-unwritable' })
+})
+
+test('of two exporters at once none takes the other out of latest.json', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(10))
+  await publishing(mirror, storage)
+  mirror.insert({ ...ordinaryRows(1, 50)[0]!, change_seq: 11 })
+  let other: Awaited<ReturnType<typeof publishing>> | null = null
+  storage.fault = async ({ method, path }) => {
+    // The feed has read what was there and is about to write: now somebody publishes a full snapshot.
+    if (method === 'PUT' && path.includes('latest.json') && other === null) {
+      storage.fault = () => undefined
+      other = await publishing(mirror, storage)
+    }
+    return undefined
+  }
+  const feed = await publishing(mirror, storage, { changes: 'last' })
+  const { full, changes } = latestOf(storage)
+  expect([full?.snapshotId, changes?.snapshotId]).toEqual([other!.snapshotId, feed.snapshotId])
+  expect(storage.asked.filter(({ headers }) => headers['if-match'] !== undefined)).toHaveLength(3)
+})
+
+test('a storage that knows no conditions gets latest.json all the same', async () => {
+  const storage = await startStorage()
+  storage.fault = ({ headers }) =>
+    headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
+      ? { status: 501, code: 'NotImplemented' }
+      : undefined
+  const mirror = makeMirror(...ordinaryRows(10))
+  await publishing(mirror, storage)
+  const second = await publishing(mirror, storage)
+  expect(latestOf(storage).full?.snapshotId).toBe(second.snapshotId)
+})
+
+test('a latest.json that always changes is given up, and the publication before stays in force', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(10))
+  const before = await publishing(mirror, storage)
+  storage.fault = ({ method, path }) =>
+    method === 'PUT' && path.includes('latest.json') ? { status: 412, code: 'PreconditionFailed' } : undefined
+  await expect(publishing(mirror, storage)).rejects.toMatchObject({ code: 'snapshot-unwritable' })
+  expect(latestOf(storage).full?.snapshotId).toBe(before.snapshotId)
 })
