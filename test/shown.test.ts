@@ -1,6 +1,8 @@
 // Text of third parties on a terminal: nothing in it is obeyed, and JSON stays equal.
+import { Writable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { shownStream } from '../src/commands/shown-stream.ts'
 import { createLog } from '../src/log.ts'
 import { shown } from '../src/shown.ts'
 import { createStatusLine } from '../src/terminal.ts'
@@ -59,4 +61,13 @@ test('the status line obeys nothing but what draws it', () => {
   const written: string[] = []
   createStatusLine((text) => written.push(text)).show(HOSTILE[1][1])
   expect(written).toEqual(['\r\u001b[2K\\u001b[2J\\u001bc'])
+})
+
+test('data on a terminal is shown, whatever pieces it comes in', async () => {
+  const written: string[] = []
+  const terminal = new Writable({ write: (chunk, _, done) => (written.push(String(chunk)), done()) })
+  const stream = shownStream(terminal)
+  for (const byte of Buffer.from('é\u001b]0;x\u0007\u202eü\n')) stream.write(Buffer.from([byte]))
+  await new Promise<void>((resolve) => stream.end(resolve))
+  expect(written.join('')).toBe('é\\u001b]0;x\\u0007\\u202eü\n')
 })

@@ -7,6 +7,7 @@ import { ENGINES, type EngineName } from '../export/parquet/engine.ts'
 import type { PartitionBy } from '../export/partition.ts'
 import type { Compression, Format } from '../export/target.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
+import { shownStream } from './shown-stream.ts'
 import { atLeastOne, checkRange, oneOf } from './values.ts'
 
 const FORMATS: readonly Format[] = ['parquet', 'ndjson']
@@ -125,7 +126,7 @@ export const exporting: CommandSpec<ExportFlags> = {
         ...destinationOf(config, flags),
         dbPath: config.mirror.path,
         inUse,
-        stdout: context.stdout,
+        stdout: context.stdout.isTTY === true ? shownStream(context.stdout) : context.stdout,
         filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
         changes: flags.changes === true ? 'last' : flags.changes,
         redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],

@@ -1,10 +1,21 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
+import { differingFields } from '../mirror/differences.ts'
 import { NO_RESULT, type OwedReason } from '../mirror/owed.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import { shapeTask } from '../mirror/shape.ts'
+import type { KnownTask } from '../mirror/tasks.ts'
 import { type Detail, readDetail } from '../service/wire.ts'
 import { identityOf, isOther, ROUNDED_MS, type Shown } from './identity.ts'
-import { anotherTask, countOutcome, isAnother, LAGS, type ListedOutcome, takeDetail } from './intake.ts'
+import {
+  anotherTask,
+  countOutcome,
+  isAnother,
+  isFinal,
+  LAGS,
+  type ListedOutcome,
+  storedTask,
+  takeDetail,
+} from './intake.ts'
 import { nextResultCheck } from './open-checks.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
@@ -32,6 +43,18 @@ export type DetailOutcome =
 export interface DetailTaken {
   taskId: string
   outcome: DetailOutcome
+}
+
+/** What a detail brought, compared with the task in the mirror. */
+export type DetailCompared =
+  | { kind: 'none' }
+  | { kind: 'unfit'; message: string }
+  /** `fields`: names of those that differ. `wasOpen`: in the mirror. */
+  | { kind: 'task'; fields: string[]; wasOpen: boolean }
+
+/** What came of a detail: `taskId` is that of the task in it, null where there is none that fits. */
+export interface ParsedDetail extends ParsedAnswer {
+  taskId: string | null
 }
 
 /** When an open task that was just found unchanged is to be asked for again, epoch ms. */
@@ -107,13 +130,29 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOp
   }
 
   return {
-    parseDetail(raw: Uint8Array): ParsedAnswer {
+    parseDetail(raw: Uint8Array): ParsedDetail {
       const detail = readDetail(raw)
       handles += 1
       const handle = handles
       held.set(handle, detail)
-      const { statusCode, message, hasPayload } = detail
-      return { handle, statusCode, message, hasPayload, count: detail.item === null ? 0 : 1 }
+      const { statusCode, message, hasPayload, item } = detail
+      const taskId = item?.kind === 'task' ? item.task.id : null
+      return { handle, statusCode, message, hasPayload, count: item === null ? 0 : 1, taskId }
+    },
+
+    /** How an answer differs from what the mirror holds of the task; the answer is forgotten. */
+    compareDetail(handle: number, taskId: string): DetailCompared {
+      const { item } = held.get(handle) as Detail
+      held.delete(handle)
+      if (item === null) return { kind: 'none' }
+      if (item.kind === 'unfit') return { kind: 'unfit', message: item.message }
+      const { seq } = tables.tasks.find(taskId) as KnownTask
+      const stored = storedTask(tables.tasks.read(seq))
+      return {
+        kind: 'task',
+        fields: differingFields(stored, item.task),
+        wasOpen: !isFinal(stored, writing.rules.finalStatuses),
+      }
     },
 
     /** Commits a batch of answers in one transaction, in the order given. */

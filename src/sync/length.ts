@@ -1,8 +1,10 @@
 // How long the list of a walk is, as far as known: for progress only, never for what the walk asks or proves. Where no walk
 // has proven it yet, a few looks beside the first long walk tell about where the list ends.
+import type { Decoded } from '../service/service.ts'
 import { readPage } from '../service/wire.ts'
 import { estimateEnd, type Reach, roundedMiddle } from '../walk/estimate.ts'
 import type { Run } from './context.ts'
+import type { Writer } from './thread.ts'
 
 /** A list shorter than this is soon read: no request is spent on its length. */
 const WINDOWS_BEFORE = 10
@@ -19,6 +21,19 @@ export interface Length {
   settle(): Promise<void>
 }
 
+/** Answers beyond this, bytes, are left to the writer: they may take long. */
+const MOST_HERE = 64 * 1024
+
+async function countItems(writer: Writer, raw: Uint8Array): Promise<Decoded & { count: number }> {
+  if (raw.length <= MOST_HERE) {
+    const { items, ...envelope } = readPage(raw)
+    return { ...envelope, count: items.length }
+  }
+  const parsed = await writer.parseList(raw)
+  await writer.dropWindow(parsed.handle)
+  return parsed
+}
+
 /** `known` is the length that was proven last, null where none was; `isSought`: whether looks may be spent on it. */
 export function listLength(run: Run, known: number | null, isSought: boolean): Length {
   let index = 0
@@ -30,9 +45,9 @@ export function listLength(run: Run, known: number | null, isSought: boolean): L
   const look = async (skip: number): Promise<boolean | null> => {
     if (isOver) return null
     const window = { skip, take: Math.min(LOOKED_AT, run.config.sync.window) }
-    const answer = await run.service.list(window, async (raw) => readPage(raw), { maxRetries: 0 })
+    const answer = await run.service.list(window, (raw) => countItems(run.writer, raw), { maxRetries: 0 })
     if (answer.kind === 'failed') return null
-    return answer.kind === 'ok' && answer.value.items.length > 0
+    return answer.kind === 'ok' && answer.value.count > 0
   }
 
   async function seek(): Promise<void> {

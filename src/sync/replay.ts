@@ -2,7 +2,6 @@
 // present answer is worth more than an old text; others, and those the service no longer has, are read from their text.
 import { EXIT } from '../errors.ts'
 import type { WaitingItem } from '../mirror/replay.ts'
-import { readDetail } from '../service/wire.ts'
 import type { Run, RunContext } from './context.ts'
 import { isFound } from './details.ts'
 import { requireMirror, runErrand } from './errand.ts'
@@ -73,11 +72,11 @@ async function refetch(run: Run, taskId: string): Promise<boolean> {
   const { writer, service, now } = run
   const readAt = now()
   const answer = await service.get(taskId, async (raw): Promise<ParsedAnswer> => {
-    const { item, ...envelope } = readDetail(raw)
-    const fits = item?.kind === 'task' && item.task.id === taskId
+    const parsed = await writer.parseDetail(raw)
+    if (parsed.taskId === taskId) return parsed
     // What does not fit is set aside already: handing it on would set it aside once more.
-    if (!fits) return { ...envelope, hasPayload: false, count: 0, handle: 0 }
-    return writer.parseDetail(raw)
+    await writer.dropDetail(parsed.handle)
+    return { ...parsed, hasPayload: false, count: 0 }
   })
   const detail = { taskId, readAt, answer }
   if (!isFound(detail) || answer.kind !== 'ok') return false

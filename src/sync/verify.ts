@@ -1,21 +1,15 @@
 // `verify --service`: a random sample of live tasks asked for by id and compared digit for digit, and the number of tasks
 // where the end of the list can be proven. Changes nothing in the mirror.
 import { EXIT } from '../errors.ts'
-import { parseExact } from '../json.ts'
-import { differingFields } from '../mirror/differences.ts'
 import { openReader } from '../mirror/open.ts'
 import { sampleLiveIds } from '../mirror/sample.ts'
-import { taskText } from '../mirror/shape.ts'
 import { readStatus } from '../mirror/status.ts'
-import { readTask } from '../mirror/tasks-read.ts'
-import type { Answer } from '../service/service.ts'
-import { type Detail, readDetail } from '../service/wire.ts'
-import type { Task, Verdict } from '../task.ts'
+import type { Verdict } from '../task.ts'
 import { findPastEnd, OutOfRequests, readStart } from '../walk/paging.ts'
 import { findTotal } from '../walk/total.ts'
 import type { Run, RunContext } from './context.ts'
+import type { ParsedDetail } from './details-intake.ts'
 import { requireMirror, runErrand } from './errand.ts'
-import { isFinal } from './intake.ts'
 import { openAsker } from './probe-asker.ts'
 
 export interface Difference {
@@ -73,11 +67,7 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
     const { tasks } = readStatus(db)
     const total = await countTasks(run)
     const ids = sampleLiveIds(db, sample, run.random)
-    const finalStatuses = new Set(run.config.sync.finalStatuses)
-    const found = await askAll(run, ids, (id, answer) => {
-      const stored = parseExact(taskText((readTask(db, id) as NonNullable<ReturnType<typeof readTask>>).row)) as Task
-      return judge(stored, answer, !isFinal(stored, finalStatuses))
-    })
+    const found = await askAll(run, ids)
     const { setAside } = tasks
     const isTotalOff = total.service !== null && (total.service < tasks.live || total.service > tasks.live + setAside)
     const result = { ...found, total: { ...total, mirror: tasks.live, setAside } }
@@ -106,21 +96,26 @@ async function countTasks(run: Run): Promise<{ service: number | null; why: stri
   }
 }
 
-function judge(stored: Task, answer: Answer<Detail>, wasOpen: boolean): Compared {
+async function compareOne({ service, writer }: Run, id: string): Promise<Compared> {
+  const unused: number[] = []
+  const discard = ({ handle }: ParsedDetail): void => void unused.push(handle)
+  // By the writer: a large task must hold up no signal.
+  const answer = await service.get(id, (raw) => writer.parseDetail(raw), { discard })
+  for (const handle of unused) await writer.dropDetail(handle)
   if (answer.kind === 'failed') return { kind: 'unanswered', answer: answer.message }
   if (answer.kind === 'refused') {
     const text = `HTTP ${answer.httpStatus}: ${answer.message}`
     // 403 on one id is that task's error, and says nothing about whether it exists.
     return { kind: answer.httpStatus === 403 || answer.httpStatus === 0 ? 'unanswered' : 'missing', answer: text }
   }
-  const { item } = answer.value
-  if (item === null) return { kind: 'missing', answer: 'answered without an item' }
-  if (item.kind === 'unfit') return { kind: 'unanswered', answer: item.message }
-  const fields = differingFields(stored, item.task)
+  const compared = await writer.compareDetail(answer.value.handle, id)
+  if (compared.kind === 'none') return { kind: 'missing', answer: 'answered without an item' }
+  if (compared.kind === 'unfit') return { kind: 'unanswered', answer: compared.message }
+  const { fields, wasOpen } = compared
   return fields.length === 0 ? { kind: 'equal' } : { kind: 'different', fields, wasOpen }
 }
 
-async function askAll(run: Run, ids: string[], compared: (id: string, answer: Answer<Detail>) => Compared) {
+async function askAll(run: Run, ids: string[]) {
   const found: Omit<ServiceVerified, 'total' | 'exitCode'> = {
     sampled: ids.length,
     equal: 0,
@@ -133,7 +128,7 @@ async function askAll(run: Run, ids: string[], compared: (id: string, answer: An
   const ask = async (): Promise<void> => {
     while (next < ids.length) {
       const id = ids[next++] as string
-      const { kind, ...more } = compared(id, await run.service.get(id, async (raw) => readDetail(raw)))
+      const { kind, ...more } = await compareOne(run, id)
       if (kind === 'equal') found.equal += 1
       else (found[kind] as object[]).push({ id, ...more })
       done += 1

@@ -99,7 +99,7 @@ CREATE TABLE rejected_items (
   source TEXT NOT NULL,           -- list or detail
   skip INTEGER,                   -- its index in the list when it was met
   task_id TEXT,                   -- where it has a usable id
-  reason TEXT NOT NULL,           -- stable code: not-an-object, no-id, id-too-long, id-malformed, too-deep, unreadable, other-id, other-identity
+  reason TEXT NOT NULL,           -- stable code: not-an-object, no-id, id-too-long, id-malformed, too-deep, too-many-values, unreadable, other-id, other-identity
   message TEXT NOT NULL,          -- the reason in words
   raw TEXT NOT NULL,              -- as sent; empty where nothing could be read
   raw_hash BLOB NOT NULL,         -- recognises the same item in later runs
