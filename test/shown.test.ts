@@ -65,7 +65,12 @@ test('the status line obeys nothing but what draws it', () => {
 
 test('data on a terminal is shown, whatever pieces it comes in', async () => {
   const written: string[] = []
-  const terminal = new Writable({ write: (chunk, _, done) => (written.push(String(chunk)), done()) })
+  const terminal = new Writable({
+    write(chunk, _, done) {
+      written.push(String(chunk))
+      done()
+    },
+  })
   const stream = shownStream(terminal)
   for (const byte of Buffer.from('é\u001b]0;x\u0007\u202eü\n')) stream.write(Buffer.from([byte]))
   await new Promise<void>((resolve) => stream.end(resolve))

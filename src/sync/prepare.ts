@@ -97,7 +97,8 @@ export function* takePlainly(
   const { bytes, itemsAt } = page
   const plain = new PlainItems(bytes, finalStatuses)
   const draft = new WindowDraft(raw.length, finalStatuses)
-  let work = 0
+  // The first pause comes before any work: answers that came together are not taken in one go.
+  let work = STEP + 1
   let at = spaceEnd(bytes, itemsAt)
   for (let count = 0; bytes[at] !== CLOSE_LIST; count += 1) {
     if (count === MAX_ITEMS) throw tooMany(raw.length)
