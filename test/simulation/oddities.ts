@@ -7,8 +7,8 @@ import type { Ledger } from './ledger.ts'
 export type Oddity =
   /** Two servers answer in turn by chance; one is so many answers behind. */
   | { kind: 'replicas'; lag: number }
-  /** A window that was answered is answered the same for so many answers. */
-  | { kind: 'cache'; lag: number }
+  /** A window that was answered is answered the same for so many answers; `isTold`: it says how old it is. */
+  | { kind: 'cache'; lag: number; isTold?: boolean }
   /** Every so many items one is listed twice in a row, as a careless join does. */
   | { kind: 'doubled'; every: number }
   /** Answers hold at most a number of items that changes with every one of them, or with skip. */
@@ -57,6 +57,8 @@ export function hidesNews({ oddity }: { oddity?: Oddity }): boolean {
 export interface OddAnswer {
   kind: 'window'
   texts: string[]
+  /** The number of the answer that it was first, where it comes from a cache that tells. */
+  madeAt?: number
 }
 
 /** The list of an account as an odd service shows it. */
@@ -93,7 +95,10 @@ export class OddList {
     const oddity = this.#oddity
     const key = `${skip}:${take}`
     const cached = oddity.kind === 'cache' ? this.#cached.get(key) : undefined
-    if (cached !== undefined && answer - cached.answer < lagOf(oddity)) return { kind: 'window', texts: cached.texts }
+    if (cached !== undefined && answer - cached.answer < lagOf(oddity)) {
+      const isTold = oddity.kind === 'cache' && oddity.isTold === true
+      return { kind: 'window', texts: cached.texts, ...(isTold ? { madeAt: cached.answer } : {}) }
+    }
     const asOf = oddity.kind === 'replicas' && this.#random.chance(0.5) ? answer - oddity.lag : answer
     const ids = this.#shown(this.#at(asOf), answer)
     const from = oddity.kind === 'page-numbers' && take > 0 ? Math.floor(skip / take) * take : skip
@@ -156,7 +161,7 @@ export function anyOddity(random: Random, window: number): Oddity {
   const to = random.pick(['reversed', 'created_desc', 'created_asc', 'id_asc', 'oldest-update-first'] as const)
   return random.pick<Oddity>([
     { kind: 'replicas', lag },
-    { kind: 'cache', lag },
+    { kind: 'cache', lag, isTold: lag !== 5 },
     { kind: 'doubled', every: 1 + random.int(window) },
     { kind: 'varying-cap', bySkip: random.chance(0.5) },
     { kind: 'page-numbers' },

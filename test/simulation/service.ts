@@ -5,7 +5,7 @@ import type { Answer, Decode, Decoded, Service, Traffic, Window } from '../../sr
 import { type Account, createAccount } from '../../src/simulator/account.ts'
 import { type Random, seeded } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
-import { detailLagOf, lagOf, OddList } from './oddities.ts'
+import { detailLagOf, lagOf, type OddAnswer, OddList } from './oddities.ts'
 import type { ChangeKind, Scenario } from './scenario.ts'
 
 /** No run over so few tasks needs more. */
@@ -109,7 +109,11 @@ export class SimulatedService implements Service {
     }
     this.#log(`${name} -> ${listed.texts.length}: ${listed.texts.map((text) => text.slice(7, 13)).join(' ')}`)
     const body = `{"statusCode":200,"message":"OK","body":{"items":[${listed.texts.join(',')}]}}`
-    return this.#ok(body, answer, startedAt, decode)
+    const said = await this.#ok(body, answer, startedAt, decode)
+    const { madeAt } = listed as OddAnswer
+    if (madeAt === undefined || said.kind !== 'ok') return said
+    const ageMs = Math.max(1, this.#clock.service - (this.#ledger.times[madeAt] ?? 0))
+    return { ...said, startedAt: said.startedAt - ageMs, ageMs }
   }
 
   async get<T extends Decoded>(id: string, decode: Decode<T>): Promise<Answer<T>> {

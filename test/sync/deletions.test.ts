@@ -160,6 +160,14 @@ describe('tasks that are gone', () => {
     expect(buried.length).toBeGreaterThan(150)
   })
 
+  test('stay owed where a witness is not found once and found again', async () => {
+    const gone = named('gone', 500)
+    const once = new Set([WITNESSES[7]])
+    const isBlind = (_: number, id: string) => once.delete(id)
+    const world = { candidates: gone, there: new Set(WITNESSES), witnesses: WITNESSES, isBlind }
+    expect(await decide(world)).toMatchObject({ buried: [], undecided: 500 })
+  })
+
   test('stay owed where nobody can speak for the look-up', async () => {
     const { buried, undecided } = await decide({
       candidates: named('gone', 5),
