@@ -16,6 +16,7 @@ export type AccountOptions = TableOptions &
     | 'newest'
     | 'openInserts'
     | 'order'
+    | 'openTasksStand'
     | 'shuffleTies'
     | 'capBytes'
     | 'hiddenFraction'
@@ -161,8 +162,9 @@ export class Account {
       .map((slot) => {
         this.#open.delete(slot)
         this.#keepBefore(slot)
-        this.#tasks.finish(slot, Math.max(this.#tasks.createdAt(slot), this.now()), this.#random.next())
-        this.#touch(slot)
+        this.#write(slot, () =>
+          this.#tasks.finish(slot, Math.max(this.#tasks.createdAt(slot), this.now()), this.#random.next()),
+        )
         return this.#tell('finish', slot)
       })
   }
@@ -171,8 +173,7 @@ export class Account {
   update(which: number | readonly string[] = 1): string[] {
     return this.#chosen(which, 'any').map((slot) => {
       this.#keepBefore(slot)
-      this.#tasks.revise(slot, this.#random.next())
-      this.#touch(slot)
+      this.#write(slot, () => this.#tasks.revise(slot, this.#random.next()))
       return this.#tell('update', slot)
     })
   }
@@ -180,7 +181,7 @@ export class Account {
   /** Brings tasks to the front of a list in order `updated_desc` without changing them. */
   move(which: number | readonly string[] = 1): string[] {
     return this.#chosen(which, 'any').map((slot) => {
-      this.#touch(slot)
+      this.#write(slot, () => undefined)
       return this.#tell('move', slot)
     })
   }
@@ -229,8 +230,8 @@ export class Account {
     if (where === 'now' || total === 0 || (order !== 'created_desc' && order !== 'created_asc')) {
       return this.#tasks.dated(this.#tasks.length, now, now)
     }
-    if (where === 'middle') return this.#tasks.createdAt(this.#order.at(this.#middle()))
-    const outermost = this.#tasks.createdAt(this.#order.at(where === 'front' ? 0 : total - 1))
+    if (where === 'middle') return this.#tasks.arrivedAt(this.#order.at(this.#middle()))
+    const outermost = this.#tasks.arrivedAt(this.#order.at(where === 'front' ? 0 : total - 1))
     const isNewest = (where === 'front') === (order === 'created_desc')
     return isNewest ? Math.max(now, outermost + 1) : outermost - 1
   }
@@ -239,7 +240,7 @@ export class Account {
     const { order, shuffleTies } = this.options
     if (order === 'shuffled') return this.#order.shuffledWindow(from, to, random)
     if (shuffleTies && (order === 'created_desc' || order === 'created_asc')) {
-      return this.#order.tiesShuffledWindow(from, to, (slot) => this.#tasks.createdAt(slot), random)
+      return this.#order.tiesShuffledWindow(from, to, (slot) => this.#tasks.arrivedAt(slot), random)
     }
     return this.#order.window(from, to)
   }
@@ -278,10 +279,12 @@ export class Account {
     })
   }
 
-  /** The task was written to: `updated_desc` brings it to the front. */
-  #touch(slot: number): void {
-    const isMoving = this.options.order === 'updated_desc' && this.#tasks.presence(slot) === 'listed'
+  /** Writes to a task; `updated_desc` brings it to the front, `completed_desc` once it is finished. */
+  #write(slot: number, change: () => void): void {
+    const { order } = this.options
+    const isMoving = (order === 'updated_desc' || order === 'completed_desc') && this.#tasks.presence(slot) === 'listed'
     if (isMoving) this.#order.remove([slot])
+    change()
     this.#tasks.touch(slot)
     if (isMoving) this.#order.insert([slot])
   }
@@ -330,11 +333,17 @@ export class Account {
 
 /** Equal `createdAt` are told apart by the sequence of insertion. */
 function comparison(
-  { order, seed, idSeed = seed }: Pick<AccountOptions, 'order' | 'seed' | 'idSeed'>,
+  { order, openTasksStand, seed, idSeed = seed }: Pick<AccountOptions, 'order' | 'openTasksStand' | 'seed' | 'idSeed'>,
   tasks: TaskTable,
 ): Compare {
-  if (order === 'created_desc') return (a, b) => tasks.createdAt(b) - tasks.createdAt(a) || b - a
-  if (order === 'created_asc') return (a, b) => tasks.createdAt(a) - tasks.createdAt(b) || a - b
+  if (order === 'created_desc') return (a, b) => tasks.arrivedAt(b) - tasks.arrivedAt(a) || b - a
+  if (order === 'created_asc') return (a, b) => tasks.arrivedAt(a) - tasks.arrivedAt(b) || a - b
+  if (order === 'completed_desc') {
+    // As a database sorts what has no value yet: all in front or all behind, newest first like the others.
+    const place = (slot: number): number =>
+      tasks.completedAt(slot) || (openTasksStand === 'front' ? Number.MAX_SAFE_INTEGER : 0)
+    return (a, b) => place(b) - place(a) || b - a
+  }
   if (order === 'id_asc') return (a, b) => headOf(idSeed, a) - headOf(idSeed, b)
   if (order === 'id_desc') return (a, b) => headOf(idSeed, b) - headOf(idSeed, a)
   if (order === 'updated_desc') return (a, b) => tasks.touched(b) - tasks.touched(a)

@@ -34,6 +34,7 @@ export const ORDERS = [
   'id_desc',
   'insertion',
   'updated_desc',
+  'completed_desc',
   'shuffled',
 ] as const
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
@@ -61,6 +62,9 @@ const table = {
   tieGroup: whole(1).default(1).describe('how many neighbouring tasks share one createdAt at the start'),
   lateFraction: fraction.default(0).describe('share of tasks that appear later than their createdAt says'),
   lateMs: whole(1).default(30_000).describe('how late at most, ms'),
+  stampJitterMs: whole()
+    .default(0)
+    .describe('createdAt is off by up to so many ms, as several servers stamp it; the list keeps the true order'),
   futureFraction: fraction.default(0).describe('share of tasks dated in the future'),
   futureMs: whole(1).default(86_400_000).describe('how far ahead at most, ms'),
   oddities: fraction
@@ -69,6 +73,10 @@ const table = {
   openInserts: fraction.default(1).describe('share of newly inserted tasks that are open'),
   // The list
   order: z.enum(ORDERS).default('created_desc').describe('order of the list'),
+  openTasksStand: z
+    .enum(['front', 'behind'])
+    .default('front')
+    .describe('where tasks that are not finished stand in order completed_desc'),
   shuffleTies: flag.default(false).describe('tasks with equal createdAt come in another order at every read'),
   listCarries: z.enum(CARRIES).default('whole').describe('what listed tasks carry; details always carry all'),
   listOmits: list

@@ -16,6 +16,7 @@ export type TableOptions = ContentOptions &
     | 'lateMs'
     | 'futureFraction'
     | 'futureMs'
+    | 'stampJitterMs'
     | 'listCarries'
     | 'listOmits'
     | 'listBodyBytes'
@@ -27,7 +28,7 @@ export type TableOptions = ContentOptions &
 export type Presence = 'listed' | 'delisted' | 'removed'
 
 const DAY_MS = 86_400_000
-const SALT = { jitter: 1, open: 2, status: 3, late: 4, future: 5, howFar: 6, duration: 7 } as const
+const SALT = { jitter: 1, open: 2, status: 3, late: 4, future: 5, howFar: 6, duration: 7, stamp: 8 } as const
 
 export class TaskTable {
   readonly #options: TableOptions
@@ -56,6 +57,16 @@ export class TaskTable {
   /** Epoch milliseconds. */
   createdAt(slot: number): number {
     return this.#createdAt[slot]!
+  }
+
+  /** When it really came, epoch ms: `createdAt` without what the server that stamped it was off by. */
+  arrivedAt(slot: number): number {
+    return this.createdAt(slot) - this.#stampError(slot)
+  }
+
+  /** Epoch ms; 0 while it is open. */
+  completedAt(slot: number): number {
+    return this.#completedAt[slot]!
   }
 
   isOpen(slot: number): boolean {
@@ -100,10 +111,10 @@ export class TaskTable {
   }
 
   /** Gives the slot of the new task; it is open where `completedAt` is null. */
-  append(createdAt: number, completedAt: number | null): number {
+  append(arrivedAt: number, completedAt: number | null): number {
     const slot = this.#createdAt.length
     const statuses = completedAt === null ? OPEN_STATUSES : FINAL_STATUSES
-    this.#createdAt.push(createdAt)
+    this.#createdAt.push(arrivedAt + this.#stampError(slot))
     this.#completedAt.push(completedAt ?? 0)
     this.#status.push(Math.floor(unitAt(this.#options.seed, slot, SALT.status) * statuses.length))
     this.#revision.push(0)
@@ -171,6 +182,11 @@ export class TaskTable {
       revision: this.#revision[slot]!,
     }
     return taskText(this.#options, state, carries)
+  }
+
+  #stampError(slot: number): number {
+    const { seed, stampJitterMs } = this.#options
+    return stampJitterMs === 0 ? 0 : Math.round((2 * unitAt(seed, slot, SALT.stamp) - 1) * stampJitterMs)
   }
 
   #forget(slot: number): void {
