@@ -30,6 +30,10 @@ export interface Facts {
   page_cap?: number
   /** Pages are filtered after paging: an empty answer may lie in the middle of the list. */
   filtered_pages?: boolean
+  /** Ids that stood first when everything in the list had been met last, in list order. */
+  front?: string[]
+  /** An open task was seen in front of a final one: open tasks do not all stand behind. */
+  open_in_front?: boolean
   /** Whether listed items carry everything the detail carries. */
   list_whole?: boolean
   /** Fields of which details hold more than the list. */

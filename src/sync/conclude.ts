@@ -12,7 +12,8 @@ import type { RunResult, RunSummary } from './summary.ts'
 /** What a run has come to so far. */
 export interface Ended {
   plan: PlanStep[]
-  verdicts: Verdict[]
+  /** The walks that count, and why one is partial: a complete full walk takes the place of those before it. */
+  walks: { verdict: Verdict; note: string | null }[]
   drift: number
   /** Exit codes, one for each thing that fell short. */
   codes: number[]
@@ -42,6 +43,7 @@ export async function conclude(
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
+  for (const { note } of ended.walks) if (note !== null) fallShort(run, ended, note)
   if (counts.rejected > 0) {
     fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
   }
@@ -51,7 +53,7 @@ export async function conclude(
     : worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
   let outcome = outcomeOf(exitCode, error, interrupted)
   const plan = ended.plan.map(({ kind }) => kind)
-  const verdict = verdictOf(ended.verdicts)
+  const verdict = verdictOf(ended.walks.map((walk) => walk.verdict))
   const { drift } = ended
   const traffic = { requests, retries, bytes, waitedMs }
   await writer

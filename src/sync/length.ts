@@ -1,5 +1,5 @@
 // How long the list of a walk is, as far as known: for progress only, never for what the walk asks or proves. Where no walk
-// has proven it yet, a few looks beside the first long walk tell about where the list ends.
+// has proven it yet, a few looks beside the first long walk tell about where the list ends; what they show is taken in.
 import type { Decoded } from '../service/service.ts'
 import { readPage } from '../service/wire.ts'
 import { estimateEnd, type Reach, roundedMiddle } from '../walk/estimate.ts'
@@ -24,30 +24,56 @@ export interface Length {
 /** Answers beyond this, bytes, are left to the writer: they may take long. */
 const MOST_HERE = 64 * 1024
 
-async function countItems(writer: Writer, raw: Uint8Array): Promise<Decoded & { count: number }> {
+interface Counted extends Decoded {
+  count: number
+  /** The writer's name for the answer. */
+  handle(): Promise<number>
+  drop(): Promise<void>
+}
+
+async function countItems(writer: Writer, raw: Uint8Array<ArrayBuffer>): Promise<Counted> {
   if (raw.length <= MOST_HERE) {
     const { items, ...envelope } = readPage(raw)
-    return { ...envelope, count: items.length }
+    const kept = raw.slice()
+    const handle = async () => (await writer.parseList(kept)).handle
+    return { ...envelope, count: items.length, handle, drop: async () => undefined }
   }
   const parsed = await writer.parseList(raw)
-  await writer.dropWindow(parsed.handle)
-  return parsed
+  return { ...parsed, handle: async () => parsed.handle, drop: () => writer.dropWindow(parsed.handle) }
 }
 
 /** `known` is the length that was proven last, null where none was; `isSought`: whether looks may be spent on it. */
-export function listLength(run: Run, known: number | null, isSought: boolean): Length {
+export function listLength(run: Run, walkId: number, known: number | null, isSought: boolean): Length {
   let index = 0
   let windows = 0
   let reach: Reach | null = null
   let looking: Promise<void> | null = null
   let isOver = false
+  const taking: Promise<unknown>[] = []
 
   const look = async (skip: number): Promise<boolean | null> => {
     if (isOver) return null
     const window = { skip, take: Math.min(LOOKED_AT, run.config.sync.window) }
-    const answer = await run.service.list(window, (raw) => countItems(run.writer, raw), { maxRetries: 0 })
+    const decode = (raw: Uint8Array<ArrayBuffer>) => countItems(run.writer, raw)
+    const discard = ({ drop }: Counted): void => void drop().catch(() => undefined)
+    const answer = await run.service.list(window, decode, { maxRetries: 0, discard })
     if (answer.kind === 'failed') return null
-    return answer.kind === 'ok' && answer.value.count > 0
+    if (answer.kind === 'refused') return false
+    const { count, handle } = answer.value
+    taking.push(takeIn(handle, skip, answer.startedAt))
+    return count > 0
+  }
+
+  /** The next look does not wait for it; what is wrong with the mirror is told by the walk. */
+  async function takeIn(held: Counted['handle'], skip: number, readAt: number): Promise<void> {
+    try {
+      const handle = await held()
+      const { known, others } = await run.writer.view(handle, walkId)
+      await run.account.saw({ known, others })
+      await run.writer.takeIn({ handle, walkId: null, skip, readAt, now: run.now() })
+    } catch (error) {
+      run.log.debug({ error: (error as Error).message }, 'What a look showed was not taken in')
+    }
   }
 
   async function seek(): Promise<void> {
@@ -75,6 +101,7 @@ export function listLength(run: Run, known: number | null, isSought: boolean): L
     async settle() {
       isOver = true
       await looking
+      await Promise.all(taking)
     },
   }
 }

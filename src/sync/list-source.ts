@@ -1,5 +1,6 @@
 // The windows of a walk over the service: asks, has them parsed on the writing side, and reads ahead where the walk says
-// what it will want next. What was read ahead and is not wanted is dropped.
+// what it will want next. What the walk has no use for is taken in for its items alone: whatever becomes of the walk, no
+// task that an answer showed is thrown away.
 import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type Service } from '../service/service.ts'
@@ -15,7 +16,7 @@ type Asked =
 export interface ListSource extends WindowSource {
   /** Whether an answer that had to be fresh came from a cache all the same. */
   wasStale(): boolean
-  /** Drops everything read ahead; call when the walk is over. */
+  /** Ends what is under way and takes in what came; call when the walk is over. */
   settle(): Promise<void>
 }
 
@@ -27,6 +28,8 @@ export interface ListSourceOptions {
   concurrency: number
   /** Nothing is read ahead from here on; null where the length of the list is not known. */
   total: number | null
+  /** Epoch ms. */
+  now(): number
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
   /** Called with every window before any of it is taken in: the place to refuse another account. */
@@ -41,6 +44,7 @@ export function listSource(options: ListSourceOptions): ListSource {
   const ahead = new Map<string, Promise<Asked>>()
   const foreseen = new Map<string, Promise<Asked>>()
   const over = new AbortController()
+  let keeping: { error: unknown } | null = null
   let reads = 0
   let wasStale = false
   /** Where windows lie if the first one comes as long as it was asked for. */
@@ -60,6 +64,19 @@ export function listSource(options: ListSourceOptions): ListSource {
   function discard({ handle }: ParsedList): void {
     // Whatever is wrong will be wrong for the window that is wanted, too.
     writer.dropWindow(handle).catch(() => undefined)
+  }
+
+  /** Takes in what joins no chain, once it has been shown. What fails is told by the next read. */
+  async function keep(handle: number, skip: number, startedAt: number, isShown: boolean): Promise<void> {
+    try {
+      if (!isShown) {
+        const { known, others } = await writer.view(handle, walkId)
+        await options.onShown?.({ known, others })
+      }
+      await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: options.now() })
+    } catch (error) {
+      keeping ??= { error }
+    }
   }
 
   async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
@@ -88,8 +105,11 @@ export function listSource(options: ListSourceOptions): ListSource {
   function forget(early: Map<string, Promise<Asked>>): void {
     for (const [key, asked] of early) {
       come.delete(key)
+      const skip = Number.parseInt(key, 10)
       asked
-        .then((answer) => (answer.kind === 'parsed' ? writer.dropWindow(answer.parsed.handle) : undefined))
+        .then((answer) =>
+          answer.kind === 'parsed' ? keep(answer.parsed.handle, skip, answer.startedAt, false) : undefined,
+        )
         // Whatever is wrong will be wrong for the window that is wanted, too.
         .catch(() => undefined)
     }
@@ -128,6 +148,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     wasStale: () => wasStale,
 
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
+      if (keeping !== null) throw keeping.error
       const answer = await (takeEarly(`${skip}:${take}`, fresh) ?? ask(skip, take, maxRetries))
       if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
       if (fresh && answer.ageMs > 0) wasStale = true
@@ -146,7 +167,9 @@ export function listSource(options: ListSourceOptions): ListSource {
     },
 
     drop(window) {
-      void writer.dropWindow(window.handle).catch(() => undefined)
+      // What it showed again has been taken in a moment ago.
+      if (window.met.includes(0)) void keep(window.handle, window.skip, window.startedAt, true)
+      else void writer.dropWindow(window.handle).catch(() => undefined)
     },
 
     expect(skip, stride, take) {

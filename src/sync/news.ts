@@ -1,29 +1,43 @@
-// Head walk and tail walk: the cheapest way to what is new, where the order is created (design.md 6.3).
+// Head walk and tail walk: the cheapest way to what is new, where the order is created (design.md 6.3) or what is new comes
+// to the front (front.ts).
 import type { Facts } from '../mirror/facts.ts'
 import type { Verdict } from '../task.ts'
 import type { Run } from './context.ts'
 import { runWanted } from './neighbours.ts'
+import { readOpenBehind } from './open-behind.ts'
 import { mayBringForward } from './plan.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
+import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
 export interface NewsDone {
   verdict: Verdict
   reason: string | null
   drift: number
+  /** The list contradicts the order that was known: only a full walk can tell what is new. */
+  isRefuted: boolean
   /** Something is not as the last full walk left it: the next full walk is due now. */
   bringForward: boolean
 }
 
-export async function runHead(run: Run): Promise<NewsDone> {
+export function runNews(run: Run, kind: 'head' | 'tail'): Promise<NewsDone> {
+  if (kind === 'tail') return runTail(run)
+  return run.facts.order === 'updated_desc' ? runFront(run) : runHead(run)
+}
+
+async function runHead(run: Run): Promise<NewsDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
+  let isEndShown = facts.open_in_front === true
   const done = await runWalk(run, {
     kind: 'head',
-    begun: list.begun,
+    async begun(walkId) {
+      await list.begun(walkId)
+      if (!isEndShown) isEndShown = await readOpenBehind(run, walkId)
+    },
     onParsed: list.onParsed,
     request: {
       start: 0,
@@ -36,10 +50,11 @@ export async function runHead(run: Run): Promise<NewsDone> {
     total: null,
   })
   const { result } = done
-  const reordered = result.contradicted || (result.order !== null && result.order !== 'created_desc')
+  const reordered = result.contradicted
   const proven = facts.frontier !== undefined
-  const verdict: Verdict = result.verdict === 'complete' && !reordered && proven ? 'complete' : 'partial'
-  const reason = result.reason ?? (reordered ? 'order-not-proven' : proven ? null : 'frontier-not-proven')
+  const verdict: Verdict = result.verdict === 'complete' && !reordered && proven && isEndShown ? 'complete' : 'partial'
+  const unproven = reordered ? 'order-not-proven' : proven ? 'open-behind' : 'frontier-not-proven'
+  const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
   const learned: Facts = learnedFrom(run, result)
   const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
@@ -49,8 +64,48 @@ export async function runHead(run: Run): Promise<NewsDone> {
   }
   await endWalk(run, done, verdict, reason, learned, false)
   const read = done.met > run.config.sync.window
-  const moved = result.total === null ? await lastTaskMoved(run) : read
-  return { verdict, reason, drift: result.drift, bringForward: reordered || moved }
+  const looksAtEnd = result.total === null && facts.open_in_front === true
+  const moved = looksAtEnd ? await lastTaskMoved(run) : result.total !== null && read
+  return { verdict, reason, drift: result.drift, isRefuted: reordered || !isEndShown, bringForward: moved }
+}
+
+/** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
+async function runFront(run: Run): Promise<NewsDone> {
+  const { facts } = run
+  const { total } = facts
+  const inserted = (await run.writer.counts()).inserted
+  const list = watchFront(run, facts.front as string[])
+  let isEndShown = facts.open_in_front === true
+  const done = await runWalk(run, {
+    kind: 'head',
+    async begun(walkId) {
+      if (!isEndShown) isEndShown = await readOpenBehind(run, walkId)
+    },
+    onParsed: list.onParsed,
+    request: {
+      start: 0,
+      beyond: true,
+      lap: 'unless-one-answer',
+      joined: list.joined,
+      reached: () => list.judge() !== null,
+    },
+    total: null,
+  })
+  const { result } = done
+  const learned: Facts = learnedFrom(run, result)
+  const fresh = (await run.writer.counts()).inserted - inserted
+  if (learned.total === undefined && total !== undefined) learned.total = total + fresh
+  if (list.openInFront()) learned.open_in_front = true
+  const isReached = list.judge() !== null && result.front !== null
+  const isAll = isReached && isEndShown
+  const isProven = result.verdict === 'complete' && isAll
+  if (isProven) learned.front = result.front as string[]
+  const reason = isProven ? null : (result.reason ?? 'order-not-proven')
+  const verdict: Verdict = isProven ? 'complete' : 'partial'
+  const order = isProven ? ('updated_desc' as const) : null
+  await endWalk(run, { ...done, result: { ...result, order } }, verdict, reason, learned, false)
+  const moved = isProven && facts.open_in_front === true && result.total === null && (await lastTaskMoved(run))
+  return { verdict, reason, drift: result.drift, isRefuted: !isAll, bringForward: moved }
 }
 
 /** One request: the last known task at its known place. Another answer means that something is missing or extra. */
@@ -61,12 +116,13 @@ async function lastTaskMoved(run: Run): Promise<boolean> {
   const answer = await run.service.list({ skip: total - 1, take: 2 }, (raw) => run.writer.parseList(raw))
   if (answer.kind !== 'ok') return answer.kind === 'refused'
   const { handle } = answer.value
-  const { ids } = await run.writer.view(handle, 0)
-  await run.writer.dropWindow(handle)
+  const { ids, known, others } = await run.writer.view(handle, 0)
+  await run.account.saw({ known, others })
+  await run.writer.takeIn({ handle, walkId: null, skip: total - 1, readAt: answer.startedAt, now: run.now() })
   return ids.length !== 1 || ids[0] !== lastId
 }
 
-export async function runTail(run: Run): Promise<NewsDone> {
+async function runTail(run: Run): Promise<NewsDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const { overlap, settleMs, window } = run.config.sync
@@ -88,7 +144,7 @@ export async function runTail(run: Run): Promise<NewsDone> {
     total: null,
   })
   const { result } = done
-  const reordered = result.contradicted || (result.order !== null && result.order !== 'created_asc')
+  const reordered = result.contradicted
   const proven = facts.frontier !== undefined
   const verdict: Verdict = result.verdict === 'complete' && !reordered && proven ? 'complete' : 'partial'
   const reason = result.reason ?? (reordered ? 'order-not-proven' : proven ? null : 'frontier-not-proven')
@@ -98,5 +154,5 @@ export async function runTail(run: Run): Promise<NewsDone> {
   if (reordered) learned.order = undefined
   await endWalk(run, done, verdict, reason, learned, false)
   const shrunk = before !== undefined && result.total !== null && result.total < before
-  return { verdict, reason, drift: result.drift, bringForward: reordered || shrunk }
+  return { verdict, reason, drift: result.drift, isRefuted: reordered, bringForward: shrunk }
 }

@@ -4,7 +4,6 @@ import { ageOf } from '../clock.ts'
 import type { Facts } from '../mirror/facts.ts'
 import type { OwedReason } from '../mirror/owed.ts'
 import type { WalkRow } from '../mirror/walks.ts'
-import { isCreatedOrder } from '../walk/order.ts'
 
 export interface SyncRequest {
   command: 'sync' | 'backfill'
@@ -26,7 +25,7 @@ export interface SyncRequest {
 export type FullReason = 'first' | 'asked-for' | 'resumed' | 'due' | 'order'
 
 export type PlanStep =
-  /** Newest first: from 0 until the frontier has been passed. */
+  /** Newest first: from 0 until the frontier has been passed; last written to first: until what stands as it stood. */
   | { kind: 'head' }
   /** Oldest first: from before the frontier to the proven end. */
   | { kind: 'tail' }
@@ -70,10 +69,8 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
     if (ranged) return [{ kind: 'range' }, ...refetch, ...details]
     return [fullStep(input, 'asked-for'), ...refetch, { kind: 'deletions' }, ...details]
   }
-  const { order } = input.facts
-  const created = isCreatedOrder(order ?? null)
   const news: PlanStep[] = newsStep(input)
-  const reason = fullReason(input, request, created && news.length > 0)
+  const reason = fullReason(input, request, news.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
   // One that goes on from earlier does not see what has been deleted since among what it had met then.
   if (request.full === true && full.some((step) => step.kind === 'full' && step.resume !== null)) {
@@ -87,6 +84,7 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
 }
 
 function newsStep({ facts }: PlanInput): PlanStep[] {
+  if (facts.order === 'updated_desc') return facts.front === undefined ? [] : [{ kind: 'head' }]
   if (facts.frontier === undefined && facts.seen_until === undefined) return []
   if (facts.order === 'created_desc') return [{ kind: 'head' }]
   if (facts.order === 'created_asc') return [{ kind: 'tail' }]

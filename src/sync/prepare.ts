@@ -22,6 +22,8 @@ export interface Summary extends Decoded {
   /** In list order; an item without a usable id has an identity of its own that no id can equal. */
   ids: string[]
   moments: Moment[]
+  /** FINAL | LACKS for every item. */
+  flags: Uint8Array
 }
 
 export interface PreparedWindow extends Summary {
@@ -29,8 +31,6 @@ export interface PreparedWindow extends Summary {
   rows: Uint8Array<ArrayBuffer>
   /** Where the row of every item ends. */
   ends: Uint32Array
-  /** FINAL | LACKS for every item. */
-  flags: Uint8Array
   /** What cannot be taken in, by index. */
   unfit: [number, UnfitItem][]
 }
@@ -188,8 +188,8 @@ function flagsOf(final: boolean, lacks: boolean): number {
   return (final ? FINAL : 0) | (lacks ? LACKS : 0)
 }
 
-export function summaryOf({ statusCode, message, hasPayload, count, ids, moments }: Summary): Summary {
-  return { statusCode, message, hasPayload, count, ids, moments }
+export function summaryOf({ statusCode, message, hasPayload, count, ids, moments, flags }: Summary): Summary {
+  return { statusCode, message, hasPayload, count, ids, moments, flags }
 }
 
 /** About a millisecond for a megabyte. */
@@ -227,6 +227,11 @@ export function listedTask({ ids, rows, ends, hashes, flags }: HashedWindow, ind
     final: (flag & FINAL) !== 0,
     lacks: (flag & LACKS) !== 0,
   }
+}
+
+/** 1 for every item that is a final task. */
+export function finalsOf({ flags }: Pick<PreparedWindow, 'flags'>): Uint8Array {
+  return flags.map((flag) => flag & FINAL)
 }
 
 /** The hash of the item at `index`. */

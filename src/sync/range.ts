@@ -93,8 +93,7 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
     total: null,
   })
   const { result } = done
-  const shown = !result.contradicted && (result.order === null || result.order === order)
-  const reason = result.reason ?? (known === undefined || !shown ? 'order-not-proven' : null)
+  const reason = result.reason ?? (known === undefined || result.contradicted ? 'order-not-proven' : null)
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   await endWalk(run, done, verdict, reason, learnedFrom(run, result), false)
   return { verdict, reason, drift: result.drift }

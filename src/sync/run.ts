@@ -14,7 +14,7 @@ import { learn, type Run, type RunContext } from './context.ts'
 import { askForTombstones, decideDeletions } from './deletions.ts'
 import { askForAll } from './details.ts'
 import { partialNote, runFull } from './full.ts'
-import { runHead, runTail } from './news.ts'
+import { runNews } from './news.ts'
 import { askOpenTasks } from './open-tasks.ts'
 import { askOwedDetails } from './owed-details.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
@@ -68,7 +68,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     notes: [],
     account: UNBOUND,
   }
-  const progress: Ended = { plan: [], verdicts: [], drift: 0, codes: [] }
+  const progress: Ended = { plan: [], walks: [], drift: 0, codes: [] }
   let error: unknown = null
   try {
     tellOfClock(run)
@@ -149,24 +149,32 @@ async function carryOut(run: Run, ended: Ended): Promise<void> {
 async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number): Promise<void> {
   const { request, writer, now } = run
   const walked = (what: string, done: { verdict: Verdict; reason: string | null; drift: number }): void => {
-    ended.verdicts.push(done.verdict)
     ended.drift += done.drift
-    if (done.verdict === 'partial') fallShort(run, ended, partialNote(what, done.reason))
+    ended.walks.push({
+      verdict: done.verdict,
+      note: done.verdict === 'partial' ? partialNote(what, done.reason) : null,
+    })
   }
   switch (step.kind) {
     case 'head':
     case 'tail': {
-      const news = step.kind === 'head' ? await runHead(run) : await runTail(run)
+      const news = await runNews(run, step.kind)
+      walked(`${step.kind} walk`, news)
       const planned = ended.plan.some(({ kind }) => kind === 'full')
-      if (news.bringForward && !planned && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)) {
+      const isDue = news.bringForward && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)
+      if (!planned && (news.isRefuted || isDue)) {
         ended.plan.splice(at + 1, 0, { kind: 'full', reason: 'due', resume: null })
         await writer.setPlan(ended.plan.map(({ kind }) => kind))
-      } else walked(`${step.kind} walk`, news)
+      }
       break
     }
-    case 'full':
-      walked('full walk', await runFull(run, step))
+    case 'full': {
+      const full = await runFull(run, step)
+      // Whatever a walk of this run doubted before this one began, it has seen for itself.
+      if (full.verdict === 'complete' && step.resume === null) ended.walks.length = 0
+      walked('full walk', full)
       break
+    }
     case 'range': {
       const range = { since: request.since ?? null, until: request.until ?? null }
       const done = await runRange(run, range)

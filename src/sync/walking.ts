@@ -47,13 +47,14 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const walkId =
     task.resume?.id ?? (await writer.beginWalk(task.kind, task.range ?? { since: null, until: null }, now()))
   await task.begun?.(walkId)
-  const length = listLength(run, task.total, task.kind === 'full')
+  const length = listLength(run, walkId, task.total, task.kind === 'full')
   const source = listSource({
     service: run.service,
     writer,
     walkId,
     concurrency: run.config.service.concurrency,
     total: task.total,
+    now,
     ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
     onShown: (shown) => run.account.saw(shown),
   })

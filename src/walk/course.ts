@@ -5,7 +5,7 @@ import { type ChainState, newChain } from './chain.ts'
 import type { EndQuestion } from './end-judgement.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
-import { contradicts, orderShown } from './order.ts'
+import { contradicts, orderKept } from './order.ts'
 import { nextSkip, stepBack } from './pace.ts'
 import { makeReader, type Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
@@ -44,8 +44,12 @@ export class Course {
   tiedAt: string | null = null
   tiedTries = 0
   readonly end: MovingEnd
+  /** See `WalkResult`. */
+  front: string[] | null = null
   /** How often an unreadable position turned out to have moved, since something new was met. */
   stuck = 0
+  /** Answers in which items met before stood in no order at all. */
+  scrambled = 0
   pageOfOne: boolean
   /** Answers of one item where more were asked for and were there. */
   singles = 0
@@ -130,16 +134,17 @@ export class Course {
   result(stopped: string | null): WalkResult {
     const { chain } = this
     const { known, settings } = this.request
-    const shown = orderShown(chain.order, settings.settleMs)
+    const shown = orderKept(chain.order, known, settings.settleMs)
     const reason = stopped ?? this.doubts[0] ?? null
     // Nothing orders a list in which an item that was seen is passed over.
-    const { order, inversionMs } = this.hasPassedOver() ? { order: 'none' as const, inversionMs: 0 } : shown
+    const passedOver = this.hasPassedOver()
+    const { order, inversionMs } = passedOver ? { order: 'none' as const, inversionMs: 0 } : shown
     return {
       verdict: reason === null ? 'complete' : 'partial',
       reason,
       order,
       inversionMs,
-      contradicted: known !== undefined && contradicts(chain.order, known.order, settings.settleMs),
+      contradicted: known !== undefined && (passedOver || contradicts(chain.order, known, settings.settleMs)),
       total: reason === null ? this.total : null,
       until: this.until,
       lastId: chain.last?.id ?? null,
@@ -150,6 +155,7 @@ export class Course {
       firstStartedAt: chain.firstStartedAt,
       digest: `${chain.digest[0]}:${chain.digest[1]}`,
       digestCutoff: chain.digestCutoff,
+      front: this.front,
       newest: chain.order.highest,
       drift: chain.drift,
     }

@@ -1,5 +1,7 @@
 // Against services that mislead a walk: repeated items, empty lists, positions that cannot be read (design.md 6.1,
 // "Guards").
+
+import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import { probe, type Reader, readWindow } from './reader.ts'
@@ -148,6 +150,35 @@ export async function showsRunBehind(
   const unreadable = await reader.read(floor - 1, 1, { fresh: true, maxRetries: 1 })
   reader.drop(unreadable)
   return unreadable.kind !== 'items'
+}
+
+/** Items of the chain's end that have to be shown again before their sequence says anything. */
+const LEAST_AGAIN = 5
+/** So often what was met and what was not take turns in one answer by nothing but chance. */
+const TURNS = 4
+
+/**
+ * Whether an answer shows that no order holds at all, as against a few items that moved, came or went: what the chain
+ * ended with stands in it in another sequence throughout, or none of that is there, while items met before are strewn
+ * among others that were not.
+ */
+export function isScrambled({ tail, last }: ChainState, { skip, ids, moments, met }: ItemsWindow): boolean {
+  if (last === null || skip === 0) return false
+  const places = new Map(tail.map((id, index) => [id, index]))
+  const again = ids.flatMap((id, index) => {
+    const place = places.get(id)
+    return place === undefined ? [] : [{ place, moment: moments[index] as Moment }]
+  })
+  if (again.length > 0) {
+    const back = again.filter(({ place, moment }, index) => {
+      const before = again[index - 1]
+      return before !== undefined && place < before.place && moment !== before.moment
+    })
+    return again.length >= LEAST_AGAIN && 3 * back.length >= again.length - 1
+  }
+  let turns = 0
+  for (let index = 1; index < met.length; index += 1) if (met[index] !== met[index - 1]) turns += 1
+  return turns >= TURNS
 }
 
 /** Reads back from a window at which the end of the chain is looked for: 2^8 windows. */

@@ -22,7 +22,10 @@ const FAR = 10
 /** Unreadable positions that one lap passes. */
 const MOST_JUMPS = 10
 
-export type LapResult = { kind: 'closed' } | { kind: 'open'; reason: 'lap-unreadable' | 'lap-too-long' }
+/** `first`: the answer that showed the head of the list; `isWhole`: no other was needed. */
+export type LapResult =
+  | { kind: 'closed'; first: ItemsWindow | null; isWhole: boolean }
+  | { kind: 'open'; reason: 'lap-unreadable' | 'lap-too-long' }
 
 /** Items of the first window by the number of their tie run there: among equal createdAt no order is an old order. */
 function runsOf(firstWindow: FirstWindow): Map<string, number> {
@@ -64,6 +67,7 @@ export async function* closeLap(
   let jumped = false
   let same = 0
   const shown = noEvidence()
+  let first: ItemsWindow | null = null
   for (let windows = 0; windows < maxWindows; windows += 1) {
     let window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
     let jump: number | null = null
@@ -77,7 +81,8 @@ export async function* closeLap(
     }
     if (window.kind === 'nothing') {
       // Nothing at 0, or the list ended before the old neighbours were found again.
-      if (skip === 0 || previous === null || skip >= previous.skip + previous.ids.length) return { kind: 'closed' }
+      if (skip === 0 || previous === null || skip >= previous.skip + previous.ids.length)
+        return { kind: 'closed', first, isWhole: false }
       skip = Math.max(0, skip - back)
       back *= 2
       continue
@@ -89,7 +94,7 @@ export async function* closeLap(
       reader.drop(far)
       if (far.kind === 'items' && isSame(previous, far)) {
         reader.drop(window)
-        return { kind: 'closed' }
+        return { kind: 'closed', first, isWhole: false }
       }
       // A service that rounds skip down answers so for ever.
       same += 1
@@ -107,6 +112,7 @@ export async function* closeLap(
       continue
     }
     back = 1
+    first ??= window
     observe(shown, window.ids, window.moments, joinedAt)
     contradictWith(chain.order, shown)
     for (let index = joinedAt; index < window.ids.length; index += 1) {
@@ -122,7 +128,7 @@ export async function* closeLap(
       if (run >= wanted) break
     }
     yield commit(window)
-    if (run >= wanted) return { kind: 'closed' }
+    if (run >= wanted) return { kind: 'closed', first, isWhole: first === window && window.skip === 0 }
     const end: number = window.skip + window.ids.length
     const capacity: number = window.asked < reader.window ? window.asked : window.ids.length
     const reachesBack = previous !== null && end <= previous.skip + previous.ids.length

@@ -204,10 +204,32 @@ export function areTiesOrdered({ tiedRising, tiedFalling, unstable }: OrderEvide
 /** By chance once in a million lists. */
 const ORDERED_TIES = 20
 
-/** Whether what was seen cannot be a list in `order`, few as the values may be. */
-export function contradicts(evidence: OrderEvidence, order: Order, settleMs: number): boolean {
-  if (order === 'created_desc') return evidence.inversionDesc > settleMs
-  return order === 'created_asc' && evidence.inversionAsc > settleMs
+/** An order that an earlier complete walk has stored, with the largest inversion of createdAt seen in it, ms. */
+export interface KnownOrder {
+  order: Order
+  inversionMs: number
+}
+
+/**
+ * Whether what was seen cannot be a list in the known order, few as the values may be: a step back that is larger than any
+ * that is tolerated or was seen before, or two items that changed places. Too little to tell is no contradiction.
+ */
+export function contradicts(evidence: OrderEvidence, known: KnownOrder, settleMs: number): boolean {
+  if (!isCreatedOrder(known.order)) return false
+  const inversion = known.order === 'created_desc' ? evidence.inversionDesc : evidence.inversionAsc
+  return evidence.unstable || inversion > Math.max(settleMs, known.inversionMs)
+}
+
+/**
+ * The order of a list of which one was known. What was proven once stands until something contradicts it: a list whose
+ * tasks were all created within the tolerance shows no order of its own, and has not lost the one it had.
+ */
+export function orderKept(evidence: OrderEvidence, known: KnownOrder | undefined, settleMs: number): OrderShown {
+  const shown = orderShown(evidence, settleMs)
+  if (known === undefined || (shown.order !== null && shown.order !== 'none')) return shown
+  if (!isCreatedOrder(known.order) || contradicts(evidence, known, settleMs)) return shown
+  const seen = known.order === 'created_desc' ? evidence.inversionDesc : evidence.inversionAsc
+  return { order: known.order, inversionMs: seen }
 }
 
 /** Whether the two ends of this order are newest and oldest. */

@@ -2,7 +2,7 @@
 import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
-import type { OrderEvidence } from './order.ts'
+import type { KnownOrder, OrderEvidence } from './order.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 import type { CountedRun } from './ties.ts'
 
@@ -25,12 +25,17 @@ export interface WalkRequest {
   accepts?: (window: ItemsWindow) => boolean | Promise<boolean>
   /** Ends the walk as proven once true; called with every window that has joined, and what was seen of the order so far. */
   reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
+  /** Called with every window that has joined the chain. */
+  joined?: (window: ItemsWindow) => void
   /** Whether the end is also looked for one window and ten windows further: full walks. */
   beyond: boolean
-  /** Whether a closing lap is run once the end is proven; `beyond-one-window`: a list that the first window held needs none. */
-  lap: 'never' | 'unless-oldest-first' | 'beyond-one-window'
-  /** The order that a complete walk has stored, for walks too short to show one; inversions up to `inversionMs`. */
-  known?: { order: Order; inversionMs: number }
+  /**
+   * Whether a closing lap is run once the end is proven; `beyond-one-window`: a list that the first window held needs none.
+   * `unless-one-answer`: also where `reached` ends the walk, unless with its first answer.
+   */
+  lap: 'never' | 'unless-oldest-first' | 'beyond-one-window' | 'unless-one-answer'
+  /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
+  known?: KnownOrder
   /** Tasks created at or after this moment do not count in the digest of the sequence. */
   digestCutoff?: number | null
   /** A walk that was cut off: its last state and its first window. */
@@ -72,6 +77,11 @@ export interface WalkResult {
   /** Digest of the ids in the order they were met, tasks created at or after `digestCutoff` left out. */
   digest: string
   digestCutoff: number | null
+  /**
+   * Ids that one answer from index 0 showed in the end, with everything that had come or moved to the front since the walk
+   * began; null where it took more than one answer.
+   */
+  front: string[] | null
   /** The highest createdAt seen, epoch ms. */
   newest: Moment
   drift: number

@@ -43,7 +43,7 @@ export interface ReadOptions {
 
 export interface WindowSource {
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
-  /** The window will not be taken in. */
+  /** The window joins no chain: a source may take its items in, but not as met. */
   drop(window: ItemsWindow): void
   /** Where the next windows will probably be asked for; a source may read them ahead, but none before the first has come. */
   expect(skip: number, stride: number, take: number): void

@@ -4,7 +4,7 @@ import { type ChainState, extendChain, judgeSeam, overlapOf } from './chain.ts'
 import { Course, type Ended, lastOf, type Steps } from './course.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { askForEnd } from './ending.ts'
-import { firstItemTwice, hasMoved } from './guards.ts'
+import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
 import { closeLap } from './lap.ts'
 import { orderShown } from './order.ts'
 import { capacityOf } from './pace.ts'
@@ -18,6 +18,10 @@ import { countRun } from './ties.ts'
 const FRUITLESS = 200
 /** In windows: steps over what has been met do not grow beyond this. */
 const LARGEST_STEP = 1024
+/** Answers in no order at all that end a walk, and answers without anything new that end what follows it. */
+const SCRAMBLED = 2
+/** Laps in all: each has less to read than the one before, unless the list moves faster than it is read. */
+const MOST_LAPS = 4
 /** Seams in a row at which the last item stood further down, and answers in a row that have to be the same. */
 const SUSPICIOUS_SHIFTS = 3
 
@@ -34,7 +38,12 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     const reading = await readWindow(course.reader, course.skip, { fresh: course.fresh })
     course.fresh = false
     const ended = yield* goOn(course, reading)
-    if (ended?.kind === 'stop') return course.result(ended.reason)
+    if (ended?.kind === 'stop') {
+      if (ended.reason === 'no-order') yield* sweep(course)
+      else if (ended.reason === null && request.lap === 'unless-one-answer' && course.front === null)
+        yield* closingLap(course)
+      return course.result(ended.reason)
+    }
     if (ended?.kind === 'list-end') break
   }
   yield* closingLap(course)
@@ -87,12 +96,18 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
     course.end.progressed()
     course.stuck = 0
   }
+  if (isScrambled(earlier, window)) course.scrambled += 1
+  if (course.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
   if (behindRun !== null) yield* proveCounted(course, behindRun)
   if (newlyMet > 0 && !course.chain.filtered && (await hasMoved(course.reader, earlier, window))) {
     course.chain = { ...course.chain, order: { ...course.chain.order, unstable: true } }
   }
   await suspectFilter(course, window)
-  if ((await course.request.reached?.(window, course.chain.order)) === true) return { kind: 'stop', reason: null }
+  course.request.joined?.(window)
+  if ((await course.request.reached?.(window, course.chain.order)) === true) {
+    if (beginning && window.skip === 0) course.front = window.ids
+    return { kind: 'stop', reason: null }
+  }
   const twice = await firstItemTwice(course.reader, course.firstWindow, earlier, window)
   if (twice !== null) return { kind: 'stop', reason: twice }
 
@@ -133,19 +148,44 @@ function advance(course: Course, window: ItemsWindow, earlier: ChainState): void
   course.source.expect(course.skip, stride, reader.take)
 }
 
+/** Nothing can be proven any more: every further page is read once for its items, by its place. */
+async function* sweep(course: Course): Steps<void> {
+  const { reader, request } = course
+  for (let fruitless = 0; fruitless < SCRAMBLED && reader.requests < request.settings.maxRequests; ) {
+    const reading = await readWindow(reader, course.skip)
+    if (reading.kind !== 'items') return
+    course.chain = extendChain(course.chain, reading)
+    const { newlyMet } = yield course.step(reading)
+    fruitless = newlyMet > 0 ? 0 : fruitless + 1
+    course.skip = reading.skip + reading.ids.length
+    course.source.expect(course.skip, reader.largest, reader.take)
+  }
+}
+
 async function* closingLap(course: Course): Steps<void> {
   const { request, reader } = course
   if (course.firstWindow === null || request.lap === 'never' || course.total === 0) return
   if (request.lap === 'beyond-one-window' && (course.total ?? 0) <= course.firstWindow.ids.length) return
   if (orderShown(course.chain.order, request.settings.settleMs).order === 'created_asc') return
-  const most = 20 + 4 * Math.ceil((course.total ?? 0) / Math.max(1, reader.largest))
-  const bound = Math.min(request.settings.maxRequests - reader.requests, most)
-  const chain = { ...course.chain, order: { ...course.chain.order } }
-  const lap = yield* closeLap(reader, chain, course.firstWindow, request.settings.overlap, bound, (again) =>
-    course.step(again),
-  )
-  course.chain = chain
-  if (lap.kind === 'open') course.doubts.push(lap.reason)
+  // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
+  // until one answer shows all that moved since the lap before (sync/front.ts).
+  const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
+  let goal = course.firstWindow
+  for (let laps = 0; laps < MOST_LAPS; laps += 1) {
+    const most = 20 + 4 * Math.ceil((course.total ?? 0) / Math.max(1, reader.largest))
+    const bound = Math.min(request.settings.maxRequests - reader.requests, most)
+    const chain = { ...course.chain, order: { ...course.chain.order } }
+    const lap = yield* closeLap(reader, chain, goal, request.settings.overlap, bound, (again) => course.step(again))
+    course.chain = chain
+    if (lap.kind === 'open') {
+      course.doubts.push(lap.reason)
+      return
+    }
+    if (lap.first === null) return
+    if (lap.isWhole) course.front = lap.first.ids
+    if (lap.isWhole || !moves) return
+    goal = { ids: lap.first.ids, moments: lap.first.moments }
+  }
 }
 
 /**

@@ -86,7 +86,7 @@ export function breakLap(real: typeof Lap): typeof Lap {
   return {
     ...real,
     async *closeLap(...args) {
-      return active === 'no-lap' ? { kind: 'closed' } : yield* real.closeLap(...args)
+      return active === 'no-lap' ? { kind: 'closed', first: null, isWhole: false } : yield* real.closeLap(...args)
     },
   }
 }

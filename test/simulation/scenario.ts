@@ -29,6 +29,9 @@ export interface AccountPlan {
   ignoreSkip: boolean
   pageOfOne: boolean
   skipLimit: number
+  /** Absent in stories kept from before there was a choice. */
+  stampJitterMs?: number
+  openTasksStand?: 'front' | 'behind'
 }
 
 /** What may happen to tasks while nobody looks. */
@@ -133,7 +136,7 @@ export function scenarioOf(seed: number): Scenario {
   const random = seeded(seed, 0x51e0)
   const window = 2 + random.int(11)
   const mood = random.pick(['calm', 'calm', 'calm', 'busy', 'busy', 'stormy'] as const)
-  const account = accountOf(random, window)
+  const account = accountOf(random, seeded(seed, 0x50e7), window)
   const changes =
     mood === 'calm'
       ? random.pick([0, 0, 0.02])
@@ -204,7 +207,15 @@ export function oddScenarioOf(seed: number): Scenario {
   return { ...scenario, account, failures, poisoned: 0, skewMs, oddity }
 }
 
-function accountOf(random: Random, window: number): AccountPlan {
+/** Drawn by itself, so that the other stories stay what they were. */
+function sortingOf(random: Random): Partial<AccountPlan> {
+  const kind = random.int(10)
+  if (kind === 0) return { order: 'completed_desc', openTasksStand: random.pick(['front', 'behind']) }
+  // What shares a moment and is stamped apart would stand in no order that anybody can see.
+  return kind === 1 ? { stampJitterMs: random.pick([300, 5_000]), shuffleTies: false } : {}
+}
+
+function accountOf(random: Random, sorting: Random, window: number): AccountPlan {
   const order = random.pick([
     ...Array<ListOrderName>(8).fill('created_desc'),
     ...Array<ListOrderName>(5).fill('created_asc'),
@@ -221,6 +232,7 @@ function accountOf(random: Random, window: number): AccountPlan {
     listCarries: random.pick(['whole', 'whole', 'whole', 'whole', 'noResult', 'noData', 'bare']),
     pastEnd: random.pick(['empty', 'empty', 'empty', '400', '404']),
   }
+  Object.assign(plan, sortingOf(sorting))
   if (!random.chance(0.4)) return plan
   const quirk = random.int(10)
   if (quirk <= 1) plan.capItems = 1 + random.int(window)

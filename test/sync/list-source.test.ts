@@ -7,7 +7,8 @@ import type { Writer } from '../../src/sync/thread.ts'
 /** A service that answers when it is told to, and what it was asked. */
 function started(concurrency: number, count = 10) {
   const asked: number[] = []
-  const dropped: number[] = []
+  /** Windows taken in without the walk, and for which walk. */
+  const kept: [handle: number, walkId: number | null][] = []
   const answers: (() => void)[] = []
   const service = {
     async list({ skip }: { skip: number }) {
@@ -18,9 +19,10 @@ function started(concurrency: number, count = 10) {
   } as unknown as Service
   const writer = {
     view: async () => ({ ids: [], moments: [], met: new Uint8Array(0), held: new Uint8Array(0), known: 0 }),
-    dropWindow: async (handle: number) => void dropped.push(handle),
+    dropWindow: async () => undefined,
+    takeIn: async ({ handle, walkId }: { handle: number; walkId: number | null }) => void kept.push([handle, walkId]),
   } as unknown as Writer
-  const source = listSource({ service, writer, walkId: 1, concurrency, total: null })
+  const source = listSource({ service, writer, walkId: 1, concurrency, total: null, now: () => 0 })
   const answerAll = async () => {
     for (const answer of answers.splice(0)) answer()
     await new Promise(setImmediate)
@@ -41,7 +43,7 @@ function started(concurrency: number, count = 10) {
     await read(source, -10)
     asked.length = 0
   }
-  return { source, asked, dropped, answerAll, read, waitFor, under }
+  return { source, asked, kept, answerAll, read, waitFor, under }
 }
 
 test('as many windows are under way as may be, in their order, and each is asked for once', async () => {
@@ -71,8 +73,8 @@ test('no more are asked for while many that have come wait', async () => {
   expect(asked.length).toBeGreaterThan(3)
 })
 
-test('where the walk wants other windows, those read ahead are dropped, and fewer are read ahead until it wants them', async () => {
-  const { source, asked, dropped, answerAll, read, waitFor, under } = started(8)
+test('where the walk wants other windows, those read ahead are taken in for their items alone, and fewer are read ahead until it wants them', async () => {
+  const { source, asked, kept, answerAll, read, waitFor, under } = started(8)
   await under()
   await read(source, 0)
   await read(source, 0)
@@ -80,7 +82,7 @@ test('where the walk wants other windows, those read ahead are dropped, and fewe
   source.expect(0, 10, 10)
   expect(asked).toHaveLength(4)
   await read(source, 5)
-  expect(dropped).toHaveLength(4)
+  expect(kept.map(([, walkId]) => walkId)).toEqual([null, null, null, null])
   asked.length = 0
   source.expect(15, 10, 10)
   expect(asked).toHaveLength(2)
@@ -102,7 +104,7 @@ test('where the walk wants other windows, those read ahead are dropped, and fewe
 })
 
 test('what lies behind the first window is asked for once that has come, and is full', async () => {
-  const { source, asked, dropped, answerAll, read } = started(8)
+  const { source, asked, kept, answerAll, read } = started(8)
   source.expect(0, 10, 10)
   expect(asked).toEqual([])
   const first = source.read(0, 10)
@@ -112,7 +114,7 @@ test('what lies behind the first window is asked for once that has come, and is 
   expect(asked.slice(0, 5)).toEqual([0, 10, 20, 30, 40])
   // It was a guess: where the walk wants something else, that is no reason to read less ahead.
   await read(source, 5)
-  expect(dropped.slice(0, 4)).toEqual([10, 20, 30, 40])
+  expect(kept.slice(0, 4).map(([handle]) => handle)).toEqual([10, 20, 30, 40])
   asked.length = 0
   source.expect(15, 10, 10)
   expect(asked.length).toBeGreaterThanOrEqual(4)
@@ -126,7 +128,7 @@ test('nothing is asked for behind a first window that is short', async () => {
 })
 
 test('what is foreseen is asked for at once, and is all that will do for a walk that wants it fresh', async () => {
-  const { source, asked, dropped, answerAll, under } = started(8)
+  const { source, asked, kept, answerAll, under } = started(8)
   await under()
   source.expect(100, 10, 10)
   source.foresee([
@@ -145,10 +147,10 @@ test('what is foreseen is asked for at once, and is all that will do for a walk 
   await other
   await source.read(200, 10, { fresh: true })
   expect(asked).toEqual([99])
-  expect(dropped).toEqual([100, 110, 120, 130])
+  expect(kept.map(([handle]) => handle)).toEqual([100, 110, 120, 130])
   source.foresee([])
   await answerAll()
-  expect(dropped.at(-1)).toBe(300)
+  expect(kept.at(-1)).toEqual([300, null])
   const again = source.read(300, 10, { fresh: true })
   await answerAll()
   await again
@@ -167,7 +169,7 @@ test('a walk that is over waits for no answer that it does not want', async () =
     list: (_: unknown, __: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
   } as unknown as Service
-  const source = listSource({ service, writer: {} as Writer, walkId: 1, concurrency: 8, total: null })
+  const source = listSource({ service, writer: {} as Writer, walkId: 1, concurrency: 8, total: null, now: () => 0 })
   source.expect(0, 10, 10)
   source.foresee([{ skip: 100, take: 10 }])
   const wanted = source.read(0, 10)
@@ -190,7 +192,7 @@ test('the writer keeps no window of an answer that is none', async () => {
       return { kind: 'failed', reason: 'status', message: 'no', httpStatus: 200 }
     },
   } as unknown as Service
-  const source = listSource({ service, writer, walkId: 1, concurrency: 8, total: null })
+  const source = listSource({ service, writer, walkId: 1, concurrency: 8, total: null, now: () => 0 })
   expect(await source.read(0, 10)).toMatchObject({ kind: 'failed' })
   expect(dropped).toEqual([7])
 })

@@ -1,7 +1,7 @@
 // What neighbouring pairs show of the order, inversions included.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { noEvidence, observe, orderShown } from '../../src/walk/order.ts'
+import { contradicts, noEvidence, observe, orderKept, orderShown } from '../../src/walk/order.ts'
 
 const SETTLE = 60_000
 
@@ -50,4 +50,36 @@ test('a list that was seen in two different orders has none', () => {
   const evidence = { ...noEvidence(), unstable: true }
   observe(evidence, ['a', 'b', 'c'], [3, 2, 1], 0)
   expect(orderShown(evidence, SETTLE).order).toBe('none')
+})
+
+const DESC = { order: 'created_desc', inversionMs: 0 } as const
+
+test.each<[string, (number | null)[], boolean, boolean, string | null]>([
+  [
+    'a step back within the tolerance, all within two minutes',
+    [9e6, 8.99e6, 8.995e6, 8.98e6],
+    false,
+    false,
+    'created_desc',
+  ],
+  ['a step back beyond it', [9e6, 8e6, 8.061e6, 7e6], false, true, 'none'],
+  ['two items that changed places', [9e6, 8e6, 7e6], true, true, 'none'],
+  ['a single task', [9e6], false, false, 'created_desc'],
+])('a known order and %s: only a contradiction ends it', (_, moments, unstable, contradicted, order) => {
+  const evidence = noEvidence()
+  observe(
+    evidence,
+    moments.map((_, index) => `${(index * 7) % 10}-${index}`),
+    moments,
+    0,
+  )
+  evidence.unstable = unstable
+  expect(contradicts(evidence, DESC, SETTLE)).toBe(contradicted)
+  expect(orderKept(evidence, DESC, SETTLE).order).toBe(order)
+})
+
+test('a step back that was seen before is no contradiction, however small the tolerance is now', () => {
+  const evidence = noEvidence()
+  observe(evidence, ['b', 'a', 'd', 'c'], [9e6, 8e6, 8.061e6, 7e6], 0)
+  expect(contradicts(evidence, { order: 'created_desc', inversionMs: 61_000 }, 0)).toBe(false)
 })

@@ -1,0 +1,85 @@
+// The front of a list in which whatever is written to comes first (by an update time that nobody sees, or by completion):
+// where, below what is new or was touched, the list goes on as it was read last. Pure.
+//
+// Rule. Let a list change only by tasks that come in or move to its front, and by deletions. Then at any moment it is M + U:
+// M what came or moved since some earlier moment, U everything else, in the order it had then. So if one answer from
+// index 0 reaches an item of U, it shows all of M; and a mirror that held everything at the earlier moment holds U.
+// Several answers show all of M but for what moved while they were read: they are read again (the closing lap) until one
+// answer reaches what has not moved since the first of them.
+//
+// What shows that an item belongs to U: neighbours as many as `wanted` that follow one another as they did, final and
+// unchanged, and nothing behind them, as far as answers and memory reach, that contradicts it.
+
+/** A task in list order, as an answer shows it. */
+export interface Listed {
+  id: string
+  /** The mirror held it before this walk. */
+  isKnown: boolean
+  /** The list shows it in the form in which it showed it last. */
+  isAsBefore: boolean
+  isFinal: boolean
+}
+
+/**
+ * Index of the first of the neighbours from which on `listed` is the list that began with `front`; null where there are
+ * none. `front`: ids that stood first, in their order; those above the neighbours have moved, those that are nowhere are
+ * deleted.
+ */
+export function untouchedFrom(front: readonly string[], listed: readonly Listed[], wanted: number): number | null {
+  const placeOf = new Map(front.map((id, place) => [id, place]))
+  const placeAt = (index: number): number | undefined => placeOf.get((listed[index] as Listed).id)
+  // From behind: how far up everything goes on as it did. What stood behind the front may follow its last one.
+  let begin = listed.length
+  let next = Number.POSITIVE_INFINITY
+  while (begin > 0) {
+    const place = placeAt(begin - 1)
+    const goesOn = place === undefined ? next === Number.POSITIVE_INFINITY : place < next
+    if (!goesOn) break
+    next = place ?? next
+    begin -= 1
+  }
+  const above = new Set<number>()
+  for (let index = 0; index < begin; index += 1) {
+    const place = placeAt(index)
+    if (place !== undefined) above.add(place)
+  }
+  let run = 0
+  let last = -1
+  for (let index = begin; index < listed.length; index += 1) {
+    const { isAsBefore, isFinal } = listed[index] as Listed
+    const place = placeAt(index)
+    if (place === undefined) break
+    let follows = run > 0
+    for (let between = last + 1; between < place && follows; between += 1) follows = above.has(between)
+    run = isAsBefore && isFinal ? (follows ? run + 1 : 1) : 0
+    last = place
+    above.add(place)
+    if (run >= wanted) return index - wanted + 1
+  }
+  return null
+}
+
+/** What a walk has seen of where news stands in a list. */
+export interface FrontEvidence {
+  /** Known tasks that stand above what is untouched, and stood further down or looked otherwise before. */
+  moved: number
+  /** Tasks above what is untouched that the mirror did not hold. */
+  fresh: number
+}
+
+const LEAST_MOVED = 3
+/** Without a task that moved: some lists put a kind of task first, and new ones of that kind only. */
+const LEAST_FRESH = 10
+
+/** Whether so much came to the front, and nothing anywhere else, that the list is one in which everything does. */
+export function isTouchOrder({ moved, fresh }: FrontEvidence): boolean {
+  return moved >= LEAST_MOVED || fresh >= LEAST_FRESH
+}
+
+/** What stands above index `untouched` shows of the order. */
+export function evidenceOf(front: readonly string[], listed: readonly Listed[], untouched: number): FrontEvidence {
+  const stood = new Set(front)
+  const above = listed.slice(0, untouched)
+  const moved = above.filter(({ id, isKnown, isAsBefore }) => isKnown && !(isAsBefore && stood.has(id)))
+  return { moved: moved.length, fresh: above.filter(({ isKnown }) => !isKnown).length }
+}

@@ -1,0 +1,123 @@
+// Lists whose order is not plainly createdAt: stamped by several servers, by last update, by completion, in none at all.
+// What everyday services do must end with 0, cost little, and lose nothing.
+import { describe, expect, test } from 'vitest'
+import type { Account } from '../../src/simulator/account.ts'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { expectExactCopy } from './copy.ts'
+import { makeStage, missingFrom, SOAK, type Stage } from './stage.ts'
+
+const SMALL = { TASK_MIRROR_SYNC_WINDOW: '100' }
+const TASKS = SOAK ? 10_000 : 1_000
+
+/** Runs `sync`; fails unless it is complete and all that is listed is in the mirror. */
+async function expectComplete(stage: Stage, ...flags: string[]): Promise<{ plan: string[]; lists: number }> {
+  const listed = stage.simulator.account.ids()
+  const { code, summary, asked } = await stage.runJson(['sync', ...flags], SMALL)
+  expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+  expect(missingFrom(stage, listed)).toBe(0)
+  return { plan: summary.plan, lists: asked.filter(({ operation }) => operation === 'list').length }
+}
+
+describe.concurrent('stamped by several servers some tenths of a second apart', () => {
+  test.for(['created_desc', 'created_asc'] as const)('%s: known once, it is not doubted again', async (order) => {
+    const options = { tasks: TASKS, order, spanDays: (TASKS / 10 / 86_400) * 5, stampJitterMs: 400, openFraction: 0 }
+    await using stage = await makeStage(options)
+    await expectComplete(stage)
+    for (const inserts of [0, 3, 30]) {
+      stage.simulator.account.insert(inserts, { openShare: 0 })
+      expect((await expectComplete(stage)).plan).not.toContain('full')
+    }
+    await expectComplete(stage, '--full')
+    await expectExactCopy(stage)
+  })
+})
+
+type Life = (account: Account) => void
+const TOUCHING: Life = (account) => {
+  account.update(20)
+  account.finish(5)
+  account.insert(10)
+}
+const COMPLETING: Life = (account) => {
+  account.finish(10)
+  account.insert(10)
+}
+
+describe.concurrent('what is new or was written to comes to the front', () => {
+  const lists: [what: string, options: Partial<SimulatorOptions>, life: Life, most: number][] = [
+    ['by last update', { order: 'updated_desc', openFraction: 0.02 }, TOUCHING, 2],
+    ['by last update, nothing open', { order: 'updated_desc', openFraction: 0, openInserts: 0 }, TOUCHING, 4],
+    ['by completion, open ones in front', { order: 'completed_desc', openFraction: 0.02 }, COMPLETING, 2],
+    [
+      'by completion, open ones behind',
+      { order: 'completed_desc', openTasksStand: 'behind', openFraction: 0.02 },
+      COMPLETING,
+      5,
+    ],
+  ]
+  test.for(lists)('%s: once learned, a run reads the front alone', async ([, options, life, most]) => {
+    await using stage = await makeStage({ tasks: TASKS, ...options })
+    await expectComplete(stage)
+    life(stage.simulator.account)
+    await expectComplete(stage)
+    for (let run = 0; run < 3; run += 1) {
+      life(stage.simulator.account)
+      const { plan, lists } = await expectComplete(stage)
+      expect(plan).not.toContain('full')
+      expect(lists).toBeLessThanOrEqual(most)
+    }
+    await expectComplete(stage, '--full')
+    await expectExactCopy(stage)
+  })
+
+  test('by completion, nothing open yet, as if by createdAt: what is open comes behind, and is found', async () => {
+    await using stage = await makeStage({
+      tasks: TASKS,
+      order: 'completed_desc',
+      openTasksStand: 'behind',
+      openFraction: 0,
+    })
+    await expectComplete(stage)
+    for (let run = 0; run < 3; run += 1) {
+      stage.simulator.account.insert(8, { openShare: 1 })
+      stage.simulator.account.remove(1, { where: 'middle' })
+      await expectComplete(stage)
+    }
+  })
+
+  test('more was touched than one answer shows: it is read again until one does', async () => {
+    await using stage = await makeStage({ tasks: TASKS, order: 'updated_desc', openFraction: 0.02 })
+    await expectComplete(stage)
+    TOUCHING(stage.simulator.account)
+    await expectComplete(stage)
+    stage.simulator.account.update(150)
+    let lists = 0
+    stage.simulator.onBeforeRequest(({ operation }, account) => {
+      if (operation === 'list' && lists++ < 3) account.move(5)
+    })
+    await expectComplete(stage)
+    await expectComplete(stage, '--full')
+    await expectExactCopy(stage)
+  })
+})
+
+test.concurrent.for([7, 8])(
+  'in random order (seed %i): partial soon, and nothing that was shown is missing',
+  async (seed) => {
+    await using stage = await makeStage({ tasks: TASKS, order: 'shuffled', openFraction: 0, seed })
+    const { account } = stage.simulator
+    const shown = new Set<string>()
+    const list = account.list.bind(account)
+    account.list = (skip, take) => {
+      const answer = list(skip, take)
+      if (answer.kind === 'window') for (const text of answer.texts) shown.add((JSON.parse(text) as { id: string }).id)
+      return answer
+    }
+    for (let run = 0; run < 2; run += 1) {
+      const { code, asked } = await stage.runJson(['sync'], SMALL)
+      expect(code).toBe(3)
+      expect(asked.length).toBeLessThanOrEqual(2 * (TASKS / 100) + 20)
+      expect(missingFrom(stage, shown)).toBe(0)
+    }
+  },
+)

@@ -1,0 +1,97 @@
+// Where a list in which whatever is written to comes first goes on as it did.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evidenceOf, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/front.ts'
+import { Sequence } from '../../src/walk/sequence.ts'
+
+/** `a` stands as it did; `a!` looks otherwise; `a?` is not known; `a-` is open. */
+function listed(text: string): Listed[] {
+  return text.split(' ').map((word) => ({
+    id: word.replace(/[!?-]/, ''),
+    isKnown: !word.endsWith('?'),
+    isAsBefore: !/[!?]/.test(word),
+    isFinal: !word.endsWith('-'),
+  }))
+}
+
+const FRONT = [...'abcdefgh']
+
+describe('where a list goes on as it did', () => {
+  test.each([
+    ['nothing has happened', 'a b c d e f g h', 0],
+    ['one is new', 'x? a b c d e f g h', 1],
+    ['one came up from far below', 'z a b c d e f g h', 1],
+    ['one of the front has moved', 'e! a b c d f g h', 1],
+    ['two were deleted', 'a c d e g h', 1],
+    ['what stood behind follows', 'x? a b c d e f g h i j', 1],
+    ['what is new and open stands at the very end', 'a b c d e f g h i x?-', 0],
+    ['one is new among what seems untouched', 'a b c x? d e f g h', 4],
+    ['neighbours moved in their old order, and others with them', 'f g h z! a b c d e', 4],
+    ['too few stand as they did', 'x? z! g! h', null],
+    ['all were changed where they stand', 'a! b! c! d! e! f! g! h!', null],
+    ['the open ones say nothing', 'a- b- c- d e f g h', 3],
+    ['everything stands the other way round', 'h g f e d c b a', null],
+  ])('%s', (_, text, from) => {
+    expect(untouchedFrom(FRONT, listed(text), 3)).toBe(from)
+  })
+
+  test('whatever came or moved to the front, or was deleted: nothing that did stands below', () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `t${index}`)
+    const change = fc.oneof(
+      fc.record({ kind: fc.constant('touch' as const), at: fc.nat(60) }),
+      fc.record({ kind: fc.constant('insert' as const), at: fc.nat(60) }),
+      fc.record({ kind: fc.constant('delete' as const), at: fc.nat(60) }),
+    )
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 25 }), fc.integer({ min: 5, max: 40 }), (changes, answer) => {
+        let list: Listed[] = listed(ids.join(' '))
+        const touched = new Set<string>()
+        changes.forEach(({ kind, at }, number) => {
+          const index = at % Math.max(1, list.length)
+          const [one] = kind === 'insert' ? listed(`n${number}?`) : list.splice(index, 1)
+          if (one === undefined || kind === 'delete') return
+          touched.add(one.id)
+          list = [{ ...one, isAsBefore: false }, ...list]
+        })
+        const from = untouchedFrom(ids.slice(0, answer), list.slice(0, answer), 3)
+        if (from === null) return
+        expect(list.slice(from).filter(({ id }) => touched.has(id))).toEqual([])
+      }),
+    )
+  })
+})
+
+test.each([
+  ['three that moved', 'u! v! w a b c', { moved: 3, fresh: 0 }, true],
+  ['open ones that always stand in front', 'a- b- c- d e f', { moved: 0, fresh: 0 }, false],
+  ['a few new ones', 'u? v? w? a b c', { moved: 0, fresh: 3 }, false],
+  ['many new ones', '0? 1? 2? 3? 4? 5? 6? 7? 8? 9? a b c', { moved: 0, fresh: 10 }, true],
+])('%s: an order in which everything comes to the front, or not yet', (_, text, evidence, is) => {
+  const all = listed(text)
+  const found = evidenceOf(
+    FRONT,
+    all,
+    all.findIndex(({ isAsBefore, isFinal, id }) => isAsBefore && isFinal && FRONT.includes(id)),
+  )
+  expect(found).toEqual(evidence)
+  expect(isTouchOrder(found)).toBe(is)
+})
+
+describe('two walks', () => {
+  const sequence = (text: string): Sequence => {
+    const made = new Sequence()
+    for (const id of text.split(' ')) made.add(id)
+    return made
+  }
+  test.each([
+    ['are the same', 'a b c d e f', 'a b c d e f', true],
+    ['differ by one that moved to the front', 'a b c d e f', 'd a b c e f', true],
+    ['differ by new ones in front, and by deleted ones', 'a b c d e f', 'x y a b c f', true],
+    ['differ by one that moved further down', 'a b c d e f', 'b c d e f a', false],
+    ['agree on half of the list only', 'a b c d e f', 'a b c x d e f', false],
+    ['differ by a new one near the end', 'a b c d e f', 'a b c d e x f', false],
+    ['have nothing of their order in common', 'a b c d e f', 'f e d c b a', false],
+  ])('that %s', (_, one, other, agree) => {
+    expect(sequence(other).agreesWith(sequence(one))).toBe(agree)
+  })
+})
