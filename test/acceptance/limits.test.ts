@@ -30,7 +30,7 @@ describe.concurrent('time', () => {
   test('--max-duration that ends a failing run says what was failing', async () => {
     await using stage = await makeStage({ tasks: 50 })
     stage.simulator.setFaults(() => ({ status: 503 }))
-    const { code, stderr } = await stage.sync('--max-duration', '300ms')
+    const { code, stderr } = await stage.sync('--max-duration', '3s')
     expect(code).toBe(4)
     expect(stderr).toMatch(/reached --max-duration; its progress is kept; the service was failing: [^"]*503/)
   })
