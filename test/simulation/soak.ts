@@ -1,8 +1,9 @@
 // `npm run test:soak`: seed after seed until SOAK_SECONDS are over (600), from SOAK_SEED on (the present day's number); then
-// again with SOAK_ODD=1, where the services are odd (oddities.ts). Prints every failing seed with its log; the exit code is
-// 1 where there was one.
+// again with SOAK_ODD=1, where the services are odd (oddities.ts). Prints every failing seed with its log and, at the end, what
+// each kind of world came to; the exit code is 1 where a seed failed.
 import { oddScenarioOf, scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
+import { WorldFigures } from './worlds.ts'
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 600)
 const from = Number(process.env.SOAK_SEED ?? Math.floor(Date.now() / 86_400_000) * 1_000_000)
@@ -12,6 +13,7 @@ const logs = process.env.SOAK_LOGS !== 'none'
 
 using stage = new Stage()
 const started = Date.now()
+const worlds = new WorldFigures()
 let seeds = 0
 let failed = 0
 let complete = 0
@@ -21,7 +23,9 @@ let runs = 0
 while (Date.now() - started < seconds * 1000 && seeds < most) {
   const seed = from + seeds
   seeds += 1
-  const outcome = await simulate(make(seed), stage)
+  const scenario = make(seed)
+  const outcome = await simulate(scenario, stage)
+  worlds.add(scenario, outcome)
   verdicts += outcome.verdicts.length
   complete += outcome.verdicts.filter((verdict) => verdict === 'complete').length
   killed += outcome.killed
@@ -29,11 +33,12 @@ while (Date.now() - started < seconds * 1000 && seeds < most) {
   if (outcome.violations.length === 0) continue
   failed += 1
   console.log(`seed ${seed}: ${outcome.violations[0]}`)
-  if (logs) console.log(`${JSON.stringify(make(seed))}\n${outcome.log.join('\n')}\n`)
+  if (logs) console.log(`${JSON.stringify(scenario)}\n${outcome.log.join('\n')}\n`)
 }
 const rate = (seeds / ((Date.now() - started) / 1000)).toFixed(0)
 const share = ((100 * complete) / Math.max(1, verdicts)).toFixed(0)
 console.log(
   `${seeds} seeds (${rate}/s), ${runs} runs, ${killed} killed, ${verdicts} verdicts, ${share} % complete, ${failed} failed`,
 )
+console.log(worlds.table())
 process.exitCode = failed === 0 ? 0 : 1
