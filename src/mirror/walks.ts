@@ -47,8 +47,6 @@ export interface WalkEnd {
   verdict: Verdict
   reason: string | null
   ordering: Order | null
-  /** Only tasks created before this moment are in the walk's range. */
-  until?: number | null
 }
 
 const KEPT_ROWS = 10_000
@@ -64,7 +62,7 @@ export function walkTable(db: Db) {
      updated_at = ? WHERE id = ?`,
   )
   const end = db.prepare(
-    `UPDATE walks SET verdict = ?, reason = ?, ordering = ?, range_until = coalesce(?, range_until), state = NULL, first_window = NULL, updated_at = ?,
+    `UPDATE walks SET verdict = ?, reason = ?, ordering = ?, state = NULL, first_window = NULL, updated_at = ?,
      finished_at = ? WHERE id = ?`,
   )
   const countMet = db.prepare('UPDATE walks SET met = met + ? WHERE id = ?')
@@ -112,7 +110,7 @@ export function walkTable(db: Db) {
     },
     countMet: (id: number, more: number): void => void writeOne(countMet, more, id),
     end(id: number, result: WalkEnd, now: number): void {
-      writeOne(end, result.verdict, result.reason, result.ordering, result.until ?? null, now, now, id)
+      writeOne(end, result.verdict, result.reason, result.ordering, now, now, id)
     },
     get: (id: number): WalkRow | null => toWalk(byId.get(id)),
     /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */

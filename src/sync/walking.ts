@@ -124,7 +124,6 @@ export async function endWalk(
     verdict,
     reason,
     ordering: result.order,
-    until: result.until,
     facts: learned,
     candidates,
     now: run.now(),

@@ -123,7 +123,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const count = ids.length
   chain.returned = count
   if (count === 0) return chain
-  if (before.shortAnswer !== null && met.includes(0)) {
+  if (before.shortAnswer !== null && isCap(before.shortAnswer, met)) {
     chain.cap = Math.max(before.cap, before.shortAnswer)
     chain.capLow = before.capLow === 0 ? before.shortAnswer : Math.min(before.capLow, before.shortAnswer)
   }
@@ -169,6 +169,13 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
     }
   }
   return chain
+}
+
+/** Whether an answer was cut, by what followed it: little that is new may have been listed since. */
+function isCap(shortAnswer: number, met: Uint8Array): boolean {
+  let newly = 0
+  for (const isMet of met) newly += 1 - isMet
+  return newly > 0 && 2 * newly >= shortAnswer - 1
 }
 
 /** How much further down the tie run of the chain's last item begins than was read before; null where it is not shown. */

@@ -28,7 +28,6 @@ export class Course {
   firstWindow: FirstWindow | null
   readonly doubts: string[]
   total: number | null = null
-  until: number | null = null
   /** The last item of the last window that joined: the chain's last one may be deleted by now. */
   shown: { id: string; moment: Moment } | null = null
   /** Where the next window begins. */
@@ -43,9 +42,11 @@ export class Course {
   /** The chain's last item when a window was read anew because of its ties, and how often that was. */
   tiedAt: string | null = null
   tiedTries = 0
-  readonly end: MovingEnd
   /** See `WalkResult`. */
   front: string[] | null = null
+  /** Windows that brought something new in this process. */
+  windows = 0
+  readonly end = new MovingEnd()
   /** How often an unreadable position turned out to have moved, since something new was met. */
   stuck = 0
   /** Answers in which items met before stood in no order at all. */
@@ -60,7 +61,6 @@ export class Course {
     this.source = source
     this.request = request
     this.reader = makeReader(source, request.settings.window)
-    this.end = new MovingEnd(this.reader, request)
     const resumed = request.resume?.state
     this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
     this.counting = resumed?.counting ?? null
@@ -90,9 +90,28 @@ export class Course {
   endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
     const { filtered, capLow, cap } = this.chain
     const { beyond } = this.request
-    const { hasMoved: moving } = this.end
+    const { hasMoved: moving, looked } = this.end
     const page = cap > 0 ? cap : this.reader.window
-    return { lastId: last.id, lastMoment: last.moment, index, beyond, filtered, cut: capLow < cap, page, moving }
+    return {
+      lastId: last.id,
+      lastMoment: last.moment,
+      index,
+      beyond,
+      filtered,
+      cut: capLow < cap,
+      page,
+      moving,
+      looked,
+    }
+  }
+
+  /** Everything has been met that was listed at a moment of this walk, and it was looked for further on, too. */
+  hasPassedHorizon(): boolean {
+    const { chain, request, reader, end } = this
+    if (chain.filtered || this.pageOfOne || this.counting !== null) return false
+    if ((request.beyond && end.looked === null) || !reader.horizon.isPassed(chain)) return false
+    this.total = chain.end
+    return true
   }
 
   /** A service that never gives two items at once, after so many answers that large items are no explanation. */
@@ -108,7 +127,7 @@ export class Course {
   /** Up to the end of the list: whether an item older than the walk, seen in an answer that was not taken in, was never met. */
   private hasPassedOver(): boolean {
     const { digestCutoff } = this.chain
-    if (this.total === null || this.until !== null) return false
+    if (this.total === null) return false
     return this.reader.unmet
       .values()
       .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
@@ -146,7 +165,6 @@ export class Course {
       inversionMs,
       contradicted: known !== undefined && (passedOver || contradicts(chain.order, known, settings.settleMs)),
       total: reason === null ? this.total : null,
-      until: this.until,
       lastId: chain.last?.id ?? null,
       pageCap: chain.cap > 0 ? chain.cap : null,
       filtered: chain.filtered,

@@ -64,7 +64,8 @@ export async function* onNothing(course: Course): Steps<Ended | null> {
     return null
   }
   if (chain.last !== null && chain.filtered) {
-    const crossed = yield* onHidden(course, await crossHidden(reader, chain))
+    const before = reader.requests
+    const crossed = yield* onHidden(course, await crossHidden(reader, chain), before)
     if (crossed !== 'moved') return crossed
   } else if (chain.last !== null && (course.pageOfOne || course.skip >= chain.end)) {
     const last = course.shown ?? chain.last
@@ -78,14 +79,14 @@ export async function* onNothing(course: Course): Steps<Ended | null> {
 }
 
 /** Behind a stretch of hidden items. */
-async function* onHidden(course: Course, crossed: EndJudgement): Steps<Ended | null | 'moved'> {
+async function* onHidden(course: Course, crossed: EndJudgement, before: number): Steps<Ended | null | 'moved'> {
   if (crossed.kind === 'proven') {
     course.total = crossed.index + 1
     return { kind: 'list-end' }
   }
   if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
     course.reader.drop(crossed.window)
-    return conclude(course, course.end.moved()) ?? 'moved'
+    return conclude(course.end.spent(course.reader.requests - before, course.windows)) ?? 'moved'
   }
   if (crossed.kind === 'gap') {
     course.chain = extendChain(course.chain, crossed.window)
@@ -94,7 +95,7 @@ async function* onHidden(course: Course, crossed: EndJudgement): Steps<Ended | n
     course.fruitless = 0
     return null
   }
-  return conclude(course, course.end.moved()) ?? 'moved'
+  return conclude(course.end.spent(course.reader.requests - before, course.windows)) ?? 'moved'
 }
 
 export function onGap(course: Course, window: ItemsWindow): void {

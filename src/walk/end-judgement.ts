@@ -6,11 +6,15 @@ import type { ItemsWindow, WindowAnswer } from './source.ts'
 export type EndJudgement =
   /**
    * Nothing behind item `index`, which is the last item; `tied` where another of its tie run stood there in the end, so
-   * that the run has to be counted. `repeats`: behind the end the service gives its last window again.
+   * that the run has to be counted. `repeats`: behind the end the service gives its last window again. `window`: joins the
+   * chain, and is its end.
    */
-  | { kind: 'proven'; index: number; tied: boolean; repeats?: boolean }
-  /** There are items behind that have not been met. */
-  | { kind: 'more' }
+  | { kind: 'proven'; index: number; tied: boolean; repeats?: boolean; window?: ItemsWindow }
+  /**
+   * There are items behind that have not been met. `behind`: the answer that showed them, directly behind. `looked`: they
+   * are few, and nothing was found further on.
+   */
+  | { kind: 'more'; behind?: ItemsWindow; looked?: boolean }
   /** The list moved while it was looked at: look again. */
   | { kind: 'moved' }
   /** Pages are filtered after paging: `window` lies behind a stretch without visible items, joined by its place. */
@@ -34,6 +38,8 @@ export interface EndQuestion {
   page: number
   /** The end moved when it was looked at before. */
   moving: boolean
+  /** From where it was looked further on before, and nothing was there; null where it was not. */
+  looked: number | null
 }
 
 export const MORE: EndJudgement = { kind: 'more' }

@@ -3,9 +3,13 @@
 import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
-import { foresee, isNothing, probe, type Reader } from './reader.ts'
-import type { WindowAnswer } from './source.ts'
+import { foresee, probe, type Reader } from './reader.ts'
+import type { ItemsWindow, WindowAnswer } from './source.ts'
 
+/** Where the list still goes on then, this is not its end. */
+const HORIZON_TRIES = 3
+/** Answers with the last item of a drifting list that are looked at: at every second one it may just have grown. */
+const DRIFTING_LOOKS = 5
 /** Galloping ends here: no list is longer. */
 const FARTHEST = 2 ** 40
 
@@ -13,11 +17,41 @@ export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<E
   // What lies further on does not depend on what lies directly behind. The last item does: seen before it is known that
   // nothing follows, a single deletion in between could hide one that follows. An end that moves is asked about again and
   // again, and mostly not further than directly behind.
-  if (question.beyond && !question.moving)
+  if (question.beyond && !question.moving && question.looked === null)
     foresee(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
-  const judged = await judge(reader, question)
+  let judged = await judge(reader, question)
+  if (judged.kind === 'more' && judged.behind !== undefined) judged = await judgeGrowth(reader, question, judged.behind)
   reader.source.foresee([])
   return judged
+}
+
+/** Few items directly behind the chain, which the list may have grown by: how far it goes now, and whether no more follows. */
+async function judgeGrowth(reader: Reader, question: EndQuestion, behind: ItemsWindow): Promise<EndJudgement> {
+  if (behind.ids.length >= reader.largest) return MORE
+  if (question.beyond && question.looked === null) {
+    for (const place of placesBeyond(reader, question, question.index)) {
+      if (readProbe(reader, question, await probe(reader, place)) !== 'nothing') return MORE
+    }
+  }
+  await seekHorizon(reader, behind)
+  return { kind: 'more', looked: true }
+}
+
+/**
+ * Behind the answer that showed items behind the chain: an index at which there is nothing. The list has grown by as much
+ * as that answer holds; by the next one it may have grown by as much again.
+ */
+async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
+  let end = behind.skip + behind.ids.length
+  let growth = behind.ids.length
+  if (reader.horizon.index !== null && reader.horizon.index <= end + growth) return
+  for (let tries = 0; tries < HORIZON_TRIES; tries += 1) {
+    const answer = await probe(reader, end + growth)
+    reader.drop(answer)
+    if (answer.kind !== 'items' || answer.ids.length === 0) return
+    end = answer.skip + answer.ids.length
+    growth *= 2
+  }
 }
 
 async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
@@ -31,14 +65,19 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   const same = again.ids[0] === question.lastId
   const tied = !same && question.lastMoment !== null && again.moments[0] === question.lastMoment && again.met[0] === 1
   if (!same && !tied) return { kind: 'moved' }
-  if (again.ids.length > 1) return { kind: tied ? 'moved' : 'more' }
+  if (again.ids.length > 1) return tied ? { kind: 'moved' } : { kind: 'more', behind: again }
   // One at a time, whatever was asked for: what lies beside an item is never seen together with it.
   const single = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
   if (question.beyond && single) return { kind: 'unprovable', reason: 'page-of-one' }
   // An item that has changed its place may have done so within its tie run.
   const counted = tied || (place !== question.index && !question.filtered)
-  if (!question.beyond) return { kind: 'proven', index: place, tied: counted }
+  if (!question.beyond || hasLooked(question, place)) return { kind: 'proven', index: place, tied: counted }
   return lookBeyond(reader, question, place, counted)
+}
+
+/** What was looked for further on was looked for behind this place too, near enough. */
+function hasLooked({ looked, page, filtered }: EndQuestion, place: number): boolean {
+  return looked !== null && !filtered && Math.abs(place - looked) < page
 }
 
 /** The index whose answer is the last that holds anything, by galloping and bisecting; usually one request. */
@@ -53,7 +92,8 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
       outside = place
       continue
     }
-    if (judged !== 'met' && judged !== 'elsewhere') return judged
+    if (judged !== 'met' && judged !== 'elsewhere')
+      return judged === MORE && step === 1 && answer.kind === 'items' ? { kind: 'more', behind: answer } : judged
     const fixed = step === 1 ? await repeatsOrWraps(reader, question, place) : null
     if (fixed !== null) return fixed
     const farthest = question.filtered || question.cut ? FARTHEST : 8
@@ -77,51 +117,48 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
 
 /**
  * The end of a list whose items change their places between any two requests. One answer that holds the last item and
- * reaches beyond it shows at one moment that nothing lies behind, unless the answer was cut. Two answers of different
- * length, both shorter than others were, are not cut by count; and where no answer of this walk was cut by bytes, these
- * are not either.
+ * reaches to the end of the list shows at one moment everything that lies behind, unless the answer was cut. Two answers of
+ * different length, both shorter than others were, are not cut by count; and where no answer of this walk was cut by bytes,
+ * these are not either. The later of them is the end of the chain, with what it holds behind the last item.
  */
 export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   if (question.filtered || question.cut) return { kind: 'moved' }
   const lengths = new Set<number>()
-  let last = question.index
-  let perRequest = 0
-  for (const reach of [Math.floor(reader.largest / 2), Math.floor(reader.largest / 4), 2]) {
-    const before = reader.requests
-    const answer = await followLast(reader, question.lastId, last, reach)
-    if (answer === null) return { kind: 'moved' }
-    const at = answer.ids.lastIndexOf(question.lastId)
-    if (at < answer.ids.length - 1) return answer.met.includes(0, at) ? { kind: 'more' } : { kind: 'moved' }
-    if (answer.ids.length < reader.largest) lengths.add(answer.ids.length)
-    perRequest = (answer.skip + at - last) / (reader.requests - before)
-    last = answer.skip + at
+  const behind = new Set<string>()
+  let place = question.index
+  let end = { index: question.index, at: reader.requests }
+  let judged: EndJudgement = { kind: 'moved' }
+  for (let look = 1; look <= DRIFTING_LOOKS; look += 1) {
+    const window = await followLast(reader, question.lastId, place, Math.max(2, Math.floor(reader.largest / 2 ** look)))
+    if (window === null) return judged
+    place = window.skip + window.ids.lastIndexOf(question.lastId)
+    const earlier = end
+    end = { index: window.skip + window.ids.length - 1, at: reader.requests }
+    if (window.ids.length < reader.largest) lengths.add(window.ids.length)
+    // What was seen behind an earlier answer is part of this one, unless it does not fit beside the others.
+    if (lengths.size >= 2 && window.ids.length < reader.largest && behind.isSubsetOf(new Set(window.ids))) {
+      const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
+      // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
+      const answer = await probe(reader, end.index + 1 + Math.round(perRequest))
+      if (readProbe(reader, question, answer) !== MORE) return judgeUncut(reader, question, window)
+      if (answer.kind === 'items') for (const id of answer.ids) behind.add(id)
+      judged = MORE
+    }
+    reader.drop(window)
   }
-  if (lengths.size < 2) return { kind: 'moved' }
-  // A large item behind it shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
-  if (readProbe(reader, question, await probe(reader, last + 1 + Math.round(perRequest))) === MORE) return MORE
-  if (!question.beyond) return { kind: 'proven', index: last, tied: true }
-  return lookBeyond(reader, question, last, true)
+  return judged
 }
 
-/** The first index, by galloping and bisecting, at which there is nothing at this moment. */
-export async function findHorizon(reader: Reader, from: number): Promise<number> {
-  const nothingAt = async (place: number): Promise<boolean> => {
-    const answer = await probe(reader, place)
-    reader.drop(answer)
-    return isNothing(answer)
+async function judgeUncut(reader: Reader, question: EndQuestion, window: ItemsWindow): Promise<EndJudgement> {
+  const index = window.skip + window.ids.length - 1
+  if (question.beyond && !hasLooked(question, index)) {
+    const far = await lookBeyond(reader, question, index, true)
+    if (far.kind !== 'proven') {
+      reader.drop(window)
+      return far
+    }
   }
-  let inside = from
-  let outside = from + 1
-  for (let step = 1; outside - from < FARTHEST && !(await nothingAt(outside)); step *= 2) {
-    inside = outside
-    outside += step
-  }
-  while (outside - inside > 1) {
-    const middle = Math.floor((inside + outside) / 2)
-    if (await nothingAt(middle)) outside = middle
-    else inside = middle
-  }
-  return outside
+  return { kind: 'proven', index, tied: window.moments[0] === window.moments.at(-1), window }
 }
 
 /**

@@ -11,12 +11,16 @@ import type { ItemsWindow } from './source.ts'
 import { proveCounted, runOf } from './tied.ts'
 import { countRun, isRunWhole } from './ties.ts'
 
-export async function* askForEnd(
-  course: Course,
-  window: ItemsWindow,
-  fruitless: boolean,
-  beginning: boolean,
-): Steps<Ended | null> {
+/** Null where the walk goes on: more lies behind, or the list has moved. */
+export async function* askForEnd(course: Course, window: ItemsWindow, fruitless: boolean): Steps<Ended | null> {
+  const before = course.reader.requests
+  const ended = yield* lookAtEnd(course, window, fruitless)
+  // One item at a time: that ends with a reason of its own.
+  if (course.reader.largest < 2) return ended
+  return ended ?? conclude(course.end.spent(course.reader.requests - before, course.windows))
+}
+
+async function* lookAtEnd(course: Course, window: ItemsWindow, fruitless: boolean): Steps<Ended | null> {
   const last = lastOf(window)
   const index = window.skip + window.ids.length - 1
   const question = course.endQuestion(last, index)
@@ -31,31 +35,37 @@ export async function* askForEnd(
   }
   if (judged.kind === 'moved') {
     course.fresh = true
-    return conclude(course, course.end.moved())
+    course.end.hasMoved = true
+    return null
   }
   if (course.chain.filtered) return null
   if (course.request.beyond) course.doubtPageOfOne(window)
+  if (judged.looked === true) course.end.looked = index
   if (fruitless && !course.pageOfOne && !(yield* joinBehind(course, last.id, index))) {
     course.fresh = true
-    return conclude(course, course.end.moved())
+    course.end.hasMoved = true
+    return null
   }
-  return beginning ? null : conclude(course, await course.end.more(course.chain))
+  if (course.hasPassedHorizon()) return { kind: 'list-end' }
+  if (course.reader.horizon.index !== null) course.fresh = true
+  return null
 }
 
-export function conclude(course: Course, patience: Patience): Ended | null {
-  if (patience.kind === 'go-on') return null
-  if (patience.kind === 'give-up') return { kind: 'stop', reason: 'end-keeps-moving' }
-  course.until = patience.moment
-  course.total = course.chain.end
-  return { kind: 'stop', reason: null }
+export function conclude(patience: Patience): Ended | null {
+  return patience === 'go-on' ? null : { kind: 'stop', reason: 'end-keeps-moving' }
 }
 
 /** The end is proven; the tie run before it has to be as well. */
 export async function* acceptEnd(
   course: Course,
   end: EndJudgement & { kind: 'proven' },
-  last: { id: string; moment: Moment },
+  lastMet: { id: string; moment: Moment },
 ): Steps<Ended> {
+  if (end.window !== undefined) {
+    course.chain = extendChain(course.chain, end.window)
+    yield course.step(end.window)
+  }
+  const last = end.window === undefined ? lastMet : lastOf(end.window)
   const doubted = end.tied && !(await isRunWhole(course.reader, end.index, last))
   course.counting ??= doubted ? runOf(course.chain) : null
   if (course.counting !== null) {
@@ -83,10 +93,12 @@ async function* joinBehind(course: Course, lastId: string, index: number): Steps
     course.counting ??= runOf(course.chain)
     const behindRun = course.counting === null ? null : countRun(course.counting, window)
     course.chain = extendChain(course.chain, window, true)
+    course.reader.horizon.joined(window, course.chain, window.skip - 1)
     course.end.passedBy()
     course.fruitless = 0
     yield course.step(window)
     if (behindRun !== null) yield* proveCounted(course, behindRun)
+    if (course.hasPassedHorizon()) return true
     // Cut to one item again: the next one would not fit beside it either.
     const { id } = lastOf(window)
     window = window.ids.length === 1 ? await joinByPlace(course.reader, id, window.skip) : null

@@ -14,7 +14,7 @@ const MOST_HOPS = 16
 
 /**
  * An answer that holds the last item, looked for from about `reach` before `index` on, where it stood: meanwhile it may
- * have moved by many windows. Null where it is not found.
+ * have moved by many windows. To be taken in or dropped. Null where it is not found.
  */
 export async function followLast(
   reader: Reader,
@@ -25,13 +25,13 @@ export async function followLast(
   const search = new Search(Math.max(0, index - reach), Math.max(1, Math.floor(reader.largest / 2)))
   for (let hops = 0; hops < MOST_HOPS; hops += 1) {
     const answer = await probe(reader, search.place)
+    if (answer.kind === 'items' && answer.ids.includes(lastId)) return answer
     reader.drop(answer)
     if (isNothing(answer)) {
       if (!search.tooFar()) return null
       continue
     }
     if (answer.kind !== 'items') return null
-    if (answer.ids.includes(lastId)) return answer
     if (answer.met.includes(0)) return null
     search.tooNear(answer.ids.length)
   }

@@ -2,6 +2,7 @@
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 import { MirrorError } from '../errors.ts'
 import type { Moment } from '../task.ts'
+import { Horizon } from './horizon.ts'
 import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
 export interface Reader {
@@ -18,6 +19,7 @@ export interface Reader {
   patience: number
   /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
   readonly unmet: Map<string, Moment>
+  readonly horizon: Horizon
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
   drop(answer: WindowAnswer): void
   readonly source: WindowSource
@@ -35,6 +37,7 @@ export type Reading =
 const MOST_UNMET = 20_000
 
 export function makeReader(source: WindowSource, window: number): Reader {
+  const unmet = new Map<string, Moment>()
   const reader: Reader = {
     requests: 0,
     take: window,
@@ -51,9 +54,11 @@ export function makeReader(source: WindowSource, window: number): Reader {
         reader.largest = Math.max(reader.largest, answer.ids.length)
         if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
       }
+      if (options?.fresh === true) reader.horizon.heard(answer)
       return answer
     },
-    unmet: new Map(),
+    unmet,
+    horizon: new Horizon(unmet),
     drop(answer) {
       if (answer.kind !== 'items') return
       answer.ids.forEach((id, index) => {

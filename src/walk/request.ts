@@ -61,13 +61,8 @@ export interface WalkResult {
   inversionMs: number
   /** Whether what the walk saw cannot be a list in the order that was known before. */
   contradicted: boolean
-  /** Number of items in the list, or up to `until`; null where the end was not proven. */
+  /** Number of items in the list, when its end was proven; null where the end was not proven. */
   total: number | null
-  /**
-   * Oldest first, and growing faster than its end could be proven: only tasks created before this moment are in the
-   * walk's range. Null where the whole list is.
-   */
-  until: number | null
   lastId: string | null
   pageCap: number | null
   filtered: boolean

@@ -68,7 +68,9 @@ export async function isRunWhole(reader: Reader, last: number, { id, moment }: L
   // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
   for (let tries = 0; tries < TRIES_WHOLE; tries += 1) {
     const answer = await followLast(reader, id, place, Math.floor(Math.max(reader.largest, 2) / 2))
-    if (answer === null || answer.met.includes(0)) return false
+    if (answer === null) return false
+    reader.drop(answer)
+    if (answer.met.includes(0)) return false
     const first = answer.moments.indexOf(moment)
     const isWhole = first > 0 || (first === 0 && answer.skip === 0)
     if (isWhole && answer.moments.slice(first).every((at) => at === moment) && answer.ids.length < reader.largest)

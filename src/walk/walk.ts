@@ -92,8 +92,9 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   const { newlyMet } = yield course.step(window)
   course.met += newlyMet
   course.fruitless = newlyMet > 0 ? 0 : course.fruitless + 1
+  course.reader.horizon.joined(window, course.chain)
   if (newlyMet > 0) {
-    course.end.progressed()
+    course.windows += 1
     course.stuck = 0
   }
   if (isScrambled(earlier, window)) course.scrambled += 1
@@ -111,6 +112,7 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   const twice = await firstItemTwice(course.reader, course.firstWindow, earlier, window)
   if (twice !== null) return { kind: 'stop', reason: twice }
 
+  if (course.hasPassedHorizon()) return { kind: 'list-end' }
   const last = lastOf(window)
   course.shown = last
   // A service that moves skip back answers with a full window whose last item has been the last before.
@@ -120,7 +122,7 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
   const behind = last.id !== course.chain.last?.id && course.fruitless <= 3 * course.request.settings.overlap + 10
   if (short && !behind && (newlyMet === 0 || beginning || window.ids.length <= course.reader.largest / 2)) {
-    const ended = yield* askForEnd(course, window, newlyMet === 0, beginning)
+    const ended = yield* askForEnd(course, window, newlyMet === 0)
     if (ended !== null) return ended
   }
   advance(course, window, earlier)
