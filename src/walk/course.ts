@@ -105,15 +105,6 @@ export class Course {
     }
   }
 
-  /** Everything has been met that was listed at a moment of this walk, and it was looked for further on, too. */
-  hasPassedHorizon(): boolean {
-    const { chain, request, reader, end } = this
-    if (chain.filtered || this.pageOfOne || this.counting !== null) return false
-    if ((request.beyond && end.looked === null) || !reader.horizon.isPassed(chain)) return false
-    this.total = chain.end
-    return true
-  }
-
   /** A service that never gives two items at once, after so many answers that large items are no explanation. */
   doubtPageOfOne(window: ItemsWindow): boolean {
     if (this.pageOfOne || window.asked === 1 || window.ids.length > 1 || this.reader.largest > 1) return this.pageOfOne

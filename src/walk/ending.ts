@@ -7,6 +7,7 @@ import { judgeDriftingEnd, judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
 import { joinByPlace } from './guards.ts'
 import type { Patience } from './moving-end.ts'
+import { probe } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { proveCounted, runOf } from './tied.ts'
 import { countRun, isRunWhole } from './ties.ts'
@@ -41,14 +42,37 @@ async function* lookAtEnd(course: Course, window: ItemsWindow, fruitless: boolea
   if (course.chain.filtered) return null
   if (course.request.beyond) course.doubtPageOfOne(window)
   if (judged.looked === true) course.end.looked = index
-  if (fruitless && !course.pageOfOne && !(yield* joinBehind(course, last.id, index))) {
-    course.fresh = true
-    course.end.hasMoved = true
-    return null
+  if (fruitless && !course.pageOfOne) {
+    const joined = yield* joinBehind(course, last.id, index)
+    if (joined === 'passed') return { kind: 'list-end' }
+    course.fresh ||= joined === 'moved'
+    course.end.hasMoved ||= joined === 'moved'
   }
-  if (course.hasPassedHorizon()) return { kind: 'list-end' }
   if (course.reader.horizon.index !== null) course.fresh = true
   return null
+}
+
+/**
+ * `passed`: everything has been met that was listed at a moment of this walk (horizon.ts), and it was looked for further on,
+ * too. `more`: but something lies directly behind, which has to be met first. Null: neither is known.
+ */
+export async function passHorizon(course: Course): Promise<'passed' | 'more' | null> {
+  const { chain, request, reader, end } = course
+  if (chain.filtered || course.pageOfOne || course.counting !== null) return null
+  if ((request.beyond && end.looked === null) || !reader.horizon.isPassed(chain)) return null
+  if (!reader.horizon.isLookedBehind && (await showsMore(course))) return 'more'
+  course.total = chain.end
+  return 'passed'
+}
+
+/** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */
+async function showsMore(course: Course): Promise<boolean> {
+  const { chain, reader } = course
+  const answer = await probe(reader, chain.end + Math.max(0, Math.round(reader.horizon.growth)))
+  reader.drop(answer)
+  reader.horizon.saw(answer)
+  course.fresh = true
+  return answer.kind === 'failed' || (answer.kind === 'items' && answer.met.includes(0))
 }
 
 export function conclude(patience: Patience): Ended | null {
@@ -86,9 +110,9 @@ export async function* acceptEnd(
  * The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one. Then its place is the
  * anchor; a place says nothing about ties, so the run before it is counted.
  */
-async function* joinBehind(course: Course, lastId: string, index: number): Steps<boolean> {
+async function* joinBehind(course: Course, lastId: string, index: number): Steps<'joined' | 'passed' | 'moved'> {
   let window = lastId === course.chain.last?.id ? await joinByPlace(course.reader, lastId, index) : null
-  if (window === null) return false
+  if (window === null) return 'moved'
   while (window !== null) {
     course.counting ??= runOf(course.chain)
     const behindRun = course.counting === null ? null : countRun(course.counting, window)
@@ -98,10 +122,10 @@ async function* joinBehind(course: Course, lastId: string, index: number): Steps
     course.fruitless = 0
     yield course.step(window)
     if (behindRun !== null) yield* proveCounted(course, behindRun)
-    if (course.hasPassedHorizon()) return true
+    if ((await passHorizon(course)) === 'passed') return 'passed'
     // Cut to one item again: the next one would not fit beside it either.
     const { id } = lastOf(window)
     window = window.ids.length === 1 ? await joinByPlace(course.reader, id, window.skip) : null
   }
-  return true
+  return 'joined'
 }

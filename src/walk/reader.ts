@@ -54,7 +54,10 @@ export function makeReader(source: WindowSource, window: number): Reader {
         reader.largest = Math.max(reader.largest, answer.ids.length)
         if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
       }
-      if (options?.fresh === true) reader.horizon.heard(answer)
+      if (options?.fresh === true) {
+        const isFull = answer.kind === 'items' && answer.ids.length >= reader.largest
+        reader.horizon.heard(answer, reader.requests, isFull)
+      }
       return answer
     },
     unmet,

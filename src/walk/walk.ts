@@ -3,7 +3,7 @@
 import { type ChainState, extendChain, judgeSeam, overlapOf } from './chain.ts'
 import { Course, type Ended, lastOf, type Steps } from './course.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { askForEnd } from './ending.ts'
+import { askForEnd, passHorizon } from './ending.ts'
 import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
 import { closeLap } from './lap.ts'
 import { orderShown } from './order.ts'
@@ -112,7 +112,8 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   const twice = await firstItemTwice(course.reader, course.firstWindow, earlier, window)
   if (twice !== null) return { kind: 'stop', reason: twice }
 
-  if (course.hasPassedHorizon()) return { kind: 'list-end' }
+  const passed = await passHorizon(course)
+  if (passed === 'passed') return { kind: 'list-end' }
   const last = lastOf(window)
   course.shown = last
   // A service that moves skip back answers with a full window whose last item has been the last before.
@@ -121,7 +122,12 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   const short = same || (window.ids.length < window.asked && !capped)
   // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
   const behind = last.id !== course.chain.last?.id && course.fruitless <= 3 * course.request.settings.overlap + 10
-  if (short && !behind && (newlyMet === 0 || beginning || window.ids.length <= course.reader.largest / 2)) {
+  if (
+    passed === null &&
+    short &&
+    !behind &&
+    (newlyMet === 0 || beginning || window.ids.length <= course.reader.largest / 2)
+  ) {
     const ended = yield* askForEnd(course, window, newlyMet === 0)
     if (ended !== null) return ended
   }

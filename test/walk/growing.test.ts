@@ -1,0 +1,174 @@
+// Lists that grow while they are read: read up to an index at which there was nothing a moment ago, and not for ever.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Item, type Model, makeModel, newestFirst, type Walked, walkModel } from './model.ts'
+
+const oldestFirst = (count: number): Item[] => newestFirst(count).reverse()
+
+function missing({ met, listedThroughout }: Walked): string[] {
+  return [...listedThroughout].filter((id) => !met.has(id))
+}
+
+/** Before every request so many are appended and deleted, a fraction of one every so often; `phase` shifts when. */
+function growth(perRequest: number, { deleted = 0, phase = 0 } = {}): NonNullable<Model['before']> {
+  let owed = phase
+  let due = phase
+  let added = 0
+  return (_, { items }) => {
+    for (owed += perRequest; owed >= 1; owed -= 1) {
+      added += 1
+      items.push({ id: `n${added}`, at: 1e9 + 100 * added })
+    }
+    for (due += deleted; due >= 1; due -= 1) items.splice((7919 * added + 31 * items.length) % (items.length - 1), 1)
+  }
+}
+
+const PHASES = [0, 0.3, 0.6]
+
+describe('oldest first', () => {
+  test.each([
+    // Four windows; at 300 ms an answer these are one, two, three and ten a second, and one to thirty with every request.
+    { cap: 1_000, count: 3_500, most: 4 + 12, rates: [0.05, 0.3, 0.5, 0.9, 1, 2, 3, 10, 30] },
+    { cap: 100, count: 2_000, most: 23 + 22, rates: [0.05, 0.3, 1, 3, 10] },
+    { cap: 10, count: 300, most: 60 + 46, rates: [0.05, 0.3, 1] },
+  ])('$cap in an answer: complete after $most requests, however fast it grows', async ({ cap, count, most, rates }) => {
+    for (const rate of rates) {
+      for (const phase of PHASES) {
+        const model = makeModel(oldestFirst(count), {
+          before: growth(rate, { phase }),
+          answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(cap, take)),
+        })
+        const walked = await walkModel(model, { window: 1_000, overlap: 10 })
+        expect({ rate, phase, ...walked.result }).toMatchObject({ rate, phase, verdict: 'complete', reason: null })
+        expect(missing(walked)).toEqual([])
+        expect(walked.requests, `${rate} with every request`).toBeLessThanOrEqual(most)
+      }
+    }
+  })
+
+  test.each([0.2, 1])('and %d deleted with every request', async (deleted) => {
+    for (const rate of [0.05, 0.3, 1, 3]) {
+      for (const phase of PHASES) {
+        const model = makeModel(oldestFirst(3_500), { before: growth(rate, { deleted, phase }) })
+        const walked = await walkModel(model, { window: 1_000, overlap: 10 })
+        expect({ rate, ...walked.result }).toMatchObject({ rate, verdict: 'complete', reason: null })
+        expect(missing(walked)).toEqual([])
+        expect(walked.requests).toBeLessThanOrEqual(4 + 14)
+      }
+    }
+  })
+
+  test('equal createdAt at the end, in another order at every read', async () => {
+    for (const rate of [0.3, 1, 3]) {
+      let added = 0
+      const grow = growth(rate)
+      const model = makeModel(oldestFirst(3_500), {
+        before: (request, it) => {
+          const { length } = it.items
+          grow(request, it)
+          // Three of each createdAt, turned round each time.
+          for (const item of it.items.slice(length)) item.at = 1e9 + 1_000 * Math.floor(added++ / 3)
+          const last = it.items.filter(({ at }) => (at as number) >= 1e9)
+          const turned = last.toSorted(
+            (one, other) => (one.at as number) - (other.at as number) || (request % 2 ? 1 : -1),
+          )
+          it.items.splice(it.items.length - last.length, last.length, ...turned)
+        },
+      })
+      const walked = await walkModel(model, { window: 1_000, overlap: 10 })
+      expect(missing(walked)).toEqual([])
+      expect({ rate, ...walked.result }).toMatchObject({ rate, verdict: 'complete' })
+      expect(walked.requests).toBeLessThanOrEqual(4 + 25)
+    }
+  })
+
+  test('a task dated in the future stays behind those that come: it is met', async () => {
+    for (const cap of [1_000, 100]) {
+      const future = { id: 'future', at: 1e12 }
+      const model = makeModel([...oldestFirst(1_500), future], {
+        before: (request, { items }) => void items.splice(-1, 0, { id: `n${request}`, at: 1e9 + 100 * request }),
+        answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(cap, take)),
+      })
+      const { result, met } = await walkModel(model, { window: 1_000, overlap: 10 })
+      expect(result.verdict).toBe('complete')
+      expect(met.has('future')).toBe(true)
+    }
+  })
+
+  test.each([1, 2, 3, 4])('such a task that is too large to stand beside another, %i before it', async (many) => {
+    let added = 0
+    const model = makeModel([...oldestFirst(25), { id: 'future', at: 1e12 }], {
+      before: (_, { items }) =>
+        void items.splice(-1, 0, ...Array.from({ length: many }, () => ({ id: `n${added++}`, at: 1e9 + 100 * added }))),
+      answer: (skip, take, { items }) => {
+        const window = items.slice(skip, skip + take)
+        return window.length > 1 && window.at(-1)?.id === 'future' ? window.slice(0, -1) : window
+      },
+    })
+    const { result, met } = await walkModel(model, {
+      settings: { window: 10, overlap: 3, settleMs: 60_000, maxRequests: 300 },
+    })
+    expect(result.verdict === 'partial' || met.has('future')).toBe(true)
+  })
+
+  test('by more than can be read: it ends with its reason', async () => {
+    const model = makeModel(oldestFirst(300), {
+      before: growth(0.5, { deleted: 1 }),
+      answer: (skip, _, { items }) => items.slice(skip, skip + 10),
+    })
+    const walked = await walkModel(model, { window: 1_000, overlap: 10 })
+    expect(walked.requests).toBeLessThanOrEqual(3 * 60 + 60)
+  })
+})
+
+test('whatever comes, goes and does not fit: complete means complete', async () => {
+  const change = fc.record({
+    request: fc.nat(40),
+    kind: fc.constantFrom('append' as const, 'append' as const, 'delete' as const, 'insert' as const),
+    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    many: fc.integer({ min: 1, max: 4 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 3, max: 40 }),
+      fc.array(change, { maxLength: 25 }),
+      fc.constantFrom(0, 0.3, 1, 2),
+      fc.integer({ min: 3, max: 12 }),
+      fc.constantFrom('whole' as const, 'capped' as const, 'large' as const, 'future' as const),
+      async (count, plan, rate, window, kind) => {
+        let serial = 0
+        const end = kind === 'future' ? 1 : 0
+        const start = Array.from({ length: count }, (_, index) => ({ id: `t${index}`, at: 1e6 * (index + 1) }))
+        if (end === 1) start.push({ id: 'future', at: 1e15 })
+        const grow = growth(rate)
+        const model = makeModel(start, {
+          before: (request, it) => {
+            const tail = it.items.splice(it.items.length - end, end)
+            grow(request, it)
+            for (const { kind: what, place, many } of plan.filter((one) => one.request === request)) {
+              const at = what === 'append' ? it.items.length : Math.floor(place * it.items.length)
+              if (what === 'delete') it.items.splice(at, many)
+              const low = (it.items[at - 1]?.at ?? 0) as number
+              const high = (it.items[at]?.at ?? low + 1e6) as number
+              const fresh = Array.from({ length: what === 'delete' ? 0 : many }, (_, index) => ({
+                id: `i${serial++}`,
+                at: low + ((high - low) * (index + 1)) / (many + 1),
+              }))
+              it.items.splice(at, 0, ...fresh)
+            }
+            it.items.push(...tail)
+          },
+          answer: (skip, take, { items }) => {
+            const asked = items.slice(skip, skip + (kind === 'capped' ? Math.min(take, 4) : take))
+            const large = asked.findIndex(({ id }) => id === `t${count - 1}` || id === 'future')
+            return kind === 'large' && large > 0 ? asked.slice(0, large) : asked
+          },
+        })
+        const settings = { window, overlap: Math.max(1, Math.floor(window / 3)), settleMs: 60_000, maxRequests: 600 }
+        const walked = await walkModel(model, { settings })
+        if (walked.result.verdict === 'complete') expect(missing(walked)).toEqual([])
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
