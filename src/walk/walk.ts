@@ -151,7 +151,8 @@ function advance(course: Course, window: ItemsWindow, earlier: ChainState): void
     course.ahead = Math.min(course.ahead * 2, LARGEST_STEP)
   } else course.ahead = 1
   if (course.skip <= window.skip && chain.end > window.skip) course.skip = window.skip + 1
-  if (reader.take !== reader.window) return
+  // Near the end there is nothing to read ahead.
+  if (reader.take !== reader.window || reader.horizon.index !== null) return
   const stride = Math.max(1, capacityOf(chain, reader) - (chain.end - course.forward()))
   course.source.expect(course.skip, stride, reader.take)
 }
