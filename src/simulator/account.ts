@@ -4,8 +4,9 @@ import { headOf, idOf, slotOf } from './content.ts'
 import { OpenTasks } from './open-tasks.ts'
 import { DEFAULTS, type SimulatorOptions } from './options.ts'
 import { type Compare, ListOrder } from './order.ts'
-import { fittingCount, type PagingOptions, type Refusal, stretchOf } from './paging.ts'
+import { cutTake, fittingCount, type PagingOptions, type Refusal, stretchOf } from './paging.ts'
 import { type Random, seeded, unitAt } from './random.ts'
+import { type StandingOptions, StandingStill } from './standing-still.ts'
 import { type Presence, type TableOptions, TaskTable } from './task-table.ts'
 
 export type AccountOptions = TableOptions &
@@ -22,7 +23,11 @@ export type AccountOptions = TableOptions &
     | 'hiddenFraction'
     | 'poison'
     | 'detailLag'
-  >
+    | 'cutTo'
+    | 'cutFrom'
+    | 'cutFor'
+  > &
+  StandingOptions
 
 /** Epoch milliseconds. */
 export type Clock = () => number
@@ -65,6 +70,7 @@ export class Account {
   readonly #tasks: TaskTable
   readonly #open = new OpenTasks()
   readonly #order: ListOrder
+  readonly #still: StandingStill<ListOrder>
   readonly #listeners = new Set<(change: Change) => void>()
   #reads = 0
   /** What details showed before a change, and the answer after which it was made. */
@@ -74,6 +80,7 @@ export class Account {
     this.options = options
     this.now = now
     this.#random = seeded(options.seed, 0xacc0)
+    this.#still = new StandingStill(options)
     this.#tasks = new TaskTable(options)
     this.#tasks.fill(options.newest ?? now(), now())
     const slots = Array.from({ length: this.#tasks.length }, (_, slot) => slot)
@@ -103,10 +110,11 @@ export class Account {
   list(skip: number, take: number): ListedWindow | Refusal {
     const { options } = this
     const read = ++this.#reads
-    const stretch = stretchOf(options, this.#order.length, skip, take)
+    const order = this.#still.shown(this.#order, read, this.now(), () => this.#order.copy())
+    const stretch = stretchOf(options, order.length, skip, cutTake(options, read, take))
     if (stretch.kind === 'refusal') return stretch
     const { from, to } = stretch
-    const slots = this.#slotsOf(from, to, seeded(options.seed, read, 0x11f7))
+    const slots = this.#slotsOf(order, from, to, seeded(options.seed, read, 0x11f7))
     if (options.poison.length > 0 && this.#isPoisoned(slots, from)) {
       return { kind: 'refusal', status: 500, message: 'Internal Server Error' }
     }
@@ -236,13 +244,13 @@ export class Account {
     return isNewest ? Math.max(now, outermost + 1) : outermost - 1
   }
 
-  #slotsOf(from: number, to: number, random: Random): number[] {
+  #slotsOf(list: ListOrder, from: number, to: number, random: Random): number[] {
     const { order, shuffleTies } = this.options
-    if (order === 'shuffled') return this.#order.shuffledWindow(from, to, random)
+    if (order === 'shuffled') return list.shuffledWindow(from, to, random)
     if (shuffleTies && (order === 'created_desc' || order === 'created_asc')) {
-      return this.#order.tiesShuffledWindow(from, to, (slot) => this.#tasks.arrivedAt(slot), random)
+      return list.tiesShuffledWindow(from, to, (slot) => this.#tasks.arrivedAt(slot), random)
     }
-    return this.#order.window(from, to)
+    return list.window(from, to)
   }
 
   #chosen(which: number | readonly string[], where: RemoveWhere): number[] {

@@ -104,6 +104,13 @@ const table = {
     .describe('share of tasks that are dropped after skip and take, and refused by id'),
   takeLimit: whole(1).default(1000).describe('a larger take is answered with 400'),
   defaultTake: whole(1).default(100).describe('take of a request that gives none'),
+  cutTo: fraction.default(1).describe('share of what was asked for that windows hold while they are cut'),
+  cutFrom: whole().default(0).describe('windows are cut from this answer on'),
+  cutFor: whole().default(0).describe('for so many answers'),
+  stillFrom: whole()
+    .default(0)
+    .describe('from this answer on one of two servers, which answer by chance, stands still'),
+  stillMs: whole().default(0).describe('how long it stands still, ms; 0: there is one server'),
   skipLimit: whole().default(0).describe('a window that ends beyond this index is answered with 400; 0: no limit'),
   ignoreSkip: flag.default(false).describe('every window starts at 0'),
   wrap: flag.default(false).describe('skip beyond the end starts again at the front'),

@@ -22,6 +22,10 @@ export class ListOrder {
     return this.#slots[index]!
   }
 
+  copy(): ListOrder {
+    return new ListOrder([...this.#slots], this.#compare)
+  }
+
   all(): readonly number[] {
     return this.#slots
   }

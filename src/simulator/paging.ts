@@ -38,6 +38,15 @@ export function stretchOf(options: PagingOptions, total: number, skip: number, t
   return { kind: 'stretch', from, to: Math.min(from + count, total) }
 }
 
+/** How many of `take` items window number `read` may hold while windows are cut for a time. */
+export function cutTake(
+  { cutTo, cutFrom, cutFor }: Pick<SimulatorOptions, 'cutTo' | 'cutFrom' | 'cutFor'>,
+  read: number,
+  take: number,
+): number {
+  return read >= cutFrom && read < cutFrom + cutFor ? Math.max(1, Math.ceil(cutTo * take)) : take
+}
+
 /** How many of `texts` fit into `capBytes` UTF-8 bytes, commas not counted; at least one. 0 stands for no cap. */
 export function fittingCount(texts: readonly string[], capBytes: number): number {
   if (capBytes === 0) return texts.length

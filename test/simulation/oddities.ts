@@ -9,6 +9,10 @@ export type Oddity =
   | { kind: 'replicas'; lag: number }
   /** A window that was answered is answered the same for so many answers; `isTold`: it says how old it is. */
   | { kind: 'cache'; lag: number; isTold?: boolean }
+  /** From an answer on one of two servers stands still for so many answers. */
+  | { kind: 'still'; from: number; lag: number }
+  /** From an answer on windows hold this share of what was asked for, for so many answers. */
+  | { kind: 'cut'; from: number; to: number; share: number }
   /** Every so many items one is listed twice in a row, as a careless join does. */
   | { kind: 'doubled'; every: number }
   /** Answers hold at most a number of items that changes with every one of them, or with skip. */
@@ -38,7 +42,7 @@ export type Oddity =
 
 /** How many answers may pass until every answer shows what happened. */
 export function lagOf(oddity: Oddity | null | undefined): number {
-  return oddity?.kind === 'replicas' || oddity?.kind === 'cache' ? oddity.lag : 0
+  return oddity?.kind === 'replicas' || oddity?.kind === 'cache' || oddity?.kind === 'still' ? oddity.lag : 0
 }
 
 /** How old a detail may be, in answers. */
@@ -99,7 +103,7 @@ export class OddList {
       const isTold = oddity.kind === 'cache' && oddity.isTold === true
       return { kind: 'window', texts: cached.texts, ...(isTold ? { madeAt: cached.answer } : {}) }
     }
-    const asOf = oddity.kind === 'replicas' && this.#random.chance(0.5) ? answer - oddity.lag : answer
+    const asOf = this.#asOf(answer)
     const ids = this.#shown(this.#at(asOf), answer)
     const from = oddity.kind === 'page-numbers' && take > 0 ? Math.floor(skip / take) * take : skip
     const wanted = oddity.kind === 'rounded-take' ? Math.ceil(take / oddity.multiple) * oddity.multiple : take
@@ -108,6 +112,8 @@ export class OddList {
     const stretch = stretchOf(this.#paging, ids.length, from, wanted)
     if (stretch.kind === 'refusal') return stretch
     let some = ids.slice(stretch.from, stretch.to)
+    if (oddity.kind === 'cut' && answer >= oddity.from && answer < oddity.to)
+      some = some.slice(0, Math.max(1, Math.ceil(oddity.share * wanted)))
     if (oddity.kind === 'varying-cap') {
       const most = 1 + (oddity.bySkip ? (skip * 7) % this.#window : this.#random.int(this.#window))
       some = some.slice(0, most)
@@ -118,6 +124,14 @@ export class OddList {
     const fitting = oddity.kind === 'reordered-windows' ? shuffle(cut, this.#random) : cut
     if (oddity.kind === 'cache') this.#cached.set(key, { answer, texts: fitting })
     return { kind: 'window', texts: fitting }
+  }
+
+  #asOf(answer: number): number {
+    const oddity = this.#oddity
+    if (oddity.kind !== 'replicas' && oddity.kind !== 'still') return answer
+    if (!this.#random.chance(0.5)) return answer
+    if (oddity.kind === 'replicas') return answer - oddity.lag
+    return answer >= oddity.from && answer < oddity.from + oddity.lag ? oddity.from : answer
   }
 
   #remember(ids: readonly string[]): void {
@@ -159,9 +173,12 @@ export class OddList {
 export function anyOddity(random: Random, window: number): Oddity {
   const lag = random.pick([2, 5, 20])
   const to = random.pick(['reversed', 'created_desc', 'created_asc', 'id_asc', 'oldest-update-first'] as const)
+  const from = random.int(100)
   return random.pick<Oddity>([
     { kind: 'replicas', lag },
     { kind: 'cache', lag, isTold: lag !== 5 },
+    { kind: 'still', from: random.int(100), lag: 5 + random.int(60) },
+    { kind: 'cut', from, to: from + 2 + random.int(30), share: random.pick([0.1, 0.3, 0.6]) },
     { kind: 'doubled', every: 1 + random.int(window) },
     { kind: 'varying-cap', bySkip: random.chance(0.5) },
     { kind: 'page-numbers' },

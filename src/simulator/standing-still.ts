@@ -1,0 +1,25 @@
+// One of two servers stands still for a while: it shows the list as it was. Which one answers is left to chance.
+import type { SimulatorOptions } from './options.ts'
+import { unitAt } from './random.ts'
+
+export type StandingOptions = Pick<SimulatorOptions, 'seed' | 'stillFrom' | 'stillMs'>
+
+const SALT = 0x57111
+
+export class StandingStill<List> {
+  readonly #options: StandingOptions
+  #kept: { list: List; since: number } | null = null
+
+  constructor(options: StandingOptions) {
+    this.#options = options
+  }
+
+  /** The list that answers window number `read`; `keep` makes a copy of the present one. */
+  shown(present: List, read: number, now: number, keep: () => List): List {
+    const { seed, stillFrom, stillMs } = this.#options
+    if (stillMs === 0 || read < stillFrom) return present
+    this.#kept ??= { list: keep(), since: now }
+    const { list, since } = this.#kept
+    return now - since < stillMs && unitAt(seed, read, SALT) < 0.5 ? list : present
+  }
+}

@@ -1,0 +1,43 @@
+// Issue 12, item 11: pages that are cut to three tenths for a while, and one of two servers that stands still for 90 s.
+import { expect, test } from 'vitest'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { makeStage, missingFrom } from './stage.ts'
+
+const worlds: Record<string, Partial<SimulatorOptions>> = {
+  'pages are cut for ten answers': { cutTo: 0.3, cutFrom: 4, cutFor: 10 },
+  'a server stands still for 90 s': { stillFrom: 3, stillMs: 90_000 },
+}
+const CASES = Object.keys(worlds).flatMap((world) =>
+  (['created_desc', 'created_asc'] as const).flatMap((order) =>
+    [0, 1, 10].map((insertsPerSecond) => ({ world, order, insertsPerSecond })),
+  ),
+)
+
+test.concurrent.for(CASES)(
+  '$world, $order, $insertsPerSecond a second: complete within three requests for a window and thirty, or told why not',
+  async ({ world, order, insertsPerSecond }) => {
+    let ahead = 0
+    await using stage = await makeStage({
+      tasks: 4_250,
+      order,
+      insertsPerSecond,
+      openFraction: 0,
+      openInserts: 0,
+      now: () => Date.now() + ahead,
+      ...worlds[world],
+    })
+    // Every answer takes a second by the service's clock.
+    stage.simulator.onBeforeRequest(() => {
+      ahead += 1_000
+    })
+    const windows = 9
+    const stayed = stage.listedThroughout()
+    const small = { TASK_MIRROR_SYNC_WINDOW: '500', TASK_MIRROR_SERVICE_CONCURRENCY: '1' }
+    const { code, summary, asked } = await stage.runJson(['sync'], small)
+    const lists = asked.filter(({ operation }) => operation === 'list').length
+    expect(code).toBe(summary.verdict === 'complete' ? 0 : 3)
+    expect(missingFrom(stage, stayed())).toBe(0)
+    if (summary.verdict === 'complete') expect(lists).toBeLessThanOrEqual(3 * windows + 30)
+    else expect(summary.lastFullWalk?.reason).not.toBeNull()
+  },
+)
