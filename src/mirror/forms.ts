@@ -3,7 +3,14 @@
 // twice. Pure: paths and sizes, never values.
 import { isObject } from '../json.ts'
 import type { JsonValue, Task } from '../task.ts'
-import { compareForms, type FieldPath, type FormDifference, isLess, sizeOf } from './differences.ts'
+import {
+  compareForms,
+  type DifferenceKind,
+  type FieldPath,
+  type FormDifference,
+  isLess,
+  sizeOf,
+} from './differences.ts'
 import { isFields, TASK_FIELDS } from './shape.ts'
 
 /** A field of which details can hold more than the list shows. */
@@ -130,6 +137,8 @@ interface Votes {
   /** Bytes in the list where it was cut; one entry for each task. */
   cuts: number[]
   absent: number
+  /** Where the list showed less, of tasks that were not read again. */
+  once: { kind: DifferenceKind; size: number; open: boolean }[]
   open: boolean
   onlyListed: number
   differs: number
@@ -138,7 +147,7 @@ interface Votes {
 
 export interface JudgedSample {
   forms: Forms
-  /** Tasks of either kind whose forms could be compared. */
+  /** Tasks of either kind that are equal both ways, or were read again. */
   final: number
   open: number
   /** Whether there is a field of which details hold more, of all that is known. */
@@ -157,6 +166,12 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     if (vote.volatile > 1) addUneven(uneven, vote.path, 'volatile')
     const isVolatile = uneven.some(({ path, how }) => how === 'volatile' && isBelow(vote.path, path))
     if (isVolatile) continue
+    if (vote.once.length > 1)
+      for (const { kind, size, open } of vote.once) {
+        vote.open ||= open
+        if (kind === 'cut') vote.cuts.push(size)
+        else vote.absent += 1
+      }
     // What no open task could show counts for them, too; a result is not expected of them.
     vote.open ||= !hasOpen && vote.path[0] !== 'result'
     if (vote.absent > 0) addSummary(summary, { path: vote.path, how: 'absent', open: vote.open, from: 0 })
@@ -168,7 +183,8 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     if (vote.onlyListed >= enough) addUneven(uneven, vote.path, 'only-listed')
     if (vote.differs >= enough) addUneven(uneven, vote.path, 'differs')
   }
-  const final = compared.filter(({ isFinal }) => isFinal).length
+  const told = compared.filter(isTold)
+  const final = told.filter(({ isFinal }) => isFinal).length
   const isWhole = summary.length === 0
   return {
     forms: { summary: bounded(summary), uneven: bounded(uneven) },
@@ -190,12 +206,17 @@ function isOfOneMoment({ listed, details }: SampledForms): boolean {
   )
 }
 
+function isTold({ listed, details }: SampledForms): boolean {
+  return listed.length > 1 || compareForms(listed[0] as Task, details[0] as Task).length === 0
+}
+
 function castVotes({ isFinal, listed, details }: SampledForms, votes: Map<string, Votes>): void {
   const last = listed.at(-1) as Task
   const differences = compareForms(last, details.at(-1) as Task)
   // Beside what is cut, `"truncated":true` is a word about the list and no part of the task.
   const hasLess = differences.some(({ kind }) => isLess(kind))
-  const isReread = listed.length > 1 && details.length > 1
+  // A detail between two equal forms of the list is enough.
+  const isReread = listed.length > 1
   const moving = [
     ...(listed.length > 1 ? compareForms(listed[0] as Task, listed[1] as Task) : []),
     ...(details.length > 1 ? compareForms(details[0] as Task, details[1] as Task) : []),
@@ -205,8 +226,12 @@ function castVotes({ isFinal, listed, details }: SampledForms, votes: Map<string
     .map(({ path }) => path)
   // An open task may move at any moment.
   if (isFinal) for (const vote of new Set(moving.map((path) => voteFor(votes, path)))) vote.volatile += 1
-  if (!isReread) return
   for (const { path, kind, isShorter, size } of differences) {
+    if (!isReread) {
+      // Seen once it may be a change; seen so of two tasks it is none.
+      if (isLess(kind)) voteFor(votes, path).once.push({ kind, size, open: !isFinal })
+      continue
+    }
     if (kind === 'extra-null' || moving.some((other) => isBelow(path, other) || isBelow(other, path))) continue
     const vote = voteFor(votes, path)
     vote.open ||= !isFinal && (isLess(kind) || isShorter)
@@ -225,6 +250,7 @@ function voteFor(votes: Map<string, Votes>, path: FieldPath): Votes {
     path: kept,
     cuts: [],
     absent: 0,
+    once: [],
     open: false,
     onlyListed: 0,
     differs: 0,

@@ -55,6 +55,8 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const facts: Facts = {
         forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open },
       }
+      // Nothing was answered for good: the next full walk compares again.
+      if (judged.final + judged.open === 0) facts.forms_compared = known.forms_compared
       if (isNew) Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
       if (uneven.length > 0) facts.uneven_fields = uneven
       if (summary.length > 0) facts.list_whole = false

@@ -66,6 +66,7 @@ export class FormSample {
   #request = NOTHING
   #walkId: number | null = null
   #kind: WalkKind | null = null
+  #isOfWalk = false
   #passed = nothingPassed()
   #news: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
@@ -79,8 +80,10 @@ export class FormSample {
 
   /** A window of a walk begins; null: of none. */
   enter(walkId: number | null, kindOf: (walkId: number) => WalkKind | null): void {
+    this.#isOfWalk = walkId !== null
+    if (walkId === null) return
     if (walkId !== this.#walkId) {
-      this.#kind = walkId === null ? null : kindOf(walkId)
+      this.#kind = kindOf(walkId)
       // Where several full walks are made, the last one counts.
       if (this.#isFull()) this.#passed = nothingPassed()
       this.#walkId = walkId
@@ -91,6 +94,7 @@ export class FormSample {
   offer(listed: ListedTask, place: number, isNews: boolean): void {
     const { newFinal, newOpen } = this.#request
     if (listed.bytes.length > LONGEST_ITEM) return
+    if (!this.#isOfWalk) return
     if (this.#isFull()) this.#pass(listed, place)
     else if (isNews && this.#kind !== 'range' && newFinal + newOpen > 0) {
       const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length

@@ -84,6 +84,7 @@ describe('what a sample teaches', () => {
     ['equal forms: nothing', [sampled([{ x: 1 }], [{ x: 1 }])], []],
     ['more in a detail, seen twice', [OPEN, sampled(twice({}), twice({ x: 1 }))], ['absent x 0']],
     ['not where it was seen once', [OPEN, sampled([{}], [{ x: 1 }])], []],
+    ['unless it is so of two tasks', [OPEN, sampled([{}], [{ x: 1 }]), sampled([{}], [{ x: 2 }])], ['absent x 0']],
     ['nor where it came between two reads', [OPEN, sampled([{}, { x: 1 }], [{ x: 1 }, { x: 1 }])], []],
     ['nor where the status differs', [OPEN, sampled(twice({}), twice({ x: 1, systemStatus: 'FAILED' }))], []],
     ['nor where it ended later', [OPEN, sampled(twice({}), twice({ x: 1, completedAt: 9 }))], []],
