@@ -89,6 +89,18 @@ describe.concurrent('a list that is a summary', () => {
     },
   )
 
+  test('where single tasks are refused nothing is known of it, and the run says what it can', async () => {
+    await using stage = await makeStage({ tasks: 30, openFraction: 0 })
+    stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 401 } : null))
+    const { code, stderr, asked } = await stage.sync()
+    expect({ code, details: asked.filter(({ operation }) => operation === 'get').length }).toEqual({
+      code: 0,
+      details: 1,
+    })
+    expect(stderr).toContain('refuses single tasks')
+    expect((await statusOf(stage)).forms).toMatchObject({ compared: 0, summary: [] })
+  })
+
   test('becomes one later: nothing that is stored is cut or emptied', async () => {
     await using stage = await makeStage({ tasks: 60, openFraction: 0, spanDays: 5 })
     await stage.sync()
