@@ -212,10 +212,13 @@ export interface KnownOrder {
 
 /**
  * Whether what was seen cannot be a list in the known order, few as the values may be: a step back that is larger than any
- * that is tolerated or was seen before, or two items that changed places. Too little to tell is no contradiction.
+ * that is tolerated or was seen before, two items that changed places, or another order without one exception. Too little
+ * to tell is no contradiction.
  */
 export function contradicts(evidence: OrderEvidence, known: KnownOrder, settleMs: number): boolean {
   if (!isCreatedOrder(known.order)) return false
+  const { order } = orderShown(evidence, settleMs)
+  if (order !== null && order !== 'none' && order !== known.order) return true
   const inversion = known.order === 'created_desc' ? evidence.inversionDesc : evidence.inversionAsc
   return evidence.unstable || inversion > Math.max(settleMs, known.inversionMs)
 }

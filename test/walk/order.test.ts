@@ -64,6 +64,7 @@ test.each<[string, (number | null)[], boolean, boolean, string | null]>([
   ],
   ['a step back beyond it', [9e6, 8e6, 8.061e6, 7e6], false, true, 'none'],
   ['two items that changed places', [9e6, 8e6, 7e6], true, true, 'none'],
+  ['the opposite one, all within two minutes', [8.98e6, 8.99e6, 8.995e6, 9e6], false, true, 'created_asc'],
   ['a single task', [9e6], false, false, 'created_desc'],
 ])('a known order and %s: only a contradiction ends it', (_, moments, unstable, contradicted, order) => {
   const evidence = noEvidence()
