@@ -1,0 +1,62 @@
+// The proof of the proof: in no small world a false claim is accepted, and without any one condition one is.
+import { readFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'vitest'
+import { RULES } from '../../src/proof/rules.ts'
+import { LONG, QUICK } from './scopes.ts'
+import { type Searched, search } from './small-worlds.ts'
+
+const PATIENT = { timeout: 300_000 }
+/** Conditions of the count, which is no claim: it goes on with every answer. */
+const COUNTED = [
+  'counted: read one after another',
+  'counted: ends where it ended',
+  'counted: as many ids as it is long',
+]
+const CONDITIONS = [...Object.values(RULES).flatMap((conditions) => Object.keys(conditions)), ...COUNTED]
+
+describe('in every small world', () => {
+  const searched: Searched[] = []
+  afterAll(() => {
+    const sum = (of: (one: Searched) => number): number => searched.reduce((all, one) => all + of(one), 0)
+    console.log(`${sum(({ worlds }) => worlds)} worlds, ${sum(({ claims }) => claims)} claims offered, none false`)
+  })
+
+  test.each(Object.entries(QUICK))(
+    '%s: no claim that is accepted is false',
+    PATIENT,
+    (name, { needs: _, ...scope }) => {
+      const result = search({ name, ...scope })
+      expect(result.found).toBeNull()
+      searched.push(result)
+    },
+  )
+
+  test('a deletion and an insertion that make up for each other are the one thing that deceives a look at an index', () => {
+    const { needs: _, ...scope } = QUICK['a deletion and an insertion around a look'] as (typeof QUICK)[string]
+    const { excused } = search({ name: 'held', ...scope })
+    expect(Object.keys(excused)).toEqual(['held'])
+  })
+})
+
+describe('without the condition', () => {
+  const needed = Object.entries(QUICK).flatMap(([name, { needs, ...scope }]) =>
+    needs.map((condition) => ({ condition, name, scope })),
+  )
+
+  test.each(needed)('"$condition" a false claim is accepted', PATIENT, ({ condition, name, scope }) => {
+    expect(search({ name, ...scope }, condition).found).not.toBeNull()
+  })
+
+  test('every condition is tried', () => {
+    const tried = [...Object.values(QUICK), ...Object.values(LONG)].flatMap(({ needs }) => needs)
+    expect(CONDITIONS.filter((condition) => !tried.includes(condition))).toEqual([])
+    expect(tried.filter((condition) => !CONDITIONS.includes(condition))).toEqual([])
+  })
+})
+
+test('docs/proof.md names every condition, and no other', () => {
+  const page = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')
+  const named = [...page.matchAll(/^- `([^`]+)`$/gm)].map(([, name]) => name as string)
+  expect(named.toSorted()).toEqual(CONDITIONS.toSorted())
+  for (const claim of Object.keys(RULES)) expect(page).toMatch(new RegExp(`^### .*\\b${claim}\\b`, 'm'))
+})

@@ -1,0 +1,561 @@
+// Every small world: lists of a few tasks that change at any moment between two answers, and an adversary who reads what
+// it likes, in any order, and claims of it whatever it likes. A claim that the kernel accepts is held against the list: a
+// task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
+import { type Answer, type Fact, factOf } from '../../src/proof/facts.ts'
+import {
+  after,
+  afterEmpty,
+  type Basis,
+  BEGINNING,
+  type Claim,
+  isCounted,
+  missingFor,
+  type Range,
+  RULES,
+  type State,
+  type Trial,
+} from '../../src/proof/rules.ts'
+
+export interface Scope {
+  name: string
+  /** Tasks at the beginning, at most. */
+  tasks: number
+  readings: number
+  changes: number
+  /** The largest `take`, and where every answer is cut; null where each may be cut anywhere. */
+  take: number
+  cap: number | null
+  /** Tasks of equal createdAt change places; without, equal createdAt may stand anywhere, for good. */
+  ties: boolean
+  /** How many items may be hidden: left out of answers, though they have an index. */
+  hidden?: number
+  /** Asks for any number up to `take`, and not for that alone. */
+  asksAll?: boolean
+  /** Answers may be asked for early and come late. */
+  ahead?: boolean
+  /** Behind the end the last window comes again. */
+  repeats?: boolean
+  /** Tasks of equal createdAt stand in the order of their ids, and so many neighbours show it. */
+  orderedTies?: number
+  /** Positions whose task cannot be read. */
+  poisoned?: number
+  /** Windows that reach beyond an index are refused. */
+  limit?: number
+  /** The kinds of changes; all where absent. */
+  only?: readonly ('shuffle' | 'delete' | 'insert')[]
+  /** Runs of equal createdAt are counted. */
+  counts?: boolean
+  /** The lists at the beginning, by createdAt; all where absent. */
+  lists?: readonly (readonly number[])[]
+  /** Claims that are made; all where absent. */
+  claims?: readonly Claim[]
+  /** More than that at once is refused. */
+  refusedAbove?: number
+  /** Tasks stand in created order, and the walk speaks of a range. */
+  range?: Range
+  /** Insertions only behind all others. */
+  oldestFirst?: boolean
+}
+
+interface Item {
+  id: number
+  at: number
+  stays: boolean
+  met: boolean
+  hidden: boolean
+  poisoned: boolean
+}
+
+/** An answer on its way. */
+interface Given {
+  skip: number
+  asked: number
+  sent: number
+  kind: Answer['kind']
+  items: Item[]
+  /** An item that is not hidden stood at its place or behind; behind all that it asked for or was cut at. */
+  beyond: boolean
+  beyondCut: boolean
+  /** Of `World.compensation`, when it was made and since then. */
+  compensation: number
+  deletedSince: boolean
+  insertedSince: boolean
+}
+
+interface World {
+  items: Item[]
+  state: State
+  now: number
+  changes: number
+  readings: number
+  nextId: number
+  /** Read behind the floor, not joined yet. */
+  pending: number[]
+  /** Of what `held` rests on: 1 deleted since the floor was read, 2 read behind it since then, 3 inserted since then. */
+  compensation: number
+  /** Deleted (1) and inserted (2) since the count began. */
+  sinceCount: number
+  hiddenBehind: boolean
+  broken: Basis[]
+  /** Ids of the owed run seen since it was measured. */
+  counted: number[]
+  early: Given | null
+  trail: Trail | null
+}
+
+interface Trail {
+  line: string
+  before: Trail | null
+}
+
+export interface FalseClaim {
+  scope: string
+  steps: string[]
+}
+
+export interface Searched {
+  worlds: number
+  claims: number
+  accepted: number
+  complete: number
+  /** Ends that were claimed of a list in which a named assumption was broken and a task was missed. */
+  excused: Partial<Record<Basis, number>>
+  found: FalseClaim | null
+  /** Every claim that was accepted at least once. */
+  used: Set<Claim>
+}
+
+const ALL = Object.keys(RULES) as Claim[]
+/** Claims that prove the end with one reading. */
+const SHORT = new Set<Claim>(['room', 'passed', 'repeated', 'reached'])
+const FARTHEST = 99
+const SHALLOW = Object.keys(BEGINNING) as (keyof State)[]
+const GONE = null as unknown as World
+
+export function search(scope: Scope, without?: string, most = Number.POSITIVE_INFINITY): Searched {
+  return new Search(scope, without, most).run()
+}
+
+class Search {
+  readonly #scope: Scope
+  readonly #trial: Trial
+  readonly #most: number
+  readonly #claims: readonly Claim[]
+  /** By world, with how many readings and changes left it was come to. */
+  readonly #seen = new Map<string, number[]>()
+  readonly #result: Searched = {
+    worlds: 0,
+    claims: 0,
+    accepted: 0,
+    complete: 0,
+    excused: {},
+    found: null,
+    used: new Set(),
+  }
+  #stack: World[] = []
+
+  constructor(scope: Scope, without: string | undefined, most: number) {
+    this.#scope = scope
+    this.#most = most
+    this.#claims = scope.claims ?? ALL
+    const settings = {
+      orderedTies: scope.orderedTies ?? Number.POSITIVE_INFINITY,
+      farthest: FARTHEST,
+      range: scope.range ?? null,
+    }
+    this.#trial = without === undefined ? { settings } : { settings, without }
+  }
+
+  run(): Searched {
+    const { tasks, readings, changes } = this.#scope
+    for (let count = 0; count <= tasks; count += 1) {
+      for (const items of this.#lists(count)) {
+        this.#push({
+          ...{ items, state: BEGINNING, now: 0, changes, readings, nextId: count, pending: [], compensation: 0 },
+          ...{ sinceCount: 0, hiddenBehind: false, broken: [], counted: [], early: null },
+          trail: { line: `the list ${show(items)}`, before: null },
+        })
+        // First come, first looked at: what has most left comes first.
+        for (let at = 0; at < this.#stack.length; at += 1) {
+          if (this.#result.found !== null || this.#result.worlds >= this.#most) break
+          this.#visit(this.#stack[at] as World)
+          this.#stack[at] = GONE
+        }
+        this.#stack = []
+        if (this.#result.found !== null) return this.#result
+      }
+    }
+    return this.#result
+  }
+
+  /** Lists of so many tasks: which have equal createdAt, which are hidden, which cannot be read. */
+  *#lists(count: number): Generator<Item[]> {
+    const { ties, hidden = 0, poisoned = 0, lists } = this.#scope
+    const all = lists?.filter(({ length }) => length === count) ?? (ties ? runs(count) : labels(count))
+    for (const moments of all) {
+      for (const concealed of choices(count, hidden)) {
+        for (const unreadable of choices(count, poisoned)) {
+          yield moments.map((at, id) => ({
+            ...{ id, at, stays: true, met: false },
+            hidden: concealed.has(id),
+            poisoned: unreadable.has(id),
+          }))
+        }
+      }
+    }
+  }
+
+  #push(world: World): void {
+    const isSafe = world.items.every((item) => !this.#isMissed(item))
+    // Nothing that is said of it can be false any more, or nothing more can be said.
+    if (isSafe || world.readings === 0) return
+    const { bracket, ended } = world.state
+    if (world.readings === 1 && bracket === null && ended === null && !this.#claims.some((claim) => SHORT.has(claim)))
+      return
+    const key = keyOf(world, this.#scope.range)
+    const { readings, changes } = world
+    const seen = this.#seen.get(key)
+    // What can come of it has been looked at already, with as much left as now.
+    if (seen?.some((left) => left >> 4 >= readings && (left & 15) >= changes)) return
+    const left = (readings << 4) | changes
+    if (seen === undefined) this.#seen.set(key, [left])
+    else seen.push(left)
+    this.#result.worlds += 1
+    this.#stack.push(world)
+  }
+
+  #visit(world: World): void {
+    if (world.changes > 0) for (const changed of this.#changed(world)) this.#push(changed)
+    if (world.readings === 0) return
+    const { ahead, take, repeats } = this.#scope
+    if (world.early !== null) this.#deliver({ ...world, early: null }, world.early)
+    const places = Array.from({ length: world.items.length + 2 }, (_, skip) => skip)
+    if (repeats) places.push(FARTHEST)
+    for (const skip of places) {
+      // Where every answer may be cut anywhere, asking for less shows nothing else.
+      for (let asked = this.#scope.asksAll ? 1 : take; asked <= take; asked += 1) {
+        for (const answer of this.#answers(world.items, skip, asked)) {
+          const beyond = world.items.some((item, index) => index >= skip && !item.hidden)
+          const end = skip + Math.max(1, answer.length)
+          const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
+          const { compensation } = world
+          const marks = { compensation, deletedSince: false, insertedSince: false }
+          const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
+          this.#deliver(world, given)
+          if (!ahead || world.early !== null) continue
+          const line = `asks for ${skip}+${asked}, which will come late`
+          this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
+        }
+      }
+    }
+  }
+
+  #answers(items: Item[], skip: number, asked: number): (Pick<Given, 'kind' | 'items'> & { length: number })[] {
+    const { cap, limit, repeats, refusedAbove = asked } = this.#scope
+    if ((limit !== undefined && skip + asked > limit) || asked > refusedAbove)
+      return [{ kind: 'refused', items: [], length: 0 }]
+    const from = repeats && skip >= items.length ? Math.max(0, items.length - asked) : skip
+    const there = Math.min(asked, Math.max(0, items.length - from))
+    if (there === 0) return [{ kind: 'items', items: [], length: 0 }]
+    const lengths = cap === null ? Array.from({ length: there }, (_, index) => index + 1) : [Math.min(cap, there)]
+    return lengths.map((length) => {
+      // Behind the end an answer ends as the list does, wherever it is cut.
+      const some = from < skip ? items.slice(items.length - length) : items.slice(from, from + length)
+      if (some.some(({ poisoned }) => poisoned)) return { kind: 'failed', items: [], length }
+      return { kind: 'items', items: some.filter(({ hidden }) => !hidden), length }
+    })
+  }
+
+  /** Every single change of the list. */
+  *#changed(world: World): Generator<World> {
+    const { items } = world
+    const { ties, oldestFirst, only = ['shuffle', 'delete', 'insert'] } = this.#scope
+    if (ties) for (const shuffled of shuffles(items)) yield this.#after(world, shuffled, `now ${show(shuffled)}`, 0)
+    for (let place = oldestFirst ? items.length : 0; only.includes('insert') && place <= items.length; place += 1) {
+      const [before, behind] = [items[place - 1]?.at, items[place]?.at]
+      const own = Math.max(0, ...items.map(({ at }) => at)) + 1
+      const moments =
+        this.#scope.range !== undefined
+          ? between(before, behind)
+          : ties
+            ? [...(before === behind ? [] : [own]), ...new Set([before, behind].filter((at) => at !== undefined))]
+            : [...new Set([own, ...items.map(({ at }) => at)])]
+      for (const at of moments) {
+        const item = { id: world.nextId, at, stays: false, met: false, hidden: false, poisoned: false }
+        const changed = this.#after(world, items.toSpliced(place, 0, item), `inserts ${show([item])} at ${place}`, 2)
+        const isInFront = place < items.length && (world.state.ceiling !== null || world.early !== null)
+        const broken =
+          isInFront && !changed.broken.includes('oldest-first')
+            ? [...changed.broken, 'oldest-first' as const]
+            : changed.broken
+        yield { ...changed, broken, nextId: world.nextId + 1 }
+      }
+    }
+    for (let place = 0; only.includes('delete') && place < items.length; place += 1)
+      yield this.#after(world, items.toSpliced(place, 1), `deletes ${show(items.slice(place, place + 1))}`, 1)
+  }
+
+  /** `kind`: 1 deleted, 2 inserted, 0 neither. */
+  #after(world: World, items: Item[], line: string, kind: 0 | 1 | 2): World {
+    let { compensation, early } = world
+    if (kind === 1 && compensation === 0) compensation = 1
+    if (kind === 2 && compensation === 2) compensation = 3
+    if (early !== null && kind === 1) early = { ...early, deletedSince: true }
+    if (early !== null && kind === 2) early = { ...early, insertedSince: true }
+    const since = { sinceCount: world.sinceCount | kind }
+    const trail = { line, before: world.trail }
+    const isUnordered = items.some(
+      (item, index) => index > 0 && items[index - 1]?.at === item.at && (items[index - 1] as Item).id > item.id,
+    )
+    const broken =
+      isUnordered && !world.broken.includes('ids-order-ties')
+        ? [...world.broken, 'ids-order-ties' as const]
+        : world.broken
+    return { ...world, ...since, items, compensation, early, trail, broken, changes: world.changes - 1 }
+  }
+
+  #deliver(world: World, given: Given): void {
+    const met = new Map(world.items.map((item) => [item.id, item.met]))
+    const { owed } = world.state
+    const answer: Answer = {
+      ...{ skip: given.skip, asked: given.asked, sent: given.sent, received: world.now + 1, kind: given.kind },
+      ids: given.items.map(({ id }) => name(id)),
+      moments: given.items.map(({ at }) => at),
+      met: given.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
+    }
+    const seen = new Set(world.counted.map(name))
+    const fact = factOf(answer, owed === null ? null : { moment: owed.moment, seen })
+    for (const claim of this.#claims) {
+      this.#result.claims += 1
+      if (missingFor(world.state, fact, claim, this.#trial) !== null) continue
+      this.#result.accepted += 1
+      this.#result.used.add(claim)
+      this.#accept(world, given, fact, claim)
+    }
+  }
+
+  #accept(world: World, given: Given, fact: Fact, claim: Claim): void {
+    const { state: before } = world
+    let state = after(before, fact, claim, this.#trial)
+    if (claim === 'look') state = afterEmpty(state, fact)
+    state = this.#relevant(state)
+    // Nothing has come of it.
+    if (claim === 'look' && SHALLOW.every((field) => state[field] === before[field])) return
+    const ids = given.items.map(({ id }) => id)
+    const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
+    const shown = given.kind === 'items' ? show(given.items) : given.kind
+    next.trail = { line: `reads ${given.skip}+${given.asked}: ${shown}; ${claim}`, before: world.trail }
+    if (claim === 'behind') next.pending = [...world.pending, ...ids]
+    else if (state.bracket === null) next.pending = []
+    // What the strategy takes in as met.
+    const joined = new Set(claim === 'join' || claim === 'from' || claim === 'room' || claim === 'repeated' ? ids : [])
+    if (claim === 'again') for (const id of world.pending) joined.add(id)
+    const owed = before.owed?.moment
+    const ofRun = given.items.filter(({ at }) => at === owed).map(({ id }) => id)
+    const counts = before.owed !== null && before.count !== null
+    const counted = counts ? [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b) : world.counted
+    if (isCounted(before, fact, this.#trial)) for (const id of counted) joined.add(id)
+    next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
+    next.items = world.items.map((item) => (joined.has(item.id) ? { ...item, met: true } : item))
+    this.#followAssumptions(world, next, given, fact, claim)
+    this.#judge(next)
+  }
+
+  /** Without what no claim of this scope depends on: worlds that differ in nothing else are one. */
+  #relevant(state: State): State {
+    const relevant = { ...state }
+    if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
+    if (!this.#claims.includes('room') && this.#scope.hidden === undefined)
+      Object.assign(relevant, { largest: 0, uneven: false })
+    if (!this.#claims.includes('passed')) relevant.ceiling = null
+    if (this.#scope.counts !== true) Object.assign(relevant, { count: null, runGoesOn: null })
+    return relevant
+  }
+
+  #followAssumptions(world: World, next: World, given: Given, fact: Fact, claim: Claim): void {
+    const { state: before } = world
+    const { state } = next
+    const breaks = (basis: Basis) => void (next.broken.includes(basis) || next.broken.push(basis))
+    if (claim === 'behind') {
+      if (given.compensation > 0) next.compensation = given.insertedSince ? 3 : Math.max(2, world.compensation)
+      next.hiddenBehind = fact.kind === 'nothing' && given.beyond
+    }
+    if (claim === 'again') {
+      if (world.compensation === 3) breaks('held')
+      if (before.bracket?.floor === null && world.hiddenBehind) breaks('nothing-hidden-behind')
+      next.hiddenBehind = false
+    }
+    if (claim === 'look' && state.ended !== null && before.ended === null && given.beyond)
+      breaks('nothing-hidden-behind')
+    if (state.floor !== before.floor && claim !== 'again') next.compensation = given.deletedSince ? 1 : 0
+    if (claim === 'again') next.compensation = 1
+    // Every answer cut alike, or the walk has come by one that was not.
+    const mayBeUneven = this.#scope.cap === null || this.#scope.hidden !== undefined
+    if (claim === 'room' && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
+    if (isCounted(before, fact, this.#trial) && world.sinceCount === 3) breaks('held')
+    if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
+      next.sinceCount = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+  }
+
+  /** Stayed, lies in what the walk speaks of, and was not met. */
+  #isMissed({ at, stays, met, hidden, poisoned }: Item): boolean {
+    const { range } = this.#scope
+    if (!stays || met || hidden || poisoned) return false
+    // Without slack a range is what lies between its sides.
+    return range === undefined || (at >= (range.from ?? at) && at < (range.to ?? at + 1))
+  }
+
+  /** Once everything is said to be met. */
+  #judge(world: World): void {
+    const { state, items, broken } = world
+    if (state.ended !== null && state.owed === null) {
+      this.#result.complete += 1
+      if (!items.some((item) => this.#isMissed(item))) return
+      const reason = [...state.basis, ...state.ended].find((basis) => broken.includes(basis))
+      if (reason !== undefined) this.#result.excused[reason] = (this.#result.excused[reason] ?? 0) + 1
+      else this.#result.found = { scope: this.#scope.name, steps: stepsOf(world.trail) }
+      return
+    }
+    this.#push(world)
+  }
+}
+
+/** Between its neighbours, or equal to one, in a list oldest first. */
+function between(before: number | undefined, behind: number | undefined): number[] {
+  const low = before ?? (behind ?? 0) - 1
+  const high = behind ?? low + 1
+  return [...new Set([low, (low + high) / 2, high])]
+}
+
+const name = (id: number): string => String(id).padStart(3, '0')
+
+function show(items: readonly Item[]): string {
+  return `[${items.map(({ id, at, hidden, poisoned, met }) => `${id}@${at}${hidden ? 'h' : ''}${poisoned ? 'p' : ''}${met ? '+' : ''}`).join(' ')}]`
+}
+
+function stepsOf(trail: Trail | null): string[] {
+  const steps: string[] = []
+  for (let at = trail; at !== null; at = at.before) steps.unshift(at.line)
+  return steps
+}
+
+/** What the future depends on, ids and moments renamed by their first appearance. */
+function keyOf(world: World, range: Range | undefined): string {
+  const moments = new Map<number | null, number>()
+  const ids = new Map<number, number>()
+  const m = (at: number | null | undefined) => {
+    if (at === undefined || at === null) return -1
+    if (!moments.has(at)) moments.set(at, moments.size)
+    return moments.get(at) as number
+  }
+  const i = (id: number) => {
+    if (!ids.has(id)) ids.set(id, ids.size)
+    return ids.get(id) as number
+  }
+  const side = (at: number) =>
+    range === undefined ? '' : `${at >= (range.from ?? at) ? 1 : 0}${at < (range.to ?? at + 1) ? 1 : 0}`
+  const item = (it: Item) =>
+    `${i(it.id)}.${m(it.at)}${side(it.at)}.${(it.stays ? 1 : 0) | (it.met ? 2 : 0) | (it.hidden ? 4 : 0) | (it.poisoned ? 8 : 0)}`
+  const { state, early } = world
+  const { floor, bracket, owed, count, ceiling } = state
+  const times = [
+    floor?.sent,
+    floor?.received,
+    bracket?.received,
+    bracket?.floor?.sent,
+    bracket?.floor?.received,
+    count?.received,
+    ceiling?.received,
+    early?.sent,
+  ]
+  const sorted = [...new Set(times.filter((at) => at !== undefined))].sort((a, b) => a - b)
+  // Nothing is sent before now but what is on its way: where nothing is, moments of the past are all alike.
+  const clock =
+    early === null
+      ? times.map((at, n) => (n === 0 || n === 6 ? sorted.indexOf(at as number) : 0))
+      : times.map((at) => sorted.indexOf(at as number))
+  const f = (it: typeof floor) =>
+    it === null || it === undefined
+      ? '-'
+      : `${it.index}.${m(it.moment)}.${it.run}.${it.short ? 1 : 0}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+  return [
+    world.items.map(item).join(','),
+    f(floor),
+    bracket === null
+      ? '-'
+      : `${bracket.index}.${bracket.reach}.${f(bracket.floor)}.${JSON.stringify([bracket.last, bracket.gaps, bracket.confirmed])}`,
+    owed === null ? '-' : m(owed.moment),
+    count === null ? '-' : `${count.end}.${count.start}.${count.ids}`,
+    state.runGoesOn,
+    state.largest,
+    state.uneven ? 1 : 0,
+    state.tiedRising,
+    state.tiedFalling,
+    ceiling === null ? '-' : ceiling.index,
+    state.ended?.join('') ?? '-',
+    state.basis.join(''),
+    world.pending.map(i).join('_'),
+    world.compensation,
+    count === null ? 0 : world.sinceCount,
+    world.hiddenBehind ? 1 : 0,
+    world.broken.toSorted().join(''),
+    world.counted.map(i).join('_'),
+    early === null
+      ? '-'
+      : `${early.skip}.${early.asked}.${early.kind}.${early.items.map(item).join(',')}.${early.beyond ? 1 : 0}.${early.compensation}.${early.deletedSince ? 1 : 0}${early.insertedSince ? 1 : 0}`,
+    clock.join('_'),
+  ].join('|')
+}
+
+/** Which neighbours have equal createdAt, in every way. */
+function* runs(count: number): Generator<number[]> {
+  for (let bits = 0; bits < 2 ** Math.max(0, count - 1); bits += 1) {
+    let at = 0
+    yield Array.from({ length: count }, (_, index) => {
+      if (index > 0 && (bits & (1 << (index - 1))) === 0) at += 1
+      return at
+    })
+  }
+}
+
+/** createdAt equal or not wherever they stand. */
+function* labels(count: number, before: number[] = []): Generator<number[]> {
+  if (before.length === count) {
+    yield before
+    return
+  }
+  const highest = Math.max(-1, ...before)
+  for (let at = 0; at <= highest + 1; at += 1) yield* labels(count, [...before, at])
+}
+
+/** Every choice of at most `most` of `count`. */
+function* choices(count: number, most: number): Generator<Set<number>> {
+  for (let bits = 0; bits < 2 ** count; bits += 1) {
+    const chosen = new Set(Array.from({ length: count }, (_, index) => index).filter((index) => bits & (1 << index)))
+    if (chosen.size <= most) yield chosen
+  }
+}
+
+/** The list with one run in another order, in every way. */
+function* shuffles(items: Item[]): Generator<Item[]> {
+  for (let start = 0; start < items.length; ) {
+    let end = start + 1
+    while (end < items.length && items[end]?.at === items[start]?.at) end += 1
+    const run = items.slice(start, end)
+    for (const order of permutations(run)) {
+      if (order.some((item, index) => item !== run[index]))
+        yield [...items.slice(0, start), ...order, ...items.slice(end)]
+    }
+    start = end
+  }
+}
+
+function* permutations<T>(some: T[]): Generator<T[]> {
+  if (some.length < 2) {
+    yield some
+    return
+  }
+  for (let index = 0; index < some.length; index += 1) {
+    for (const rest of permutations(some.toSpliced(index, 1))) yield [some[index] as T, ...rest]
+  }
+}
