@@ -25,17 +25,22 @@ export async function beginComparison(run: Run): Promise<void> {
     full: isDue ? SAMPLE : 0,
     newFinal: Math.max(0, EVIDENCE.final - (compared?.final ?? 0)),
     newOpen: Math.max(0, EVIDENCE.open - (compared?.open ?? 0)),
+    known: compared === undefined,
     seed: Math.floor(random() * 2 ** 32),
   })
 }
 
-/** Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. */
-export async function compareWithDetails(run: Run): Promise<void> {
+/**
+ * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where nothing was ever
+ * compared because the service knows none of the tasks it has just listed: then nothing says that the list shows all of them.
+ */
+export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
   const sampled = await writer.sampled()
+  let isTold = true
   if (sampled.length > 0) {
     const latest = new Map<string, DetailAnswer>()
-    const differing = await askFor(
+    const { differing, isKeyRefused } = await askFor(
       run,
       sampled.map(({ id }) => id),
       latest,
@@ -56,17 +61,20 @@ export async function compareWithDetails(run: Run): Promise<void> {
       )
     const steps = [...latest.values()].map((detail) => foundStep(detail))
     if (steps.length > 0) await writer.takeDetails(steps, now())
+    isTold = steps.length > 0 || isKeyRefused || run.facts.forms_compared !== undefined
   }
   for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
     from = await writer.sweep(from, now())
     run.facts.summary_sweep = from ?? undefined
   }
+  return isTold
 }
 
 /** Notes their details, the later ones in place of those before; returns the ids of those that differ from the list. */
-async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>): Promise<string[]> {
+async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>) {
   const { writer } = run
   const differing: string[] = []
+  const done = (isKeyRefused: boolean) => ({ differing, isKeyRefused })
   for (const id of ids) {
     let detail: DetailAnswer
     try {
@@ -78,7 +86,7 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
         { code: error.code },
         'The service refuses single tasks: whether the list shows all of them stays unknown',
       )
-      return differing
+      return done(true)
     }
     if (!isFound(detail) || detail.answer.kind !== 'ok') continue
     const before = latest.get(id)
@@ -86,7 +94,7 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
     latest.set(id, detail)
     if (await writer.noteDetail(id, detail.answer.value.handle)) differing.push(id)
   }
-  return differing
+  return done(false)
 }
 
 /** Reads the windows around where they were met; returns the ids that were found there. */

@@ -21,11 +21,13 @@ export interface SampleRequest {
   /** New or changed items of any walk, final and open ones. */
   newFinal: number
   newOpen: number
+  /** Known and unchanged ones count as new: nothing was ever compared. */
+  known: boolean
   /** Of the choice by chance, 32 bits. */
   seed: number
 }
 
-const NOTHING: SampleRequest = { full: 0, newFinal: 0, newOpen: 0, seed: 1 }
+const NOTHING: SampleRequest = { full: 0, newFinal: 0, newOpen: 0, known: false, seed: 1 }
 /** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
 const MOST_BY_CHANCE = 16
 const MOST_SHAPES = 12
@@ -92,11 +94,11 @@ export class FormSample {
   }
 
   offer(listed: ListedTask, place: number, isNews: boolean): void {
-    const { newFinal, newOpen } = this.#request
+    const { newFinal, newOpen, known } = this.#request
     if (listed.bytes.length > LONGEST_ITEM) return
     if (!this.#isOfWalk) return
     if (this.#isFull()) this.#pass(listed, place)
-    else if (isNews && this.#kind !== 'range' && newFinal + newOpen > 0) {
+    else if ((isNews || known) && this.#kind !== 'range' && newFinal + newOpen > 0) {
       const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
       if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
     }

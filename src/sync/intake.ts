@@ -216,10 +216,9 @@ export function takeDetail(
       (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
     if (byHand || isPatienceOver) standing = 'newer'
   }
-  const isKept = standing === 'older' || (standing === 'unclear' && debt === undefined)
-  if (isKept) {
+  if (standing === 'older') {
     tables.owed.settle(task.id, 'candidate')
-    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), owedFor: standing === 'older' ? LAGS : DISAGREES }
+    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), owedFor: LAGS }
   }
   const whole = withOnlyListed(task, listed, rules.forms)
   const row = shapeTask(whole)

@@ -48,6 +48,18 @@ describe.concurrent('a list that is a summary', () => {
     },
   )
 
+  test('where single tasks cannot be looked up at first, every run ends with 3 until one could compare', async () => {
+    await using stage = await makeStage({ tasks: 60, openFraction: 0, listOmits: ['result.body'] })
+    stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 404 } : null))
+    const first = await stage.sync()
+    expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 3, verdict: 'complete' })
+    expect(first.stderr).toContain('knows none of the listed tasks by id')
+    expect((await stage.sync()).code).toBe(3)
+    stage.simulator.setFaults(undefined)
+    expect((await stage.sync()).code).toBe(0)
+    await expectExactCopy(stage)
+  })
+
   test('as long as details are owed the run ends with 3, its walk complete', async () => {
     await using stage = await makeStage({ tasks: 60, openFraction: 0, listOmits: ['result.body'] })
     let asked = 0

@@ -17,7 +17,7 @@ function chosen(
   news = false,
 ) {
   const sample = new FormSample()
-  sample.begin({ full: 0, newFinal: 0, newOpen: 0, seed: 5, ...request })
+  sample.begin({ full: 0, newFinal: 0, newOpen: 0, known: false, seed: 5, ...request })
   for (let skip = 0; skip < tasks.length; skip += 10) {
     sample.enter(1, () => kind)
     for (const [index, task] of tasks.slice(skip, skip + 10).entries())
@@ -59,6 +59,7 @@ test('nothing of a full walk where none is due, and of other walks only what is 
   expect(chosen(LIST, { full: 6 }, 'head')).toEqual([])
   expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', true)).toEqual(['t0', 't1', 't3'])
   expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', false)).toEqual([])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1, known: true }, 'head', false)).toEqual(['t0', 't1', 't3'])
   expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'range', true)).toEqual([])
 })
 
