@@ -162,8 +162,11 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   const hasOpen = compared.some(({ isFinal }) => !isFinal)
   const [summary, uneven] = [[...before.summary], [...before.uneven]]
   for (const vote of votes.values()) {
-    // One that was truly changed between two reads is no rule yet.
-    if (vote.volatile > 1) addUneven(uneven, vote.path, 'volatile')
+    // Some tasks may truly have changed between two reads, or stand behind in one of the two ways: only what most tasks
+    // show is a rule, because a change in an uneven field is no news from then on.
+    const most = Math.floor(compared.filter((each) => has(each, vote.path)).length / 2) + 1
+    // What the interface names is the task's own: where it moves, the task has changed.
+    if (vote.volatile >= Math.max(2, most) && !isOfInterface(vote.path)) addUneven(uneven, vote.path, 'volatile')
     const isVolatile = uneven.some(({ path, how }) => how === 'volatile' && isBelow(vote.path, path))
     if (isVolatile) continue
     if (vote.once.length > 1)
@@ -179,7 +182,7 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
       const from = limitOf(vote, compared)
       addSummary(summary, { path: vote.path, how: 'cut', open: vote.open, from })
     }
-    const enough = isOfInterface(vote.path) ? 2 : 1
+    const enough = Math.max(isOfInterface(vote.path) ? 2 : 1, most)
     if (vote.onlyListed >= enough) addUneven(uneven, vote.path, 'only-listed')
     if (vote.differs >= enough) addUneven(uneven, vote.path, 'differs')
   }
@@ -192,6 +195,11 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     open: compared.length - final,
     isWhole,
   }
+}
+
+/** Whether the task has the field in either way. Elements of lists are not told apart: they count as had. */
+function has({ listed, details }: SampledForms, path: FieldPath): boolean {
+  return path.includes('[]') || [listed[0], details[0]].some((form) => form && valueAt(form, path) !== undefined)
 }
 
 /** A task of which both ways show another state says nothing of the list. */

@@ -119,6 +119,20 @@ describe('what a sample teaches', () => {
       ['volatile at'],
     ],
     ['one that moved once', [OPEN, sampled([{}, {}], [{ at: 1 }, { at: 2 }])], []],
+    [
+      'nor two of many that moved: tasks change',
+      [
+        OPEN,
+        ...[1, 2].map((n) => sampled([{ at: n }, { at: n }], [{ at: n }, { at: n + 5 }])),
+        ...[1, 2, 3].map((n) => sampled([{ at: n }], [{ at: n }])),
+      ],
+      [],
+    ],
+    [
+      'nor a field of the interface: what moves there has changed',
+      [OPEN, ...[1, 2, 3].map((n) => sampled([{}, {}], [{ timeframe: n }, { timeframe: n + 5 }]))],
+      [],
+    ],
     ['a field of the list alone', [OPEN, sampled(twice({ tag: 1 }), twice({}))], ['only-listed tag']],
     [
       'a word about the cut is none of the task',
