@@ -1,8 +1,8 @@
 // List and detail compared, on the writing side: the sampled items with what their details showed, what follows for all
 // tasks, and the rows that owe a detail by it. Knows the mirror, not the network.
-import { compareForms } from '../mirror/differences.ts'
+import { compareForms, differingFields, missingFields } from '../mirror/differences.ts'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
-import { canHaveMore, judgeSample } from '../mirror/forms.ts'
+import { canHaveMore, type Forms, judgeSample } from '../mirror/forms.ts'
 import { rowOf } from '../mirror/row-bytes.ts'
 import type { Detail } from '../service/wire.ts'
 import type { Task } from '../task.ts'
@@ -15,6 +15,18 @@ export interface SampleTask {
   id: string
   /** Its index in the list when it was met. */
   place: number
+}
+
+/** How the tasks that were compared differ. */
+export interface FormsShown {
+  /** How many there were, and whether one of them was final. */
+  tasks: number
+  hasFinal: boolean
+  /** Names of fields that the list leaves out, and of all that differ. */
+  missing: string[]
+  differing: string[]
+  /** What is known of all tasks, with these. */
+  forms: Forms
 }
 
 /** Rows looked through in one transaction. */
@@ -64,6 +76,21 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       writing.commit(() => writeFacts(db, facts, now))
       writing.rules.forms = judged.forms
       return facts
+    },
+
+    /** What the comparison has shown, by what was read last both ways; nothing is stored, and it is over. */
+    formsShown(): FormsShown {
+      const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
+      compared.clear()
+      const names = (of: (listed: Task, detail: Task) => string[]): string[] =>
+        [...new Set(tasks.flatMap((task) => of(task.listed.at(-1) as Task, task.details.at(-1) as Task)))].sort()
+      return {
+        tasks: tasks.length,
+        hasFinal: tasks.some((task) => task.isFinal),
+        missing: names(missingFields),
+        differing: names(differingFields),
+        forms: judgeSample(tasks, writing.rules.forms).forms,
+      }
     },
 
     /** Owes details of the next rows whose listed form can have less than its detail. Returns where to go on; null at the end. */

@@ -4,7 +4,7 @@ import { isObject, parseExact } from '../json.ts'
 import { filledColumns, rowOf, stringBytes } from '../mirror/row-bytes.ts'
 import { TASK_COLUMNS } from '../mirror/shape.ts'
 import type { WalkKind } from '../mirror/walks.ts'
-import type { ListedTask } from './intake.ts'
+import { type ListedTask, storedTask } from './intake.ts'
 
 export interface SampledItem {
   id: string
@@ -183,4 +183,15 @@ function shapeOf({ bytes }: ListedTask): string {
   const extra = parseExact(rowOf(bytes).extra as string)
   if (!isObject(extra)) return String(filled)
   return `${filled} ${Object.entries(extra).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))}`
+}
+
+/** Five tasks of a window at most: final ones from its start, middle and end, one with a result to leave out, an open one. */
+export function fewOf(listed: ListedTask[]): ListedTask[] {
+  const finals = listed.filter(({ final }) => final)
+  const places = [0, Math.floor(finals.length / 2), finals.length - 1]
+  const picked = new Set(places.flatMap((place) => finals[place] ?? []))
+  const rich = finals.find(({ bytes }) => isObject(storedTask(rowOf(bytes)).result ?? null))
+  const open = listed.find(({ final }) => !final)
+  for (const each of [rich, open]) if (each !== undefined) picked.add(each)
+  return [...picked]
 }

@@ -1,13 +1,12 @@
 // What `probe` makes of what it saw: one finding per question, with what was seen for it. Pure.
-import { differingFields, missingFields } from '../mirror/differences.ts'
-import type { SampledForms } from '../mirror/forms.ts'
 import type { Decoded } from '../service/service.ts'
-import type { Page } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
 import { orderShown } from '../walk/order.ts'
 import type { Cap, PastEnd, Start } from '../walk/paging.ts'
 import type { Total } from '../walk/total.ts'
-import { type Aside, type Reply, viewOf } from './probe-asker.ts'
+import type { FormsShown } from './form-intake.ts'
+import type { Summary } from './prepare.ts'
+import type { Aside, Reply } from './probe-asker.ts'
 
 /** The answer to one question; `value` is null where it was not seen or cannot be told, and `seen` says why. */
 export interface Finding {
@@ -34,14 +33,13 @@ export function describeReply(reply: Reply<Decoded>): Finding {
 const httpOf = (status: number | null): string => (status === null ? 'no answer' : `HTTP ${status}`)
 
 /** `ids` are those of the list with the key. */
-export function listKeyFinding(reply: Reply<Page>, ids: string[]): Finding {
+export function listKeyFinding(reply: Reply<Summary>, ids: string[]): Finding {
   if (reply.kind === 'key-refused') return { value: true, seen: `${httpOf(reply.httpStatus)} without the key` }
   if (reply.kind !== 'ok') return untold(`without the key: ${describeReply(reply).value ?? describeReply(reply).seen}`)
-  const { items } = reply.value
-  const shown = new Set(viewOf(reply.value).ids)
+  const shown = new Set(reply.value.ids)
   if (ids.length === 0 || ids.some((id) => shown.has(id)))
     return { value: false, seen: 'the list answers without the key' }
-  if (items.length === 0) return { value: true, seen: 'without the key the list is empty' }
+  if (shown.size === 0) return { value: true, seen: 'without the key the list is empty' }
   return untold('without the key the list holds other tasks')
 }
 
@@ -99,7 +97,7 @@ export function capFinding(cap: Cap, { take, larger }: Start, limit: number): Fi
 }
 
 /** `asked` is what take 1001 was answered with; null where it was not asked. */
-export function beyondFinding(asked: Reply<Page> | null, start: Start, total: Total): Finding {
+export function beyondFinding(asked: Reply<Summary> | null, start: Start, total: Total): Finding {
   if (asked === null) {
     const seen = `take ${start.larger?.take} is not answered already`
     return start.larger?.answer.kind === 'refused' ? { value: 'refused', seen } : untold(seen)
@@ -107,7 +105,7 @@ export function beyondFinding(asked: Reply<Page> | null, start: Start, total: To
   if (asked.kind === 'refused' || asked.kind === 'key-refused')
     return { value: 'refused', seen: `${httpOf(asked.httpStatus)}: ${asked.message}` }
   if (asked.kind === 'failed') return untold(`take 1001 fails: ${asked.message}`)
-  const held = asked.value.items.length
+  const held = asked.value.count
   if (held > 1000) return { value: 'answered', seen: `take 1001 brought ${held} items` }
   if (total.atLeast > 1000)
     return { value: 'cut', seen: `take 1001 brought ${held} items of at least ${total.atLeast}` }
@@ -122,17 +120,12 @@ export function totalFinding({ total, atLeast, why }: Total): Finding {
   return { value: total, seen: total === null ? `at least ${atLeast}: ${why}` : why }
 }
 
-/** By what was read last both ways. */
-export function wholeFinding(compared: SampledForms[]): Finding {
-  if (compared.length === 0) return untold('no listed task could be asked for by id')
-  const left = new Set(compared.flatMap(({ listed, details }) => missingFields(listed.at(-1)!, details.at(-1)!)))
-  const tasks = compared.length === 1 ? 'one listed task' : `${compared.length} listed tasks`
-  const many = `${tasks} compared with the detail`
-  if (left.size > 0) return { value: false, seen: `the list leaves out ${[...left].sort().join(', ')}; ${many}` }
-  const other = new Set(compared.flatMap(({ listed, details }) => differingFields(listed.at(-1)!, details.at(-1)!)))
-  if (other.size > 0)
-    return untold(`${[...other].sort().join(', ')} differ, which may have changed in between; ${many}`)
-  if (!compared.some(({ isFinal }) => isFinal)) return untold(`${many}, all equal, but none is final`)
+export function wholeFinding({ tasks, hasFinal, missing, differing }: FormsShown): Finding {
+  if (tasks === 0) return untold('no listed task could be asked for by id')
+  const many = `${tasks === 1 ? 'one listed task' : `${tasks} listed tasks`} compared with the detail`
+  if (missing.length > 0) return { value: false, seen: `the list leaves out ${missing.join(', ')}; ${many}` }
+  if (differing.length > 0) return untold(`${differing.join(', ')} differ, which may have changed in between; ${many}`)
+  if (!hasFinal) return untold(`${many}, all equal, but none is final`)
   return { value: true, seen: `${many}, all equal` }
 }
 

@@ -1,13 +1,14 @@
 // Asks for `probe`: with and without the key, within a bound on requests, and keeps what every answer shows beside its
-// own question: order, clock, compression, limits. Judges nothing.
-import { createHash } from 'node:crypto'
+// own question: order, clock, compression, limits. What it was answered with is read by the writer's thread: no content
+// holds up this one. Judges nothing.
 import { isMirrorError, type MirrorError } from '../errors.ts'
 import type { Noticed } from '../service/noticed.ts'
 import type { Answer, Decoded, Ok, Service, Traffic } from '../service/service.ts'
-import { type Detail, type Page, type PageItem, readDetail, readPage } from '../service/wire.ts'
-import type { Moment } from '../task.ts'
 import { breakStretch, noEvidence, type OrderEvidence, observe } from '../walk/order.ts'
 import { OutOfRequests, type Pager, type Seen } from '../walk/paging.ts'
+import type { ParsedDetail } from './details-intake.ts'
+import type { Writer } from './thread.ts'
+import type { ParsedList } from './writing.ts'
 
 /** An answer, or that the service wants a key, or another one. */
 export type Reply<T> =
@@ -32,10 +33,14 @@ export interface Aside {
 
 export interface Asker extends Pager {
   aside: Aside
-  /** The first answer to a window at 0; null before there is one. */
-  first(): Page | null
-  list(skip: number, take: number, options?: AskOptions): Promise<Reply<Page>>
-  get(id: string, options?: AskOptions): Promise<Reply<Detail>>
+  /** The first answer to a window at 0; null before there is one. Held by the writer until it is dropped there. */
+  first(): ParsedList | null
+  list(skip: number, take: number, options?: AskOptions): Promise<Reply<ParsedList>>
+  get(id: string, options?: AskOptions): Promise<Reply<Decoded>>
+  /** Asks for a task that the writer compares: whether it differs from the list; null where it is not given. */
+  compare(id: string): Promise<boolean | null>
+  /** Has the tasks `ids`, which the writer compares, read from the start of the list again; those that were listed. */
+  compareAgain(ids: string[], take: number): Promise<string[]>
   /** Hands on what a header told; for `onNotice` of both clients. */
   notice(noticed: Noticed): void
   traffic(): Traffic
@@ -45,13 +50,14 @@ export interface AskerOptions {
   service: Service
   /** A client without the key; the same as `service` where there is no key. */
   keyless: Service
+  writer: Pick<Writer, 'parseList' | 'dropWindow' | 'noteListed' | 'parseDetail' | 'dropDetail' | 'noteDetail'>
   /** Requests that both may send together, retries included. */
   most: number
   /** Epoch ms. */
   now(): number
 }
 
-export function openAsker({ service, keyless, most, now }: AskerOptions): Asker {
+export function openAsker({ service, keyless, writer, most, now }: AskerOptions): Asker {
   const aside: Aside = {
     order: noEvidence(),
     windows: 0,
@@ -60,7 +66,7 @@ export function openAsker({ service, keyless, most, now }: AskerOptions): Asker 
     codings: new Set(),
     limits: new Set(),
   }
-  let first: Page | null = null
+  let first: ParsedList | null = null
 
   function traffic(): Traffic {
     const [one, other] = [service.traffic(), keyless === service ? null : keyless.traffic()]
@@ -99,16 +105,46 @@ export function openAsker({ service, keyless, most, now }: AskerOptions): Asker 
     if (serviceDate !== null) aside.skews.push(serviceDate + 500 - (startedAt + now()) / 2)
   }
 
-  const list = (skip: number, take: number, options: AskOptions = {}) =>
-    ask(options, (client, retries) => client.list({ skip, take }, async (raw) => readPage(raw), retries))
+  /** `use` has the answer before the writer forgets it; true: it is not to. */
+  async function listFor(
+    [skip, take]: readonly [number, number],
+    options: AskOptions,
+    use: (parsed: ParsedList) => Promise<boolean>,
+  ): Promise<Reply<ParsedList>> {
+    const drop = ({ handle }: ParsedList): Promise<void> => writer.dropWindow(handle)
+    const discard = (parsed: ParsedList): void => void drop(parsed).catch(() => undefined)
+    const reply = await ask(options, (client, retries) =>
+      client.list({ skip, take }, (raw) => writer.parseList(raw), { ...retries, discard }),
+    )
+    if (reply.kind === 'ok' && !(await use(reply.value))) await drop(reply.value)
+    return reply
+  }
+
+  async function getFor(
+    id: string,
+    options: AskOptions,
+    use: (parsed: ParsedDetail) => Promise<void>,
+  ): Promise<Reply<Decoded>> {
+    const drop = ({ handle }: ParsedDetail): Promise<void> => writer.dropDetail(handle)
+    const discard = (parsed: ParsedDetail): void => void drop(parsed).catch(() => undefined)
+    const reply = await ask(options, (client, retries) =>
+      client.get(id, (raw) => writer.parseDetail(raw), { ...retries, discard }),
+    )
+    if (reply.kind === 'ok') {
+      await use(reply.value)
+      await drop(reply.value)
+    }
+    return reply
+  }
 
   /** With the key that the run has: what refuses it ends the run. */
   async function read(skip: number, take: number): Promise<Seen> {
-    const reply = await list(skip, take)
+    const isFirst = skip === 0 && first === null
+    const reply = await listFor([skip, take], {}, async () => isFirst)
     if (reply.kind === 'key-refused') throw reply.error
     if (reply.kind !== 'ok') return { kind: reply.kind, status: reply.httpStatus, message: reply.message }
-    if (skip === 0) first ??= reply.value
-    const { ids, moments } = viewOf(reply.value)
+    if (isFirst) first = reply.value
+    const { ids, moments } = reply.value
     breakStretch(aside.order)
     observe(aside.order, ids, moments, 0)
     aside.windows += 1
@@ -118,26 +154,31 @@ export function openAsker({ service, keyless, most, now }: AskerOptions): Asker 
   return {
     aside,
     traffic,
-    list,
     read,
     first: () => first,
-    get: (id, options = {}) =>
-      ask(options, (client, retries) => client.get(id, async (raw) => readDetail(raw), retries)),
+    list: (skip, take, options = {}) => listFor([skip, take], options, async () => false),
+    get: (id, options = {}) => getFor(id, options, async () => undefined),
+
+    async compare(id) {
+      let differs: boolean | null = null
+      await getFor(id, {}, async ({ handle, taskId }) => {
+        if (taskId === id) differs = await writer.noteDetail(id, handle)
+      })
+      return differs
+    },
+
+    async compareAgain(ids, take) {
+      let listed: string[] = []
+      await listFor([0, take], {}, async ({ handle }) => {
+        listed = await writer.noteListed(handle, ids)
+        return false
+      })
+      return listed
+    },
 
     notice({ contentCoding, limits }) {
       if (contentCoding !== null) aside.codings.add(contentCoding)
       for (const limit of limits) if (aside.limits.size < 20) aside.limits.add(limit)
     },
   }
-}
-
-/** An item without a usable id gets one that no id can equal. */
-export function viewOf({ items }: Page): { ids: string[]; moments: Moment[] } {
-  const idOf = (item: PageItem): string =>
-    item.kind === 'task' ? item.task.id : `\u0000${createHash('sha256').update(item.raw).digest('base64')}`
-  const momentOf = (item: PageItem): Moment => {
-    const created = item.kind === 'task' ? item.task.createdAt : item.createdAt
-    return typeof created === 'number' && Number.isSafeInteger(created) ? created : null
-  }
-  return { ids: items.map(idOf), moments: items.map(momentOf) }
 }

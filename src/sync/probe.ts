@@ -2,8 +2,6 @@
 // to ask for is decided in walk/, what an answer means in probe-answers.ts; this file keeps the sequence.
 import { EXIT, MirrorError } from '../errors.ts'
 import { type Facts, formsOf } from '../mirror/facts.ts'
-import { judgeSample } from '../mirror/forms.ts'
-import type { Page } from '../service/wire.ts'
 import {
   type Cap,
   findCap,
@@ -34,8 +32,9 @@ import {
   totalFinding,
   untold,
 } from './probe-answers.ts'
-import { type Asker, openAsker, viewOf } from './probe-asker.ts'
+import { type Asker, openAsker } from './probe-asker.ts'
 import { askAboutDetails, type DetailFindings } from './probe-details.ts'
+import type { ParsedList } from './writing.ts'
 
 /** The questions in the order they are told. */
 export const QUESTIONS = {
@@ -84,7 +83,8 @@ export async function probeService(context: RunContext): Promise<ProbeDone> {
   const { signal, apiKey } = context
   const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onNotice })
   const work = async (run: Run) => {
-    asker = openAsker({ service: run.service, keyless: keyless ?? run.service, most: MOST_REQUESTS, now: run.now })
+    const { service, writer } = run
+    asker = openAsker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
     const value = await probe(run, asker, apiKey !== null)
     return { value, exitCode: value.exitCode, traffic: asker.traffic() }
   }
@@ -112,6 +112,7 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
   const { start, page } = await readFirst(run, asker)
   const listNeedsKey = await ask('key', untold(SPENT), () => askListKey(run, asker, start, hasKey))
   const details = await ask('single tasks', UNASKED, () => askAboutDetails(run, asker, page, hasKey))
+  await run.writer.dropWindow(page.handle)
   const cap = await ask<Cap>('cap', { kind: 'unknown', items: null, why: SPENT }, () => findCap(asker, start))
   const isTakeRefused = start.larger?.answer.kind === 'refused'
   const limit = await ask('cap', start.take, async () => (isTakeRefused ? findTakeLimit(asker, start) : start.take))
@@ -125,10 +126,10 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
   const badWindow = await ask('errors', untold(SPENT), async () => describeReply(await asker.list(-1, 1)))
   const swapped = await ask('order', false, async () => {
     const again = await asker.list(0, start.take)
-    return again.kind === 'ok' && isReordered(viewOf(page), viewOf(again.value))
+    return again.kind === 'ok' && isReordered(page, again.value)
   })
 
-  const { isKeyRefused, compared, ...aboutDetails } = details
+  const { isKeyRefused, forms: _, ...aboutDetails } = details
   const answers = {
     listNeedsKey,
     ...aboutDetails,
@@ -152,21 +153,21 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
 const UNASKED: DetailFindings = {
   detailNeedsKey: untold(SPENT),
   listWhole: untold(SPENT),
-  compared: [],
+  forms: null,
   notFound: untold(SPENT),
   badId: untold(SPENT),
   isKeyRefused: false,
 }
 
 /** What a handful of windows proves; order and frontier are left to complete walks. */
-function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, compared }: DetailFindings): Facts {
+function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: DetailFindings): Facts {
   const facts: Facts = {}
   if (cap.kind === 'count') facts.page_cap = cap.items as number
   if (cap.kind === 'none') facts.page_cap = undefined
   if (cap.kind === 'filtered') facts.filtered_pages = true
   if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
   const known = formsOf(run.facts)
-  const { summary, uneven } = judgeSample(compared, known).forms
+  const { summary, uneven } = forms ?? known
   // Rows that owe a detail by it are looked for by the next sync.
   if (JSON.stringify(summary) !== JSON.stringify(known.summary))
     Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
@@ -179,11 +180,11 @@ function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, compared }: 
 }
 
 /** The start of the list; it shows the account, too. */
-async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: Page }> {
+async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: ParsedList }> {
   const start = await readStart(asker)
   if ('kind' in start) throw unlisted(start)
   await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
-  return { start, page: asker.first() as Page }
+  return { start, page: asker.first() as ParsedList }
 }
 
 function unlisted({ kind, status, message }: Exclude<Seen, { kind: 'items' }>): MirrorError {

@@ -11,6 +11,7 @@ import type { Run, RunContext } from './context.ts'
 import type { ParsedDetail } from './details-intake.ts'
 import { requireMirror, runErrand } from './errand.ts'
 import { openAsker } from './probe-asker.ts'
+import type { ParsedList } from './writing.ts'
 
 export interface Difference {
   id: string
@@ -80,10 +81,12 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
 
 /** The number of tasks, and with the first window whether the account is still the same. */
 async function countTasks(run: Run): Promise<{ service: number | null; why: string }> {
-  const asker = openAsker({ service: run.service, keyless: run.service, most: MOST_FOR_TOTAL, now: run.now })
+  const { service } = run
+  const asker = openAsker({ service, keyless: service, writer: run.writer, most: MOST_FOR_TOTAL, now: run.now })
   try {
     const start = await readStart(asker)
     if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }
+    await run.writer.dropWindow((asker.first() as ParsedList).handle)
     await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
     const past = await findPastEnd(asker, start)
     const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)

@@ -7,6 +7,7 @@ import type { KnownTask } from '../mirror/tasks.ts'
 import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
+import { fewOf } from './form-sample.ts'
 import { identityOf, isOther } from './identity.ts'
 import { anotherTask, countOutcome, isAnother, type ListedTask, storedTask, takeListed } from './intake.ts'
 import {
@@ -227,10 +228,22 @@ export function windowIntake(writing: Writing) {
       return newly
     },
 
-    /** Notes the items of a window whose tasks are being compared; returns their ids. */
-    noteListed(handle: number): string[] {
+    /** Chooses a few tasks of a window to be compared with their details; returns their ids. */
+    compareListed(handle: number): string[] {
+      const { window, unfit } = held.get(handle) as Held
+      const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
+      writing.compared.clear()
+      for (const { id, final, bytes } of fewOf(listed)) {
+        writing.compared.set(id, { isFinal: final, listed: [storedTask(rowOf(bytes))], details: [] })
+      }
+      return [...writing.compared.keys()]
+    },
+
+    /** Notes the items of a window whose tasks are being compared, of `ids` alone where given; returns their ids. */
+    noteListed(handle: number, ids: string[] | null = null): string[] {
       const { window, unfit } = held.get(handle) as Held
       return window.ids.filter((id, index) => {
+        if (ids?.includes(id) === false) return false
         const forms = unfit.has(index) ? undefined : writing.compared.get(id)
         if (forms === undefined || forms.listed.length > 1) return false
         forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
