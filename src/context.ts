@@ -1,8 +1,10 @@
 // Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
+import { setImmediate as pause } from 'node:timers/promises'
 import { steadyClock } from './clock.ts'
 import type { CommandContext } from './commands/command.ts'
+import { piecesOf } from './commands/json-pieces.ts'
 import type { Environment, LoadedConfig } from './config/load.ts'
 import { type Facts, MirrorError } from './errors.ts'
 import { tellError } from './failure.ts'
@@ -24,6 +26,8 @@ export interface CommandStreams {
   onProgressRequest(listener: () => void): void
 }
 
+/** Characters that are written at once, where there are as many. */
+const LEAST_WRITTEN = 65_536
 /** So many lines of the log are kept for those who are told how a run ended. */
 const RECENT_LINES = 50
 
@@ -106,10 +110,24 @@ export async function createContext(
     },
     async print(data) {
       line.clear()
-      const text = typeof data === 'string' ? data : JSON.stringify(data)
-      await writeOut(stdout, `${shown(text)}\n`)
+      const pieces =
+        typeof data === 'string' ? piecesOf(data) : isGenerator(data) ? data : piecesOf(JSON.stringify(data))
+      let held = ''
+      for (const piece of pieces) {
+        held += piece
+        if (held.length < LEAST_WRITTEN) continue
+        await writeOut(stdout, shown(held))
+        held = ''
+        // A reader may take everything at once: signals are looked at in between.
+        await pause()
+      }
+      await writeOut(stdout, `${shown(held)}\n`)
     },
   }
+}
+
+function isGenerator(data: object): data is Generator<string> {
+  return 'next' in data && typeof data.next === 'function'
 }
 
 /** Waits until stdout has taken `text`. A reader that has gone is no error of the command. */

@@ -35,7 +35,7 @@ export const get: CommandSpec<GetFlags> = {
       const { row, ...meta } = task
       const text = taskText(row)
       const withMeta = flags.withMeta === true ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
-      const { indentJson } = await import('./indent-json.ts')
+      const { indentJson } = await import('./json-pieces.ts')
       await context.print(context.json ? withMeta : indentJson(withMeta))
       if (missing === null) return EXIT.done
       context.tell(

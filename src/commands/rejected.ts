@@ -30,10 +30,11 @@ export const rejected: CommandSpec<RejectedFlags> = {
     const { openReader } = await import('../mirror/open.ts')
     const { readRejected } = await import('../mirror/rejected.ts')
     const { rejectedText } = await import('./rejected-text.ts')
+    const { jsonPieces } = await import('./json-pieces.ts')
     const db = openReader(config.mirror.path)
     try {
       const list = readRejected(db, { limit, withRaw: raw === true })
-      await context.print(context.json ? { schemaVersion: 1, ...list } : rejectedText(list))
+      await context.print(context.json ? jsonPieces({ schemaVersion: 1, ...list }) : rejectedText(list))
       return EXIT.done
     } finally {
       db.close()

@@ -1,7 +1,7 @@
 // Where the API key comes from: TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag or the configuration.
 // The key appears in no message.
 import { MirrorError } from '../errors.ts'
-import { readSmallFile } from './small-file.ts'
+import { openToOthers, readSmallFile } from './small-file.ts'
 
 export interface ApiKey {
   /** null where none is set. */
@@ -25,11 +25,11 @@ export function readApiKey(env: Environment): ApiKey {
     throw invalid('TASK_MIRROR_API_KEY and TASK_MIRROR_API_KEY_FILE are both set', 'Unset one of them.')
   }
   if (given(file)) {
-    const { text, isOpenToOthers } = readKeyFile(file)
+    const { text, warning } = readKeyFile(file)
     return {
       key: checked(text, `The file named by TASK_MIRROR_API_KEY_FILE (${file})`),
       origin: 'TASK_MIRROR_API_KEY_FILE',
-      warning: isOpenToOthers ? `Every user of this machine can read the API key: chmod o-r '${file}'` : null,
+      warning,
     }
   }
   if (direct === undefined) return { key: null, origin: null, warning: null }
@@ -40,10 +40,10 @@ function given(value: string | undefined): value is string {
   return value !== undefined && value !== ''
 }
 
-function readKeyFile(path: string): { text: string; isOpenToOthers: boolean } {
+function readKeyFile(path: string): { text: string; warning: string | null } {
   try {
     const { text, stats } = readSmallFile(path, MOST_BYTES)
-    return { text, isOpenToOthers: stats.isFile() && (stats.mode & 0o004) !== 0 }
+    return { text, warning: openToOthers('the API key', path, stats) }
   } catch (error) {
     if (error instanceof MirrorError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'

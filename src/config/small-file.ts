@@ -42,6 +42,12 @@ function readSome(handle: number, bytes: Buffer, at: number): number | null {
   }
 }
 
+/** What is to be told where every user of the machine can read a secret; null where they cannot. */
+export function openToOthers(what: string, path: string, stats: Stats): string | null {
+  const isOpen = stats.isFile() && (stats.mode & 0o004) !== 0
+  return isOpen ? `Every user of this machine can read ${what}: chmod o-r '${path.replaceAll("'", "'\\''")}'` : null
+}
+
 function invalid(message: string): MirrorError {
   return new MirrorError('config-invalid', message, { hint: 'Name the right file.' })
 }

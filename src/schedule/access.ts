@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { openToOthers } from '../config/small-file.ts'
 import { MirrorError } from '../errors.ts'
 import { isLoopback } from '../http-policy.ts'
 
@@ -32,8 +33,11 @@ export function bearsToken(authorization: string | undefined, token: string): bo
 const LEAST_CHARACTERS = 16
 const MOST_BYTES = 4096
 
-/** The token in the file `schedule.tokenFile` names. Throws `config-invalid`; the message never repeats it. */
-export function readToken(path: string): string {
+/**
+ * The token in the file `schedule.tokenFile` names, and what the user ought to know of where it is kept. Throws
+ * `config-invalid`; the message never repeats it.
+ */
+export function readToken(path: string): { token: string; warning: string | null } {
   const refuse = (what: string, cause?: unknown) =>
     new MirrorError('config-invalid', `schedule.tokenFile: ${path} ${what}`, {
       hint: `Put ${LEAST_CHARACTERS} characters or more that nobody can guess into it, on one line: openssl rand -hex 32`,
@@ -41,11 +45,14 @@ export function readToken(path: string): string {
     })
   const bytes = Buffer.alloc(MOST_BYTES + 1)
   let length: number
+  let warning: string | null
   try {
     // Not blocking: a pipe that nobody writes to must not hold up the start.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
-      if (!fstatSync(file).isFile()) throw refuse('is no file')
+      const stats = fstatSync(file)
+      if (!stats.isFile()) throw refuse('is no file')
+      warning = openToOthers('the token of the pages', path, stats)
       length = readSync(file, bytes)
     } finally {
       closeSync(file)
@@ -60,5 +67,5 @@ export function readToken(path: string): string {
     .replace(/\r?\n$/, '')
   if (length > MOST_BYTES || !/^[\x21-\x7e]+$/.test(token)) throw refuse('holds no token of one line without spaces')
   if (token.length < LEAST_CHARACTERS) throw refuse('holds a token that can be guessed: it is too short')
-  return token
+  return { token, warning }
 }

@@ -1,6 +1,8 @@
-// Keeps a server reachable however many sockets others hold open: those that came first go first. Knows sockets, not HTTP.
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+// Keeps a server reachable whatever sockets of others do. Those that came first go first where there are too many, and a
+// socket has one request: its head is awaited here, and HTTP is given nothing else of what comes. So a socket costs no more
+// than one answer, however much it sends. Knows heads, not what is asked.
+import type { Server, Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 
 /** So many stay open. */
 const MOST = 256
@@ -8,9 +10,22 @@ const MOST = 256
 const MOST_AT_ONCE = 2048
 /** What has just come can be read and answered before it has to go. */
 const GRACE_MS = 100
+/** A head has so long to come, and so many bytes. */
+const HEAD_MS = 5000
+const MOST_HEAD = 8192
+/** Nobody keeps a connection by not reading. */
+const IDLE_MS = 10_000
+const END_OF_HEAD = '\r\n\r\n'
 
-/** Ends the oldest connections of `server` beyond the bounds. A new one is never refused: it may be a health check. */
-export function boundConnections(server: Server): void {
+export interface Connections {
+  endAll(): void
+}
+
+/**
+ * Hands every socket of `server` to `take` as a stream that begins and ends with the head of one request; what is written
+ * to it goes to the socket. Ends the oldest beyond the bounds. A new one is never refused: it may be a health check.
+ */
+export function boundConnections(server: Server, take: (stream: Duplex) => void): Connections {
   const open = new Set<Socket>()
   let sweep: NodeJS.Timeout | null = null
 
@@ -24,6 +39,9 @@ export function boundConnections(server: Server): void {
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
+    // Whoever hangs up is gone.
+    socket.on('error', () => undefined)
+    awaitHead(socket, (head) => take(streamOf(socket, head)))
     endOldest(MOST_AT_ONCE)
     if (open.size <= MOST || sweep !== null) return
     sweep = setTimeout(() => {
@@ -35,4 +53,41 @@ export function boundConnections(server: Server): void {
       })
     }, GRACE_MS).unref()
   })
+  return { endAll: () => endOldest(0) }
+}
+
+/** Reads until the head is there, and nothing afterwards. */
+function awaitHead(socket: Socket, done: (head: Buffer) => void): void {
+  let head = Buffer.alloc(0)
+  const late = setTimeout(() => socket.destroy(), HEAD_MS).unref()
+  socket.once('close', () => clearTimeout(late))
+  socket.on('data', function more(chunk: Buffer) {
+    head = Buffer.concat([head, chunk.subarray(0, MOST_HEAD)])
+    const end = head.indexOf(END_OF_HEAD)
+    // An empty line in front would be the whole of it.
+    if (end === 0 || (end === -1 && head.length >= MOST_HEAD)) return void socket.destroy()
+    if (end === -1) return
+    clearTimeout(late)
+    socket.off('data', more)
+    socket.pause()
+    done(head.subarray(0, end + END_OF_HEAD.length))
+  })
+}
+
+function streamOf(socket: Socket, head: Buffer): Duplex {
+  socket.setTimeout(IDLE_MS, () => socket.destroy())
+  const stream = new Duplex({
+    read: () => undefined,
+    write: (chunk, _encoding, done) => void socket.write(chunk, done),
+    final: (done) => void socket.end(done),
+    destroy: (error, done) => {
+      // What was written is still to leave.
+      socket.destroySoon()
+      done(error)
+    },
+  })
+  stream.on('error', () => undefined)
+  socket.once('close', () => stream.destroy())
+  stream.push(head)
+  return stream
 }

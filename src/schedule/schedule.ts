@@ -53,7 +53,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const timetables = timetablesOf(config)
   checkMonitor(config.notify)
   const { hosts, tokenFile } = config.schedule
-  const access = { hosts, token: tokenFile === null ? null : readToken(tokenFile) }
+  const { token, warning } = tokenFile === null ? { token: null, warning: null } : readToken(tokenFile)
+  if (warning !== null) log.warn({}, warning)
   const known = await startKnowing({ dbPath: config.mirror.path, settleMs, now, monotonic })
   const runs = new Map<string, RunFigures>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
@@ -99,12 +100,16 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const server =
     listen === null
       ? null
-      : await startServer(listen, access, {
-          health,
-          metrics: () =>
-            metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
-          page: () => ({ html: page(), policy: STATUS_POLICY }),
-        }).catch(async (error) => {
+      : await startServer(
+          listen,
+          { hosts, token },
+          {
+            health,
+            metrics: () =>
+              metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
+            page: () => ({ html: page(), policy: STATUS_POLICY }),
+          },
+        ).catch(async (error) => {
           await known.end()
           throw error
         })

@@ -1,7 +1,7 @@
 // The HTTP face of `schedule`: /healthz, /metrics and the status page. Answers from what is known already and never
 // waits for the mirror. Knows nothing of runs.
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { MirrorError } from '../errors.ts'
 import { METRICS_CONTENT_TYPE } from '../notify/metrics.ts'
 import { bearsToken, isAnswered } from './access.ts'
@@ -39,25 +39,13 @@ export function parseListen(listen: string): { host: string; port: number } {
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
 }
 
-/** Whoever connects has so long for the head of a request; looked at every second, where Node would every 30 s. */
-const LIMITS = {
-  headersTimeout: 5000,
-  requestTimeout: 10_000,
-  keepAliveTimeout: 5000,
-  connectionsCheckingInterval: 1000,
-  maxHeaderSize: 8192,
-}
-
 /** Throws `config-invalid` where the address cannot be listened on. */
 export async function startServer(listen: string, access: Access, pages: Pages): Promise<StatusServer> {
   const { host, port } = parseListen(listen)
   const kept = keepAWhile(pages)
-  const answering = new WeakSet<Socket>()
-  const server = createServer(LIMITS, (request, response) => {
-    // Whoever asks again before he has read an answer would have all of them wait in memory.
-    if (answering.has(request.socket)) return void request.socket.destroy()
-    answering.add(request.socket)
-    response.once('close', () => answering.delete(request.socket))
+  const reply = (request: IncomingMessage, response: ServerResponse) => {
+    // One request a connection: see connections.ts.
+    response.setHeader('connection', 'close')
     response.setHeader('cache-control', 'no-store')
     response.setHeader('x-content-type-options', 'nosniff')
     if (!isAnswered(request.headers.host, access.hosts)) {
@@ -75,11 +63,12 @@ export async function startServer(listen: string, access: Access, pages: Pages):
     answer(path, kept, response).catch(() => {
       if (!response.headersSent) send(response, 500, 'text/plain', 'The answer could not be made.\n')
     })
-  })
-  // Nobody keeps a connection by not reading, nor by asking for ever.
-  server.timeout = 10_000
-  server.maxRequestsPerSocket = 100
-  boundConnections(server)
+  }
+  const http = createHttpServer(reply)
+  // Neither is answered by Node itself.
+  http.on('checkExpectation', reply).on('checkContinue', reply)
+  const server = createServer()
+  const connections = boundConnections(server, (stream) => http.emit('connection', stream))
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(refused(listen, error)))
     server.listen({ host, port, backlog: 4096 }, resolve)
@@ -90,7 +79,7 @@ export async function startServer(listen: string, access: Access, pages: Pages):
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        server.closeAllConnections()
+        connections.endAll()
       }),
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { indentJson } from '../../src/commands/indent-json.ts'
+import { indentJson, jsonPieces, piecesOf } from '../../src/commands/json-pieces.ts'
 import { counted, pairs, table } from '../../src/commands/layout.ts'
 import { runText } from '../../src/commands/run-text.ts'
 import { statusText } from '../../src/commands/status-text.ts'
@@ -142,8 +142,27 @@ test.each([
   '{"a":1.0,"b":[12345678901234567890,-0,1e400],"c":{"d":"x, {y}: [\\"z\\"]"}}',
   '"\\\\"',
 ])('%s is spread over lines without changing a digit', (text) => {
-  const spread = indentJson(text)
+  const spread = [...indentJson(text)].join('')
   // Values whose digits a double cannot carry rule out JSON.parse: only white space outside of strings may differ.
   expect(spread.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')).toBe(text)
   expect(spread).toBe(/\d{17}|1\.0/.test(text) ? spread : JSON.stringify(JSON.parse(text), null, 2))
+})
+
+test.each([
+  ['one long string', 'x'.repeat(3_000_000)],
+  ['escapes', '"\\'.repeat(700_000)],
+  ['pairs', '\u{1f600}'.repeat(700_000)],
+  ['half pairs', '\ud800'.repeat(700_000)],
+  ['many members', Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`n${n}`, [n, {}, null]]))],
+  ['levels', JSON.parse(`${'[{"a":'.repeat(200)}1${'}]'.repeat(200)}`)],
+])('no piece of a large value is long, and together they are the value: %s', (_, value) => {
+  const text = JSON.stringify({ a: [value, ''], b: undefined, c: {}, d: [] })
+  const spread = [...indentJson(text)]
+  expect(JSON.parse(spread.join(''))).toEqual(JSON.parse(text))
+  expect(Math.max(...spread.map((piece) => piece.length))).toBeLessThan(200_000)
+  const written = [...jsonPieces({ a: [value, ''], b: undefined, c: {}, d: [] })]
+  expect(JSON.parse(written.join(''))).toEqual(JSON.parse(text))
+  expect(written.reduce((most, piece) => Math.max(most, piece.length), 0)).toBeLessThan(500_000)
+  expect([...piecesOf(text)].every((piece) => piece.isWellFormed())).toBe(true)
+  expect([...piecesOf(text)].join('')).toBe(text)
 })

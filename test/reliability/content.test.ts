@@ -159,7 +159,8 @@ test('a body of 20 MB is taken in whole', { timeout: 60_000 }, async () => {
 
 test('what cannot be taken in is set aside once, with its own text, and its neighbours are taken in', async () => {
   using scratch = makeScratch()
-  const fit = Array.from({ length: 30 }, (_, n) => `{"id":"t${n}","createdAt":${STARTED - n * 1000},"completedAt":1}`)
+  const whole = '"completedAt":1,"data":{},"result":{}'
+  const fit = Array.from({ length: 30 }, (_, n) => `{"id":"t${n}","createdAt":${STARTED - n * 1000},${whole}}`)
   const texts = fit.flatMap((text, n) => (n % 3 === 1 && UNFIT[(n - 1) / 3] ? [text, UNFIT[(n - 1) / 3]![0]] : [text]))
   expect(texts).toHaveLength(30 + UNFIT.length)
   await using service = await serve(texts)

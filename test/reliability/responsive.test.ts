@@ -2,7 +2,9 @@
 // requests hang on it. SOAK=1 tries bodies as large as they may be.
 import { expect, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
+import { probeService } from '../../src/sync/probe.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { verifyService } from '../../src/sync/verify.ts'
 import { startCli } from '../support/cli.ts'
 import { HOSTILE_BODIES } from '../support/hostile-bodies.ts'
 import { serveLarge } from '../support/large-answers.ts'
@@ -45,6 +47,27 @@ test.each(SOAK ? Object.keys(HOSTILE_BODIES) : SHORT)(
     if (process.env.SHOW === '1') process.stdout.write(`${name}: ${JSON.stringify(delay)} ${ended}\n`)
     expect(delay.longestCpuMs).toBeLessThan(LONGEST_MS)
     expect(delay.longestMs).toBeLessThan(LONGEST_ON_THE_CLOCK_MS)
+  },
+)
+
+test.each(SOAK ? Object.keys(HOSTILE_BODIES) : ['tiny items', 'unknown names'])(
+  '%s: probe and verify hold up the main thread as little',
+  { timeout: 600_000 },
+  async (name) => {
+    using scratch = makeScratch()
+    const body = (HOSTILE_BODIES[name] as (size: number) => string)(SOAK ? SIZE : 6_000_000)
+    await using service = await serveLarge(body)
+    const context = makeRunContext(service.url, scratch.path('mirror.sqlite'), {
+      service: { maxRetries: 0, requestTimeoutMs: 60_000 },
+      sync: { details: 'never' },
+    })
+    await runSync(context, { command: 'sync', full: true })
+    const delay = await loopDelayOf(async () => {
+      await probeService(context).catch(() => undefined)
+      await verifyService(context, 2)
+    })
+    if (process.env.SHOW === '1') process.stdout.write(`probe, verify, ${name}: ${JSON.stringify(delay)}\n`)
+    expect(delay.longestCpuMs).toBeLessThan(LONGEST_MS)
   },
 )
 

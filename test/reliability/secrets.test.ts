@@ -91,6 +91,7 @@ const LINES: Record<string, string[][]> = {
     ['export', '--out', 't.parquet'],
   ],
   copy: [['copy', '--out', 'copy.sqlite']],
+  restore: [['restore', 'copy.sqlite']],
   schedule: [['schedule', '--listen', '127.0.0.1:0', '--export', '* * * * *']],
   get: [['get', 'a', '--refresh']],
   prune: [['prune', '--deleted-before', '1s']],

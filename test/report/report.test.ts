@@ -32,13 +32,14 @@ test('every chart has a table that says the same', async () => {
   expect(html).toContain('<th scope="row">example.com</th><td class="n">10</td>')
 })
 
-test('a hostile host and a hostile reason come out as text, in table and drawing', async () => {
-  const { db } = makeMirror(
-    ...ordinaryRows(2).map((row) => ({ ...row, data_url: 'https://<script>alert(1)</script>.example/' })),
-  )
+test('a hostile host comes out as text, in table and drawing', async () => {
+  const { db } = makeMirror(...ordinaryRows(2))
+  // No URL has such a host; but whoever can write the file can write anything.
+  db.exec("UPDATE tasks SET host = '<script>alert(1)</script>'")
   const html = await sectionsHtml(readStatus(db), readFigures(db, NOW), NOW)
   expect(html).not.toContain('<script')
-  expect(html).toContain('&lt;script&gt;alert(1)&lt;')
+  // In the drawing it is cut.
+  expect(html.match(/&lt;script&gt;al/g)).toHaveLength(2)
 })
 
 test('--out - prints the page', async () => {

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { boundConnections } from '../../src/schedule/connections.ts'
 
 test('beyond 256 connections the oldest go, and none that comes is refused', async () => {
-  const server = createServer((_, response) => response.end('here'))
-  boundConnections(server)
+  const server = createServer()
+  boundConnections(server, (stream) => stream.end('here'))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const sockets: Socket[] = []
@@ -25,4 +24,42 @@ test('beyond 256 connections the oldest go, and none that comes is refused', asy
   sockets.at(-1)!.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   const [answer] = await once(sockets.at(-1)!, 'data')
   expect(String(answer)).toContain('here')
+})
+
+test.each([
+  ['a head', ['GET / HTTP/1.1\r\na: b\r\n\r\n'], 'GET / HTTP/1.1\r\na: b\r\n\r\n'],
+  ['many at once', ['GET /1\r\n\r\n'.repeat(5000)], 'GET /1\r\n\r\n'],
+  ['one in pieces, and many behind it', ['GET /1\r', '\n\r', '\nGET /2\r\n\r\n'], 'GET /1\r\n\r\n'],
+  ['one with a body', ['POST / HTTP/1.1\r\n\r\n', 'x'.repeat(100_000)], 'POST / HTTP/1.1\r\n\r\n'],
+  ['an empty line in front', ['\r\n\r\nGET / HTTP/1.1\r\n\r\n'], null],
+  ['a head without end', ['x'.repeat(100_000)], null],
+])('HTTP is given one head of a socket and no more: %s', async (_, pieces, given) => {
+  const server = createServer()
+  let read = ''
+  boundConnections(server, (stream) => {
+    stream.on('data', (chunk) => {
+      read += chunk
+    })
+    // Longer than the rest takes to come.
+    setTimeout(() => stream.end('answer'), 100)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  onTestFinished(() => {
+    socket.destroy()
+    server.close()
+  })
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  socket.on('error', () => undefined)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  for (const piece of pieces) {
+    socket.write(piece)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await closed
+  expect(read).toBe(given ?? '')
+  if (pieces.length === 1 && given === pieces[0]) expect(answer).toBe('answer')
 })

@@ -17,6 +17,8 @@ test.each([
   'a byte now and then',
   'asks and never reads',
   'asks ten times at once and never reads',
+  'asks a hundred times at once',
+  'half a head, then a hundred',
   'a body without end',
   null,
 ])('the health check answers beside 1,000 sockets: %s', { timeout: LASTS_MS + 60_000 }, async (kind) => {

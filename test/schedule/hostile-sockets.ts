@@ -24,6 +24,15 @@ const KINDS: Record<string, (socket: Socket) => NodeJS.Timeout | undefined> = {
     socket.write(GET.repeat(10))
     return undefined
   },
+  'asks a hundred times at once': (socket) => {
+    socket.resume()
+    socket.write(GET.repeat(100))
+    return undefined
+  },
+  'half a head, then a hundred': (socket) => {
+    socket.write(GET.slice(0, -2))
+    return setTimeout(() => socket.write(`\r\n${GET.repeat(100)}`), 200)
+  },
   'a body without end': (socket) => {
     socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n')
     return setInterval(() => socket.write('1\r\nx\r\n'), 500)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { readToken } from '../../src/schedule/access.ts'
@@ -108,8 +108,21 @@ test.each([
 ])('a token file with %j: %s', (text, problem) => {
   using scratch = makeScratch()
   writeFileSync(scratch.path('token'), text)
-  if (problem === null) expect(readToken(scratch.path('token'))).toBe(text.trim())
+  if (problem === null) expect(readToken(scratch.path('token')).token).toBe(text.trim())
   else expect(() => readToken(scratch.path('token'))).toThrow(problem)
+})
+
+test.each([
+  [0o600, null],
+  [0o640, null],
+  [0o644, /^Every user of this machine can read the token of the pages: chmod o-r '/],
+])('a token file of mode %o: %s', (mode, warning) => {
+  using scratch = makeScratch()
+  writeFileSync(scratch.path('token'), '0123456789abcdef')
+  chmodSync(scratch.path('token'), mode)
+  const told = readToken(scratch.path('token')).warning
+  if (warning === null) expect(told).toBe(null)
+  else expect(told).toMatch(warning)
 })
 
 test('a token "file" that is a folder, a pipe, a device or missing is refused at once', () => {
