@@ -159,7 +159,6 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   const votes = new Map<string, Votes>()
   const compared = sample.filter(isOfOneMoment)
   for (const each of compared) castVotes(each, votes)
-  const hasOpen = compared.some(({ isFinal }) => !isFinal)
   const [summary, uneven] = [[...before.summary], [...before.uneven]]
   for (const vote of votes.values()) {
     // Some tasks may truly have changed between two reads, or stand behind in one of the two ways: only what most tasks
@@ -175,8 +174,8 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
         if (kind === 'cut') vote.cuts.push(size)
         else vote.absent += 1
       }
-    // What no open task could show counts for them, too; a result is not expected of them.
-    vote.open ||= !hasOpen && vote.path[0] !== 'result'
+    // Counts for open tasks, too, where none was seen to be otherwise; a result is not expected of them.
+    vote.open ||= vote.path[0] !== 'result' && !compared.some((each) => !each.isFinal && isAlike(each, vote))
     if (vote.absent > 0) addSummary(summary, { path: vote.path, how: 'absent', open: vote.open, from: 0 })
     if (vote.cuts.length > 0) {
       const from = limitOf(vote, compared)
@@ -212,6 +211,13 @@ function isOfOneMoment({ listed, details }: SampledForms): boolean {
         !(STATE.has(name as string) && kind === 'changed') && !(name === 'completedAt' && kind === 'extra'),
     ),
   )
+}
+
+/** Whether list and detail of the task are alike there. Text that is shorter than what was cut of others tells nothing. */
+function isAlike({ listed, details }: SampledForms, { path, cuts }: Votes): boolean {
+  const value = valueAt(listed[0] as Task, path)
+  if (value !== undefined && value !== null && cuts.some((size) => sizeOf(value) < size)) return false
+  return compareForms(listed[0] as Task, details[0] as Task).every((each) => !isBelow(each.path, path))
 }
 
 function isTold({ listed, details }: SampledForms): boolean {

@@ -48,6 +48,7 @@ export function owedTable(db: Db, settleMs: number) {
   )
   const isOwed = db.prepare('SELECT 1 FROM open_checks WHERE task_id = ? AND reason = ?')
   const settle = db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?')
+  const settleResult = db.prepare("DELETE FROM open_checks WHERE task_id = ? AND reason = 'detail' AND last_error = ?")
   const postpone = db.prepare(
     `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
      WHERE task_id = ? AND reason = ?`,
@@ -106,6 +107,8 @@ export function owedTable(db: Db, settleMs: number) {
     /** Details that are owed for a result which is not expected any moment: asked for more and more rarely. */
     unexpectedCount: (now: number): number => unexpected.get(NO_RESULT, EXPECTED.attempts, now - EXPECTED.ms) as number,
     settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
+    /** The list shows the result that was waited for. */
+    settleResult: (taskId: string): void => void settleResult.run(taskId, NO_RESULT),
     postpone: (taskId: string, reason: OwedReason, now: number, nextCheckAt: number, error: string | null): void =>
       void postpone.run(now, nextCheckAt, error, taskId, reason),
     /** Owes `reason` of every live task created in the half-open range; returns how many. */

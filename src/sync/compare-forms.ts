@@ -10,6 +10,8 @@ import { askForTask, type DetailAnswer, foundStep, isFound } from './details.ts'
 const SAMPLE = 6
 /** As long as fewer have been compared, those that any walk finds new or changed are. */
 const EVIDENCE = { final: 4, open: 2 }
+/** Of those that show less than the mirror holds. */
+const DOUBTED = 3
 /** Windows that are read again at most. */
 const MOST_WINDOWS = 4
 
@@ -26,6 +28,7 @@ export async function beginComparison(run: Run): Promise<void> {
     newFinal: Math.max(0, EVIDENCE.final - (compared?.final ?? 0)),
     newOpen: Math.max(0, EVIDENCE.open - (compared?.open ?? 0)),
     known: compared === undefined,
+    doubted: DOUBTED,
     seed: Math.floor(random() * 2 ** 32),
   })
 }

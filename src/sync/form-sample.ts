@@ -23,11 +23,13 @@ export interface SampleRequest {
   newOpen: number
   /** Known and unchanged ones count as new: nothing was ever compared. */
   known: boolean
+  /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
+  doubted: number
   /** Of the choice by chance, 32 bits. */
   seed: number
 }
 
-const NOTHING: SampleRequest = { full: 0, newFinal: 0, newOpen: 0, known: false, seed: 1 }
+const NOTHING: SampleRequest = { full: 0, newFinal: 0, newOpen: 0, known: false, doubted: 0, seed: 1 }
 /** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
 const MOST_BY_CHANCE = 16
 const MOST_SHAPES = 12
@@ -71,6 +73,7 @@ export class FormSample {
   #isOfWalk = false
   #passed = nothingPassed()
   #news: SampledItem[] = []
+  #doubted: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
   #lastInWindow: SampledItem | null = null
   #state = 1
@@ -93,10 +96,12 @@ export class FormSample {
     this.#passed.windows += 1
   }
 
-  offer(listed: ListedTask, place: number, isNews: boolean): void {
-    const { newFinal, newOpen, known } = this.#request
+  /** `isNews`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
+  offer(listed: ListedTask, place: number, { isNews, showsLess }: { isNews: boolean; showsLess: boolean }): void {
+    const { newFinal, newOpen, known, doubted } = this.#request
     if (listed.bytes.length > LONGEST_ITEM) return
     if (!this.#isOfWalk) return
+    if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
     if (this.#isFull()) this.#pass(listed, place)
     else if ((isNews || known) && this.#kind !== 'range' && newFinal + newOpen > 0) {
       const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
@@ -126,9 +131,10 @@ export class FormSample {
     const wanted = [body, rare[0], open, last, first, byChance[0], data, ...rare.slice(1, 4), ...byChance.slice(1)]
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
-    for (const item of this.#news) chosen.set(item.id, chosen.get(item.id) ?? item)
+    for (const item of [...this.#news, ...this.#doubted]) chosen.set(item.id, chosen.get(item.id) ?? item)
     this.#passed = nothingPassed()
     this.#news = []
+    this.#doubted = []
     this.#request = NOTHING
     this.#kind = null
     this.#walkId = null

@@ -92,7 +92,10 @@ export interface ListedTask {
 
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'
 
-/** Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what happened. */
+/**
+ * Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what happened; `showsLess`: the mirror
+ * holds more of it than the list shows, and nothing known tells why.
+ */
 export function takeListed(
   tables: Tables,
   rules: IntakeRules,
@@ -100,22 +103,25 @@ export function takeListed(
   listed: ListedTask,
   readAt: number,
   now: number,
-): { seq: number; outcome: ListedOutcome } {
+): { seq: number; outcome: ListedOutcome; showsLess: boolean } {
   const { id, hash: listHash } = listed
   if (known === undefined) {
     const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, listHash, readAt, now)
     if (!listed.final) tables.owed.owe(id, 'open', now)
     if (rules.oweDetails && owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
-    return { seq, outcome: 'inserted' }
+    return { seq, outcome: 'inserted', showsLess: false }
   }
   const restored = known.deletedAt !== null
   const { seq } = known
-  if (!restored && known.isListedSo) return { seq, outcome: 'unchanged' }
+  if (!restored && known.isListedSo) return { seq, outcome: 'unchanged', showsLess: false }
   const row = rowOf(listed.bytes)
   const shown = storedTask(row)
   const stored = storedTask(tables.tasks.read(seq))
   const differences = compareForms(shown, stored)
   const isAllShown = !differences.some(({ kind }) => isLess(kind))
+  const showsLess = differences.some(
+    (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
+  )
   if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
     const { detailAt, listHash: before } = tables.tasks.hashes(seq)
     tables.tasks.setListHash(seq, listHash)
@@ -125,15 +131,12 @@ export function takeListed(
       noteOwed(tables, rules, stored, now)
     }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    const isUnexplained = differences.some(
-      (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
-    )
-    if (isUnexplained && before !== null) oweDetail(tables, rules, seq, shown, now)
+    if (showsLess && before !== null) oweDetail(tables, rules, seq, shown, now)
     else if (detailAt === null && rules.oweDetails && owesDetail(rules, listed))
       oweDetail(tables, rules, seq, shown, now)
     // A detail that is still owed has to agree with what is shown now.
     else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(tables, rules, seq, shown, now)
-    return { seq, outcome: restored ? 'restored' : 'unchanged' }
+    return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
   }
   if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
     // What the list says and what it leaves out may be of two different moments: only the detail is one of the task's
@@ -141,13 +144,13 @@ export function takeListed(
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
     oweDetail(tables, rules, seq, shown, now)
-    return { seq, outcome: restored ? 'restored' : 'unchanged' }
+    return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
   }
   const merged = isAllShown ? shown : layOver(stored, shown)
   const mergedRow = isAllShown ? row : shapeTask(merged)
   tables.tasks.replace(seq, mergedRow, isAllShown ? listHash : contentHash(mergedRow), listHash, readAt, now)
   noteOwed(tables, rules, merged, now)
-  return { seq, outcome: restored ? 'restored' : 'updated' }
+  return { seq, outcome: restored ? 'restored' : 'updated', showsLess }
 }
 
 /** Whether the list shows nothing but less of what is stored. */
@@ -267,8 +270,8 @@ function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number): 
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')
-  if (rules.oweDetails && (lacksParts(task, final) || canHaveMore(task, final, rules.forms)))
-    tables.owed.oweDetail(task.id, now, null)
+  if (!lacksParts(task, final) && !canHaveMore(task, final, rules.forms)) tables.owed.settleResult(task.id)
+  else if (rules.oweDetails) tables.owed.oweDetail(task.id, now, null)
 }
 
 export function countOutcome(counts: Partial<RunCounts>, outcome: ListedOutcome): void {

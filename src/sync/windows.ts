@@ -193,8 +193,8 @@ export function windowIntake(writing: Writing) {
             changed(id) || inWindow.has(id) ? tables.tasks.find(id, listedHash(window, index)) : holding.known[index]
           inWindow.add(id)
           const listed = listedTask(window, index)
-          const { seq, isNews } = takeTask(listed, known, step, step.skip + index, counts)
-          writing.sample.offer(listed, step.skip + index, isNews)
+          const { seq, ...found } = takeTask(listed, known, step, step.skip + index, counts)
+          writing.sample.offer(listed, step.skip + index, found)
           if (marks?.add(seq) === true) taken.newlyMet += 1
         })
         marks?.save()
@@ -272,7 +272,7 @@ export function windowIntake(writing: Writing) {
     step: TakeIn,
     place: number,
     counts: Partial<RunCounts>,
-  ): { seq: number; isNews: boolean } {
+  ): { seq: number; isNews: boolean; showsLess: boolean } {
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
       if (isAnother(tables, writing.rules, known, shown)) {
@@ -280,7 +280,7 @@ export function windowIntake(writing: Writing) {
         if (tables.setAside.add(item, runId, step.now)) counts.rejected = (counts.rejected ?? 0) + 1
         // Set aside is met.
         writing.seen.add(known.seq)
-        return { seq: known.seq, isNews: false }
+        return { seq: known.seq, isNews: false, showsLess: false }
       }
     }
     // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
@@ -288,13 +288,13 @@ export function windowIntake(writing: Writing) {
       known !== undefined &&
       ((writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt ||
         (writing.seen.has(known.seq) && known.readAt > step.readAt))
-    const { seq, outcome } = newer
-      ? { seq: known.seq, outcome: 'unchanged' as const }
+    const { seq, outcome, showsLess } = newer
+      ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(tables, writing.rules, known, listed, step.readAt, step.now)
     const first = writing.seen.add(seq)
     if (first) counts.seen = (counts.seen ?? 0) + 1
     if (first || outcome !== 'unchanged') countOutcome(counts, outcome)
     if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, step.now)
-    return { seq, isNews: outcome === 'inserted' || outcome === 'updated' }
+    return { seq, isNews: outcome === 'inserted' || outcome === 'updated', showsLess }
   }
 }

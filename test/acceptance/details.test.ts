@@ -128,6 +128,21 @@ describe.concurrent('a list that is a summary', () => {
     await expectExactCopy(stage)
     expect((await stage.sync('--full')).summary.details).toBeLessThanOrEqual(6)
   })
+
+  test('becomes one later: a run that sees less than is stored compares, and what is new is whole', async () => {
+    await using stage = await makeStage({ tasks: 60, openFraction: 0, spanDays: 5 })
+    await stage.sync()
+    const { account } = stage.simulator
+    account.insert(5, { openShare: 0 })
+    for (const id of account.ids()) {
+      const text = account.get(id) as string
+      const { result, ...task } = JSON.parse(text)
+      account.replaceText(id, JSON.stringify({ ...task, result: { ...result, body: undefined } }), text)
+    }
+    const { code, summary } = await stage.sync()
+    expect({ code, plan: summary.plan.includes('full') }).toEqual({ code: 0, plan: false })
+    await expectExactCopy(stage)
+  })
 })
 
 test('a final task without a result stays owed until it has one', async () => {
@@ -140,6 +155,20 @@ test('a final task without a result stays owed until it has one', async () => {
   }
   expect(codes.slice(0, 2)).toEqual([3, 3])
   expect(codes.at(-1)).toBe(0)
+  await expectExactCopy(stage)
+})
+
+test('a result that the list shows at last owes no detail any more', async () => {
+  await using stage = await makeStage({ tasks: 30, openFraction: 0 })
+  const { account } = stage.simulator
+  const id = account.idAt(3)
+  const text = account.get(id) as string
+  const { result: _, ...rest } = JSON.parse(text)
+  account.replaceText(id, JSON.stringify(rest))
+  for (const _ of [1, 2, 3]) expect((await stage.sync()).code).toBe(3)
+  account.replaceText(id, text)
+  const { code, summary } = await stage.sync()
+  expect({ code, updated: summary.updated }).toEqual({ code: 0, updated: 1 })
   await expectExactCopy(stage)
 })
 

@@ -103,6 +103,16 @@ describe('what a sample teaches', () => {
       ['cut x 50'],
     ],
     [
+      'a cut counts for open tasks, too, where the open one was too short to be cut',
+      [sampled([{ x: 'ab' }], [{ x: 'ab' }], false), sampled(twice({ x: 'abc' }), twice({ x: 'abcd' }))],
+      ['cut x, open too 0'],
+    ],
+    [
+      'and not where it was long enough, and whole',
+      [sampled([{ x: 'abcd' }], [{ x: 'abcd' }], false), sampled(twice({ x: 'abc' }), twice({ x: 'abcd' }))],
+      ['cut x 0'],
+    ],
+    [
       'cuts of many lengths are no limit',
       [
         OPEN,

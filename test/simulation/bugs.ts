@@ -172,7 +172,7 @@ export function breakIntake(real: typeof Intake): typeof Intake {
       if (active !== 'empty-stored' || known === undefined)
         return real.takeListed(tables, rules, known, listed, ...rest)
       const taken = real.takeDetail(tables, rules, known, real.storedTask(rowOf(listed.bytes)), ...rest, true)
-      return { seq: taken.seq, outcome: taken.outcome }
+      return { seq: taken.seq, outcome: taken.outcome, showsLess: false }
     },
   }
 }

@@ -9,24 +9,25 @@ const done = (n: number, more: object = {}) =>
   ({ id: `t${n}`, systemStatus: 'DONE', data: { body: '' }, result: { body: 'short' }, ...more }) as Task
 const open = (n: number) => ({ id: `t${n}`, systemStatus: 'PENDING', data: {} }) as Task
 
-/** What is chosen of a walk over `tasks` in windows of ten; `news`: those that the mirror did not have. */
+/** What is chosen of a walk over `tasks` in windows of ten; `found`: what the mirror had of each. */
 function chosen(
   tasks: Task[],
   request: Partial<SampleRequest>,
   kind: 'full' | 'head' | 'range' = 'full',
-  news = false,
+  found = { isNews: false, showsLess: false },
 ) {
   const sample = new FormSample()
-  sample.begin({ full: 0, newFinal: 0, newOpen: 0, known: false, seed: 5, ...request })
+  sample.begin({ full: 0, newFinal: 0, newOpen: 0, known: false, doubted: 0, seed: 5, ...request })
   for (let skip = 0; skip < tasks.length; skip += 10) {
     sample.enter(1, () => kind)
     for (const [index, task] of tasks.slice(skip, skip + 10).entries())
-      sample.offer(prepareTask(task, DONE), skip + index, news)
+      sample.offer(prepareTask(task, DONE), skip + index, found)
     sample.leave()
   }
   return sample.take().map(({ id }) => id)
 }
 
+const NEW = { isNews: true, showsLess: false }
 const LIST = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? open(n) : done(n)))
 const withItem = (at: number, task: Task) => LIST.with(at, task)
 
@@ -57,10 +58,17 @@ test('each task once, and all of them where there are few', () => {
 test('nothing of a full walk where none is due, and of other walks only what is new to the mirror', () => {
   expect(chosen(LIST, {})).toEqual([])
   expect(chosen(LIST, { full: 6 }, 'head')).toEqual([])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', true)).toEqual(['t0', 't1', 't3'])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', false)).toEqual([])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1, known: true }, 'head', false)).toEqual(['t0', 't1', 't3'])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'range', true)).toEqual([])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', NEW)).toEqual(['t0', 't1', 't3'])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head')).toEqual([])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1, known: true }, 'head')).toEqual(['t0', 't1', 't3'])
+  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'range', NEW)).toEqual([])
+})
+
+test('in any walk, what shows less than the mirror holds', () => {
+  const less = { isNews: false, showsLess: true }
+  expect(chosen(LIST, { doubted: 2 }, 'head', less)).toEqual(['t0', 't1'])
+  expect(chosen(LIST, { doubted: 2 }, 'full', less)).toEqual(['t0', 't1'])
+  expect(chosen(LIST, {}, 'head', less)).toEqual([])
 })
 
 test('an item too long to be kept is left out', () => {
