@@ -1,8 +1,9 @@
-// One of two servers stands still for a while: it shows the list as it was. Which one answers is left to chance.
+// One of two servers stands still for a while: it shows the list as it was. Which one answers is left to chance. A replica
+// that copies the list every few seconds does so again and again.
 import type { SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 
-export type StandingOptions = Pick<SimulatorOptions, 'seed' | 'stillFrom' | 'stillMs'>
+export type StandingOptions = Pick<SimulatorOptions, 'seed' | 'stillFrom' | 'stillMs' | 'stillAgain'>
 
 const SALT = 0x57111
 
@@ -16,9 +17,10 @@ export class StandingStill<List> {
 
   /** The list that answers window number `read`; `keep` makes a copy of the present one. */
   shown(present: List, read: number, now: number, keep: () => List): List {
-    const { seed, stillFrom, stillMs } = this.#options
+    const { seed, stillFrom, stillMs, stillAgain } = this.#options
     if (stillMs === 0 || read < stillFrom) return present
-    this.#kept ??= { list: keep(), since: now }
+    const isOver = this.#kept !== null && now - this.#kept.since >= stillMs
+    if (this.#kept === null || (isOver && stillAgain)) this.#kept = { list: keep(), since: now }
     const { list, since } = this.#kept
     return now - since < stillMs && unitAt(seed, read, SALT) < 0.5 ? list : present
   }

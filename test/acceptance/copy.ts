@@ -9,33 +9,8 @@ import { compressors } from 'hyparquet-compressors'
 import { expect } from 'vitest'
 import { COLUMNS } from '../../src/export/columns.ts'
 import { expectedTexts } from '../../src/simulator/history.ts'
-import { canonical } from '../support/json-canon.ts'
+import { differences } from './differences.ts'
 import type { Stage } from './stage.ts'
-
-export interface Differences {
-  /** Ids the service holds and the copy does not. */
-  missing: string[]
-  /** Ids the copy holds and the service does not. */
-  extra: string[]
-  /** Both have it, but not the same text. */
-  altered: { service: string; copy: string }[]
-  tasks: number
-}
-
-/** `lines` are tasks as JSON texts; equal means the same members, and numbers with the same digits. */
-export function differences(expected: ReadonlyMap<string, string>, lines: Iterable<string>): Differences {
-  const left = new Map(expected)
-  const found: Differences = { missing: [], extra: [], altered: [], tasks: 0 }
-  for (const copy of lines) {
-    found.tasks += 1
-    const { id } = JSON.parse(copy) as { id: string }
-    const service = left.get(id)
-    left.delete(id)
-    if (service === undefined) found.extra.push(id)
-    else if (service !== copy && canonical(service) !== canonical(copy)) found.altered.push({ service, copy })
-  }
-  return { ...found, missing: [...left.keys()] }
-}
 
 /** Exports the mirror as NDJSON and expects it to be JSON-equal to everything the service lists now. */
 export async function expectExactCopy(stage: Stage): Promise<void> {

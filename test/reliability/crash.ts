@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { expect } from 'vitest'
 import { expectedTexts } from '../../src/simulator/history.ts'
 import { seeded } from '../../src/simulator/random.ts'
-import { differences } from '../acceptance/copy.ts'
+import { differences } from '../acceptance/differences.ts'
 import type { Stage } from '../acceptance/stage.ts'
 import {
   isDurable,

@@ -1,0 +1,30 @@
+// The everyday worlds of docs/reliability.md in small, and the bars of issue 12 that need no large account: nothing is
+// missing or altered anywhere, and a run ends with 0 wherever that can be proven.
+import { expect, test } from 'vitest'
+import { BARS, leastWindows, measure, meets, play, WORLDS } from './everyday.ts'
+
+test.concurrent.for(WORLDS)('$name', { timeout: 60_000 }, async (world) => {
+  const { runs, wrong } = await play(world, world.share === undefined ? 600 : 1_000, 100)
+  expect(wrong).toEqual({ missing: 0, extra: 0, altered: 0 })
+  for (const { run, code, verdict, missing } of runs) {
+    expect({ run, code, missing }).toEqual({ run, code: verdict === 'complete' ? 0 : 3, missing: 0 })
+    const mayFallShort = world.isUnprovable === true || (run === 'busy' && world.prepare !== undefined)
+    if (!mayFallShort) expect({ run, verdict }).toEqual({ run, verdict: 'complete' })
+  }
+})
+
+test.concurrent.for(BARS)('$name', { timeout: 60_000 }, async (bar) => {
+  // The two of 100,000 tasks: a hundredth of them, in windows as small.
+  const isLarge = (bar.options.tasks ?? 0) > 10_000
+  const small = isLarge ? { ...bar, options: { ...bar.options, tasks: 1_000 }, window: 100 } : bar
+  const figures = await measure(small)
+  expect(meets(bar, figures), JSON.stringify(figures)).toBe(true)
+})
+
+test('the fewest windows that hold what is new', () => {
+  const list = [...'abcdefghij']
+  expect(leastWindows(list, new Set(), 3)).toBe(0)
+  expect(leastWindows(list, new Set(['a', 'c']), 3)).toBe(1)
+  expect(leastWindows(list, new Set(['a', 'd', 'j']), 3)).toBe(3)
+  expect(leastWindows(list, new Set(list), 3)).toBe(4)
+})
