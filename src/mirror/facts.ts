@@ -22,8 +22,14 @@ export interface Facts {
   total?: number
   /** The last item of the list when its end was last proven. */
   last_id?: string
-  /** The first window of the last run, as it came: the same Date later means that a cache answered. Epoch ms. */
-  first_answer?: { question: string; serviceDate: number | null; bytes: number; startedAt: number; receivedAt: number }
+  /** The first windows of the last run, as they came: the same Date later means that a cache answered. Epoch ms. */
+  first_answers?: {
+    question: string
+    serviceDate: number | null
+    bytes: number
+    startedAt: number
+    receivedAt: number
+  }[]
   /** How many items the list held at least when it was last empty or much shorter than `total`; absent once it is not. */
   shrunk_to?: number
   /** Largest number of items an answer held where more were asked for and more were there. */

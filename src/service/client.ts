@@ -44,8 +44,8 @@ export interface ClientOptions {
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** A wait begins: until when, epoch ms, and why; for a back-off, what went wrong. */
   onWait?(untilMs: number, why: WaitReason, trouble: string | null): void
-  /** An answer of an earlier run to the same service: what stands still since then is seen by it. */
-  earlier?: Came | null
+  /** Answers of an earlier run to the same service: what stands still since then is seen by them. */
+  earlier?: readonly Came[]
   /** The first window that came. */
   onFirst?(came: Came): void
   /** Every answer as it begins: what its headers tell beside the answer. */
@@ -75,7 +75,7 @@ export function createClient(options: ClientOptions): Service {
   const connections = openConnections({ ...options, origin: address.origin })
   const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
   const standsStill = dateWatch(options.earlier)
-  let isFirst = true
+  let listed = 0
 
   const scrub = (text: string) => withoutKey(text, apiKey)
   const onNotice = ({ httpStatus, contentCoding, limits }: Noticed) =>
@@ -206,10 +206,8 @@ export function createClient(options: ClientOptions): Service {
     const { statusCode, message } = read.value ?? readEnvelope(success ? null : reply.body)
     const happening = happeningOf(operation, { httpStatus, statusCode, body: read.body })
     if (happening === 'answered' && read.value !== null) {
-      if (isFirst && operation === 'list') {
-        isFirst = false
-        options.onFirst?.(came)
-      }
+      // A run may look at the end of the list before it reads the front.
+      if (operation === 'list' && listed++ < FIRST_ANSWERS) options.onFirst?.(came)
       return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes, ...age }
     }
     if (read.value !== null) discard?.(read.value)
@@ -266,6 +264,9 @@ export function createClient(options: ClientOptions): Service {
     },
   }
 }
+
+/** Answers of the list by which the next run sees a Date that stands still. */
+const FIRST_ANSWERS = 4
 
 interface Request {
   operation: Operation

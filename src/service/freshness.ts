@@ -51,10 +51,10 @@ const STANDS_STILL_MS = 2500
 
 /**
  * Says how old an answer is at least because its Date header stands still: the same question, asked that much later, was
- * answered with as many bytes and the Date of the answer before. 0 where it is not so. `first`: an answer of an earlier run.
+ * answered with as many bytes and the Date of the answer before. 0 where it is not so. `first`: answers of an earlier run.
  */
-export function dateWatch(first: Came | null = null): (came: Came) => number {
-  const earlier = new Map<string, Came>(first === null ? [] : [[first.question, first]])
+export function dateWatch(first: readonly Came[] = []): (came: Came) => number {
+  const earlier = new Map(first.map((came) => [came.question, came]))
   return (came) => {
     if (came.serviceDate === null) return 0
     const before = earlier.get(came.question)

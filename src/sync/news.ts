@@ -31,12 +31,12 @@ async function runHead(run: Run): Promise<NewsDone> {
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
-  let isEndShown = facts.open_in_front === true
+  let endShownAt = facts.open_in_front === true ? 0 : null
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
       await list.begun(walkId)
-      if (!isEndShown) isEndShown = await readOpenBehind(run, walkId)
+      endShownAt ??= await readOpenBehind(run, walkId)
     },
     onParsed: list.onParsed,
     request: {
@@ -50,6 +50,8 @@ async function runHead(run: Run): Promise<NewsDone> {
     total: null,
   })
   const { result } = done
+  // What was finished since then is in the front only where the front was read later.
+  const isEndShown = endShownAt !== null && endShownAt <= done.oldestReadAt
   const reordered = result.contradicted
   const proven = facts.frontier !== undefined
   const verdict: Verdict = result.verdict === 'complete' && !reordered && proven && isEndShown ? 'complete' : 'partial'
@@ -75,11 +77,11 @@ async function runFront(run: Run): Promise<NewsDone> {
   const { total } = facts
   const inserted = (await run.writer.counts()).inserted
   const list = watchFront(run, facts.front as string[])
-  let isEndShown = facts.open_in_front === true
+  let endShownAt = facts.open_in_front === true ? 0 : null
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
-      if (!isEndShown) isEndShown = await readOpenBehind(run, walkId)
+      endShownAt ??= await readOpenBehind(run, walkId)
     },
     onParsed: list.onParsed,
     request: {
@@ -92,6 +94,8 @@ async function runFront(run: Run): Promise<NewsDone> {
     total: null,
   })
   const { result } = done
+  // What was finished since then is in the front only where the front was read later.
+  const isEndShown = endShownAt !== null && endShownAt <= done.oldestReadAt
   const learned: Facts = learnedFrom(run, result)
   const fresh = (await run.writer.counts()).inserted - inserted
   if (learned.total === undefined && total !== undefined) learned.total = total + fresh

@@ -3,8 +3,7 @@
 //
 // Rule. Where no open task was ever seen in front of a final one, a walk of news first reads one answer that begins with a
 // final task and reaches the end of the list: at that moment every open task that stands behind is in it. Whatever is
-// finished afterwards comes to the front, which is read later.
-import { ageOfAnswer } from '../service/service.ts'
+// finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
 import type { Run } from './context.ts'
 import { finalsOf } from './prepare.ts'
 
@@ -12,16 +11,20 @@ import { finalsOf } from './prepare.ts'
 const ROOM = 50
 const TRIES = 5
 
-/** Takes in what stands behind the last final tasks. False where no one answer shows all of that. */
-export async function readOpenBehind(run: Run, walkId: number): Promise<boolean> {
+/**
+ * Takes in what stands behind the last final tasks. The moment, epoch ms, as of which all of that was shown; null where no
+ * one answer shows it.
+ */
+export async function readOpenBehind(run: Run, walkId: number): Promise<number | null> {
   const { writer, service, facts, config, now } = run
   const { total, page_cap: cap, last_id: lastId, filtered_pages: isFiltered } = facts
   const take = config.sync.window
   const capacity = Math.min(take, cap ?? take)
   const room = Math.min(ROOM, Math.floor(capacity / 4))
   const open = await writer.owedCount('open')
-  if (total === undefined || isFiltered === true || open + room >= capacity) return false
+  if (total === undefined || isFiltered === true || open + room >= capacity) return null
 
+  let shownAt = 0
   async function read(skip: number) {
     const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
     if (answer.kind !== 'ok') return null
@@ -30,20 +33,23 @@ export async function readOpenBehind(run: Run, walkId: number): Promise<boolean>
     const { known, others } = await writer.view(handle, walkId)
     if (ids.length > 0) await run.account.saw({ known, others })
     await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
-    // A cache shows what stood there once.
-    return ageOfAnswer(answer) > 0 ? null : { ids, finals }
+    shownAt = Math.max(shownAt, answer.startedAt)
+    return { ids, finals }
   }
 
   let skip = Math.max(0, total - open - room)
   for (let tries = 0; tries < TRIES; tries += 1) {
     const shown = await read(skip)
-    if (shown === null) return false
+    if (shown === null) return null
     const { length } = shown.ids
     if (length === 0 || (skip > 0 && shown.finals[0] !== 1)) {
-      if (skip === 0) return true
+      if (skip === 0) return shownAt
       skip = Math.max(0, skip - Math.max(1, capacity - room))
     } else if (length >= capacity) skip += Math.max(1, length - room)
-    else return shown.ids.at(-1) === lastId || (await read(skip + length))?.ids.length === 0
+    else {
+      const isEnd = shown.ids.at(-1) === lastId || (await read(skip + length))?.ids.length === 0
+      return isEnd ? shownAt : null
+    }
   }
-  return false
+  return null
 }

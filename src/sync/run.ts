@@ -50,11 +50,12 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   ])
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
   const opened = await writer.opened()
-  const earlier = opened.facts.first_answer ?? null
-  let first = earlier
-  const onFirst = (came: NonNullable<typeof first>) => {
+  const earlier = opened.facts.first_answers ?? []
+  const first: typeof earlier = []
+  const onFirst = (came: (typeof first)[number]) => {
     // The same again is as old as it was.
-    if (came.serviceDate !== earlier?.serviceDate || came.question !== earlier.question) first = came
+    const isSame = (one: typeof came) => one.question === came.question && one.serviceDate === came.serviceDate
+    first.push(earlier.find(isSame) ?? came)
   }
   const service = parts.service ?? (await openClient(context, time.signal, { earlier, onFirst }))
   const run: Run = {
@@ -76,7 +77,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     bindService(run, baseUrl, context.apiKey)
     await carryOut(run, progress)
     await writer.settle()
-    if (first !== null && first !== earlier) await learn(run, { first_answer: first })
+    if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
     error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
     // Windows on their way when something else ended the run.

@@ -32,6 +32,8 @@ export interface WalkDone {
   result: WalkResult
   /** Tasks this walk met for the first time. */
   met: number
+  /** The earliest moment that one of its answers shows, epoch ms. */
+  oldestReadAt: number
 }
 
 const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
@@ -64,12 +66,13 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const steps = (task.steps ?? walk)(source, { ...task.request, settings, ...(resume === undefined ? {} : { resume }) })
   let met = task.resume?.met ?? 0
   let reply: StepResult = { newlyMet: 0 }
+  let oldestReadAt = Number.POSITIVE_INFINITY
   try {
     for (;;) {
       const { value, done } = await steps.next(reply)
       if (done === true) {
         const result = await believed(run, task.kind, value, met)
-        return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met }
+        return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
       }
       reply = { newlyMet: 0 }
       if (value.kind === 'unreadable') {
@@ -83,6 +86,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
         continue
       }
       const { handle, skip, startedAt } = value.window
+      oldestReadAt = Math.min(oldestReadAt, startedAt)
       const where = { handle, skip, readAt: startedAt, now: now() }
       if (value.kind === 'keep') {
         await writer.takeIn({ ...where, walkId: null })
