@@ -32,6 +32,8 @@ export interface Fact {
    * (`shown`) or none (`tied`).
    */
   anchor: 'none' | 'tied' | 'shown'
+  firstId: string | null
+  lastId: string | null
   /** createdAt of the first and of the last item. */
   first: Moment
   last: Moment
@@ -40,6 +42,8 @@ export interface Fact {
   newest: Moment
   /** Items at the end that share the last one's createdAt. */
   trail: number
+  /** The index of the item that the windows which have joined end with; null where the answer does not show it. */
+  floorAt: number | null
   /** Neighbours of equal createdAt whose ids rise, and fall. */
   tiedRising: number
   tiedFalling: number
@@ -55,7 +59,11 @@ export interface Fact {
 }
 
 /** `owed`: the createdAt of the run that is owed, and its ids seen so far; null where none is. */
-export function factOf(answer: Answer, owed: { moment: Moment; seen: ReadonlySet<string> } | null): Fact {
+export function factOf(
+  answer: Answer,
+  owed: { moment: Moment; seen: ReadonlySet<string> } | null,
+  floorId: string | null,
+): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
@@ -71,6 +79,9 @@ export function factOf(answer: Answer, owed: { moment: Moment; seen: ReadonlySet
   return {
     ...{ skip, asked, sent, received, kind, count, metPrefix },
     anchor: last < 0 ? 'none' : lead >= 0 && last >= lead ? 'shown' : 'tied',
+    firstId: ids[0] ?? null,
+    lastId: ids[count - 1] ?? null,
+    floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
     first: moments[0] ?? null,
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),

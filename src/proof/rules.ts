@@ -8,17 +8,30 @@ export type Basis =
   | 'held'
   | 'even-cuts'
   | 'ids-order-ties'
-  | 'oldest-first'
+  | 'grows-at-its-ends'
   | 'nothing-hidden-behind'
   | 'last-window-again'
   | 'created-order'
+  | 'ties-keep-places'
 
 /** The claims a strategy can make of the reading that was told last. */
-export type Claim = 'look' | 'join' | 'from' | 'behind' | 'again' | 'room' | 'passed' | 'repeated' | 'reached'
+export type Claim =
+  | 'look'
+  | 'join'
+  | 'from'
+  | 'place'
+  | 'behind'
+  | 'again'
+  | 'stands'
+  | 'room'
+  | 'passed'
+  | 'repeated'
+  | 'reached'
 
 /** The last window that joined: everything that stayed and stood before `index` + 1 when it was read has been met. */
 export interface Floor {
   index: number
+  id: string | null
   moment: Moment
   /** Where the run of that createdAt begins; -1 where the window does not show it. */
   run: number
@@ -27,8 +40,8 @@ export interface Floor {
   newest: Moment
   sent: number
   received: number
-  /** Another answer held more, and more was asked for: an end, or a cut by something else than count. */
-  short: boolean
+  /** Its items, where another answer held more, and more was asked for: an end, or a cut by something else than count. */
+  short: number | null
 }
 
 interface Gap {
@@ -69,14 +82,19 @@ export interface State {
   count: Count | null
   /** Behind the owed run as far as it was read last. */
   runGoesOn: number | null
+  /** That answer asked for more than there was: what lies behind is not refused for being too far. */
+  reachesBeyond: boolean
   /** The largest answer. */
   largest: number
   /** Answers were cut, and not by count. */
   uneven: boolean
   tiedRising: number
   tiedFalling: number
-  /** The lowest index at which nothing stood, asked for after the walk began. */
-  ceiling: { index: number; received: number } | null
+  /**
+   * The lowest index at which nothing stood, asked for after the walk began, and by how much that moment's list has moved:
+   * `place` is where the floor's last item stands, `isSighted` whether it was seen since.
+   */
+  ceiling: { index: number; received: number; place: number; isSighted: boolean } | null
   /** What the end of the list rests on, once it is proven. */
   ended: Basis[] | null
   /** What all joined windows rest on. */
@@ -89,6 +107,7 @@ export const BEGINNING: State = {
   owed: null,
   count: null,
   runGoesOn: null,
+  reachesBeyond: false,
   largest: 0,
   uneven: false,
   tiedRising: 0,
@@ -132,11 +151,14 @@ function isShown(state: State, fact: Fact, settings: Settings): boolean {
 /** A claim of something that was never read says nothing. */
 function saysSomething({ floor, bracket, ceiling }: State, { kind }: Fact, claim: Claim, range: Range | null): boolean {
   if (claim === 'look') return true
-  if (claim === 'behind') return floor !== null
+  if (claim === 'behind' || claim === 'place') return floor !== null
   if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
   if (claim === 'reached') return floor !== null && typeof range?.to === 'number'
   if (claim === 'passed') return floor !== null && ceiling !== null
-  return kind === 'items' && (claim !== 'again' || (bracket !== null && bracket.last.kind !== 'failed'))
+  return (
+    kind === 'items' &&
+    ((claim !== 'again' && claim !== 'stands') || (bracket !== null && bracket.last.kind !== 'failed'))
+  )
 }
 
 function isBefore(moment: number, { order, from }: Range): boolean {
@@ -146,6 +168,16 @@ function isBefore(moment: number, { order, from }: Range): boolean {
 function isBehind({ oldest, newest }: Floor, { order, to }: Range): boolean {
   if (to === null || oldest === null || newest === null) return false
   return order === 'created_desc' ? oldest < to : newest >= to
+}
+
+/** A refusal may be about the window, and not about the list. */
+function reachesBeyondRefusal({ bracket }: State, fact: Fact): boolean {
+  return bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach
+}
+
+/** Positions that were passed brought nothing, or could not be read, afterwards either. */
+function isAsItWas({ bracket }: State): boolean {
+  return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
 }
 
 /** By claim: the names of its conditions, in the order in which they are asked for. */
@@ -176,10 +208,18 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
     'again: begins with the list or shows an anchor': isShown,
     'again: everything up to the floor has been met': ({ bracket }, fact) =>
       fact.skip + fact.metPrefix > (bracket?.index ?? 0),
-    'again: reaches beyond a refusal': ({ bracket }, fact) =>
-      bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach,
-    'again: what was passed is as it was': ({ bracket }) =>
-      bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip)),
+    'again: reaches beyond a refusal': reachesBeyondRefusal,
+    'again: what was passed is as it was': isAsItWas,
+  },
+  place: {
+    'place: begins with the last item': ({ floor }, { firstId }) => firstId !== null && firstId === floor?.id,
+  },
+  stands: {
+    'stands: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
+    'stands: begins with the last item': ({ floor }, { firstId }) => firstId !== null && firstId === floor?.id,
+    'stands: where it stood': ({ bracket }, { skip }) => skip === bracket?.index,
+    'stands: reaches beyond a refusal': reachesBeyondRefusal,
+    'stands: what was passed is as it was': isAsItWas,
   },
   room: {
     'room: begins with the list or shows an anchor': isShown,
@@ -226,14 +266,16 @@ export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial 
 export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
   const settings = trial.settings ?? SETTINGS
   // Said of the windows that have joined, not of this answer.
-  if (claim === 'passed') return ended(before, ['oldest-first'])
+  if (claim === 'passed') return ended(before, ['grows-at-its-ends'])
   if (claim === 'reached') return ended(before, ['created-order'])
   const told = noted(before, fact, trial)
   if (claim === 'join') return joined(told, fact, settings)
   if (claim === 'from')
     return { ...told, floor: floorOf(fact, told.largest), basis: union(told.basis, ['created-order']) }
   if (claim === 'behind') return { ...told, bracket: bracketWith(told, fact) }
-  if (claim === 'again') return closed(told, settings)
+  if (claim === 'place') return placed(told, fact)
+  if (claim === 'again') return closed(told, fact, settings, [])
+  if (claim === 'stands') return closed(told, fact, settings, ['ties-keep-places'])
   if (claim === 'look') return confirmed(told, fact)
   const last = joined(told, fact, settings)
   return ended(fact.runStart === null ? last : { ...last, ...PAID }, [CLAIMED_BY[claim]])
@@ -241,15 +283,18 @@ export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}
 
 const CLAIMED_BY = { room: 'even-cuts', repeated: 'last-window-again' } as const
 
-/** An answer at the beginning of the list that brought nothing: there is nothing to meet. */
+/** An answer at the beginning of the list that brought nothing: nothing has stayed. */
 export function afterEmpty(state: State, fact: Fact): State {
-  return state.floor === null && fact.skip === 0 && fact.kind === 'nothing'
-    ? ended(state, ['nothing-hidden-behind'])
-    : state
+  return fact.skip === 0 && fact.kind === 'nothing' ? ended(state, ['nothing-hidden-behind']) : state
 }
 
 function ended(state: State, basis: Basis[]): State {
   return { ...state, bracket: null, ended: basis }
+}
+
+/** How the answer stands to what has joined. */
+export function seamOf(state: State, fact: Fact, settings: Settings): 'shown' | 'tied' | 'none' {
+  return isShown(state, fact, settings) ? 'shown' : fact.anchor === 'none' ? 'none' : 'tied'
 }
 
 /** No run is owed any more. */
@@ -261,17 +306,18 @@ export function isCounted(state: State, fact: Fact, trial: Trial = {}): boolean 
 }
 
 function floorOf(fact: Fact, largest: number): Floor {
-  const { skip, count, last, trail, oldest, newest, sent, received, asked } = fact
+  const { skip, count, last, lastId: id, trail, oldest, newest, sent, received, asked } = fact
   const run = trail < count || skip === 0 ? skip + count - trail : -1
   return {
     index: skip + count - 1,
+    id,
     moment: last,
     run,
     oldest,
     newest,
     sent,
     received,
-    short: count < Math.min(asked, largest),
+    short: count < Math.min(asked, largest) ? count : null,
   }
 }
 
@@ -283,7 +329,9 @@ function joined(state: State, fact: Fact, settings: Settings): State {
     ...(isTied ? owing(state, fact) : fact.runStart !== null && fact.runEnd !== null ? PAID : {}),
     bracket: null,
     floor: floorOf(fact, state.largest),
-    uneven: state.uneven || (state.floor?.short === true && fact.metPrefix < fact.count),
+    ceiling: ceilingBehind(state, fact),
+    // By a few the list may have grown meanwhile.
+    uneven: state.uneven || 2 * (fact.count - fact.metPrefix) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
   }
 }
@@ -295,7 +343,8 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
   // Where answers are cut, one without items tells of no more positions than another held items.
   const width = kind === 'items' ? count : Math.min(asked, Math.max(1, largest))
   const reach = Math.max(bracket?.reach ?? index, skip + width - 1)
-  const end = kind === 'items' ? floorOf(fact, largest) : null
+  // It begins with another createdAt than the floor has, so its first run begins with it.
+  const end = kind === 'items' ? { ...floorOf(fact, largest), run: skip + count - fact.trail } : null
   return {
     index: bracket?.index ?? index,
     reach,
@@ -308,12 +357,23 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
 }
 
 /** The floor stands where it stood: what was read behind it has joined, or it is the last of the list. */
-function closed(state: State, settings: Settings): State {
+function closed(state: State, fact: Fact, settings: Settings, also: Basis[]): State {
   const { floor, gaps } = state.bracket as Bracket
-  const more: Basis[] = gaps.some(({ kind }) => kind !== 'failed') ? ['held', 'even-cuts'] : ['held']
+  const more: Basis[] = ['held', ...also]
+  if (gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
   if (tiesAreOrdered(state, settings)) more.push('ids-order-ties')
-  const held = { ...state, bracket: null, floor: floor ?? state.floor, basis: union(state.basis, more) }
+  // It stands behind the one that was seen again just now.
+  const { ceiling: earlier } = state
+  const isSeen = earlier !== null && fact.floorAt !== null && fact.sent >= earlier.received
+  const ceiling = floor === null ? state.ceiling : isSeen ? { ...earlier, place: floor.index } : null
+  const held = { ...state, bracket: null, floor: floor ?? state.floor, ceiling, basis: union(state.basis, more) }
   return floor === null ? ended(held, ['held', 'nothing-hidden-behind']) : held
+}
+
+/** The last item stands here, or further down where hidden items are left out. */
+function placed(state: State, fact: Fact): State {
+  const floor: Floor = { ...(state.floor as Floor), index: fact.skip, sent: fact.sent, received: fact.received }
+  return { ...state, bracket: null, floor, basis: union(state.basis, ['ties-keep-places']) }
 }
 
 /** A position that brought nothing, or could not be read, is still so. */
@@ -333,10 +393,25 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     tiedRising: before.tiedRising + fact.tiedRising,
     tiedFalling: before.tiedFalling + fact.tiedFalling,
   }
-  const { ceiling } = before
-  if (fact.kind === 'nothing' && (ceiling === null || fact.skip < ceiling.index))
-    state.ceiling = { index: fact.skip, received: fact.received }
+  state.ceiling = ceilingAfter(before, fact)
   return state.owed === null ? state : counted(state, fact, trial)
+}
+
+/** What was empty lies further down by as much as the floor's last item does. */
+function ceilingAfter({ ceiling, floor }: State, { kind, skip, sent, received, floorAt }: Fact): State['ceiling'] {
+  if (kind === 'nothing' && floor !== null && (ceiling === null || skip < ceiling.index))
+    return sent < floor.received ? ceiling : { index: skip, received, place: floor.index, isSighted: false }
+  if (ceiling === null || floorAt === null || sent < ceiling.received) return ceiling
+  const shift = floorAt - ceiling.place
+  // Before it was seen again, what was deleted may have been so before the moment of which this tells.
+  const index = ceiling.index + (ceiling.isSighted ? shift : Math.max(0, shift))
+  return { ...ceiling, index, place: floorAt, isSighted: true }
+}
+
+/** The next floor is known by the one before, in the same answer; where that is not shown, so is nothing. */
+function ceilingBehind({ ceiling }: State, fact: Fact): State['ceiling'] {
+  if (ceiling === null || fact.floorAt === null || fact.sent < ceiling.received) return null
+  return { ...ceiling, place: fact.skip + fact.count - 1 }
 }
 
 /** A run is owed from now on, if it was not: where it ends may have been shown at once. */
@@ -350,8 +425,10 @@ function owing(state: State, fact: Fact): Pick<State, 'owed' | 'count' | 'runGoe
 /** Where the run ends, then where it begins and where it ends again, and all its ids seen since then: see "counted". */
 function counted(before: State, fact: Fact, { without }: Trial): State {
   const { sent, received, kind, skip, runStart } = fact
-  const runEnd = kind === 'nothing' && skip === before.runGoesOn ? skip : fact.runEnd
-  const state = fact.runGoesOn === null ? before : { ...before, runGoesOn: fact.runGoesOn }
+  const isEnd = kind === 'nothing' || (kind === 'refused' && before.reachesBeyond)
+  const runEnd = isEnd && skip === before.runGoesOn ? skip : fact.runEnd
+  const reachesBeyond = fact.asked > fact.count
+  const state = fact.runGoesOn === null ? before : { ...before, runGoesOn: fact.runGoesOn, reachesBeyond }
   const earlier = state.count
   const count = earlier === null ? null : { ...earlier, ids: earlier.ids + fact.fresh }
   const isLater = earlier !== null && (sent >= earlier.received || without === 'counted: read one after another')

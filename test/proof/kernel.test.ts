@@ -100,13 +100,33 @@ test('a run longer than a window is owed until it is counted', () => {
 
 test('a list that grows at its end has ended where nothing was after the walk began', () => {
   const reader = new Reader('a1 b2 c3')
-  reader.read(3, 3, 'look')
-  reader.list.push('d4', 'e5', 'f6')
   expect(reader.read(0, 3, 'join')).toBeNull()
+  reader.read(3, 3, 'look')
+  reader.list.push('d4', 'e5')
   expect(reader.kernel.claim('passed')).not.toBeNull()
   expect(reader.read(1, 4, 'join')).toBeNull()
   expect(reader.kernel.claim('passed')).toBeNull()
   expect(reader.kernel.missing()).toBeNull()
+})
+
+test('what was empty moves with what stands in front of it', () => {
+  const reader = new Reader('a1 b2 c3')
+  expect(reader.read(0, 3, 'join')).toBeNull()
+  reader.read(3, 3, 'look')
+  reader.read(1, 2, 'look')
+  reader.list.shift()
+  reader.list.push('d4')
+  expect(reader.read(0, 4, 'join')).toBeNull()
+  expect(reader.kernel.claim('passed')).toBeNull()
+})
+
+test('an item that stands alone is passed by its place', () => {
+  const reader = new Reader('a9 b8 c7')
+  expect(reader.read(0, 1, 'join')).toBeNull()
+  expect(reader.read(1, 1, 'behind')).toBeNull()
+  expect(reader.read(0, 1, 'stands')).toBeNull()
+  reader.take(2, ['b'])
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
 test('a range between two moments', () => {

@@ -8,6 +8,7 @@ export interface Trials extends Omit<Scope, 'name'> {
 
 const HELD = ['look', 'join', 'behind', 'again'] as const
 const SHOWN = ['look', 'join', 'room'] as const
+const PLACED = ['look', 'join', 'place', 'behind', 'stands'] as const
 const PASSED = ['look', 'join', 'passed'] as const
 
 /** Some seconds in all. */
@@ -64,6 +65,21 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 5, readings: 4, changes: 0, take: 3, cap: null, ties: false, claims: SHOWN, lists: [[0, 1, 2, 3, 4]] },
     needs: ['room: no cut by size was seen'],
   },
+  'the last item alone, among hidden ones': {
+    ...{
+      tasks: 3,
+      readings: 4,
+      changes: 1,
+      take: 2,
+      cap: null,
+      asksAll: true,
+      ties: false,
+      hidden: 1,
+      lists: [[0, 1, 2]],
+    },
+    claims: PLACED,
+    needs: ['place: begins with the last item', 'stands: begins with the last item', 'stands: where it stood'],
+  },
   'hidden items': {
     ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: 2, ties: false, claims: HELD, hidden: 1 },
     needs: [],
@@ -87,8 +103,42 @@ export const QUICK: Record<string, Trials> = {
     needs: ['behind: asked for after the floor was read', 'again: asked for after what was read behind'],
   },
   'oldest first': {
-    ...{ tasks: 3, readings: 3, changes: 2, take: 2, cap: null, ties: true, claims: PASSED, oldestFirst: true },
-    needs: ['passed: its last run begins behind an index that was empty', 'passed: asked for after it was empty'],
+    ...{ tasks: 3, readings: 4, changes: 2, take: 2, cap: null, ties: true, claims: PASSED, lists: [[0], [0, 1]] },
+    needs: ['passed: its last run begins behind an index that was empty'],
+  },
+  'oldest first, and ever shorter': {
+    ...{ tasks: 3, readings: 3, changes: 2, take: 2, cap: null, ties: false, claims: PASSED, lists: [[0, 1, 2]] },
+    needs: ['passed: asked for after it was empty'],
+  },
+  'a place looked at twice, late': {
+    ...{ tasks: 2, readings: 3, changes: 1, take: 1, cap: null, ties: false, ahead: true, lists: [[0, 1]] },
+    claims: PLACED,
+    needs: ['stands: asked for after what was read behind'],
+  },
+  'a place before windows that are refused': {
+    ...{
+      tasks: 3,
+      readings: 3,
+      changes: 0,
+      take: 2,
+      cap: null,
+      asksAll: true,
+      ties: false,
+      limit: 2,
+      lists: [[0, 1, 2]],
+    },
+    claims: PLACED,
+    needs: ['stands: reaches beyond a refusal'],
+  },
+  'a place before an item that cannot be read': {
+    ...{ tasks: 3, readings: 5, changes: 1, take: 1, cap: null, ties: false, poisoned: 1, lists: [[0, 1, 2]] },
+    claims: PLACED,
+    needs: ['stands: what was passed is as it was'],
+  },
+  'a list that grows, with large items': {
+    ...{ tasks: 2, readings: 6, changes: 1, take: 2, cap: 1, ties: true, lists: [[0, 1], [0]] },
+    claims: ['look', 'join', 'behind', 'stands', 'passed'],
+    needs: [],
   },
   'a range': {
     ...{

@@ -283,10 +283,13 @@ class Search {
       for (const at of moments) {
         const item = { id: world.nextId, at, stays: false, met: false, hidden: false, poisoned: false }
         const changed = this.#after(world, items.toSpliced(place, 0, item), `inserts ${show([item])} at ${place}`, 2)
-        const isInFront = place < items.length && (world.state.ceiling !== null || world.early !== null)
+        const { floor, ceiling } = world.state
+        const last = items.findIndex(({ id }) => name(id) === floor?.id)
+        const isInFront =
+          place > Math.max(0, last) && place < items.length && (ceiling !== null || world.early !== null)
         const broken =
-          isInFront && !changed.broken.includes('oldest-first')
-            ? [...changed.broken, 'oldest-first' as const]
+          isInFront && !changed.broken.includes('grows-at-its-ends')
+            ? [...changed.broken, 'grows-at-its-ends' as const]
             : changed.broken
         yield { ...changed, broken, nextId: world.nextId + 1 }
       }
@@ -316,7 +319,7 @@ class Search {
 
   #deliver(world: World, given: Given): void {
     const met = new Map(world.items.map((item) => [item.id, item.met]))
-    const { owed } = world.state
+    const { owed, floor } = world.state
     const answer: Answer = {
       ...{ skip: given.skip, asked: given.asked, sent: given.sent, received: world.now + 1, kind: given.kind },
       ids: given.items.map(({ id }) => name(id)),
@@ -324,7 +327,7 @@ class Search {
       met: given.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
     }
     const seen = new Set(world.counted.map(name))
-    const fact = factOf(answer, owed === null ? null : { moment: owed.moment, seen })
+    const fact = factOf(answer, owed === null ? null : { moment: owed.moment, seen }, floor?.id ?? null)
     for (const claim of this.#claims) {
       this.#result.claims += 1
       if (missingFor(world.state, fact, claim, this.#trial) !== null) continue
@@ -349,7 +352,7 @@ class Search {
     else if (state.bracket === null) next.pending = []
     // What the strategy takes in as met.
     const joined = new Set(claim === 'join' || claim === 'from' || claim === 'room' || claim === 'repeated' ? ids : [])
-    if (claim === 'again') for (const id of world.pending) joined.add(id)
+    if (claim === 'again' || claim === 'stands') for (const id of world.pending) joined.add(id)
     const owed = before.owed?.moment
     const ofRun = given.items.filter(({ at }) => at === owed).map(({ id }) => id)
     const counts = before.owed !== null && before.count !== null
@@ -380,15 +383,16 @@ class Search {
       if (given.compensation > 0) next.compensation = given.insertedSince ? 3 : Math.max(2, world.compensation)
       next.hiddenBehind = fact.kind === 'nothing' && given.beyond
     }
-    if (claim === 'again') {
+    if (claim === 'again' || claim === 'stands') {
       if (world.compensation === 3) breaks('held')
       if (before.bracket?.floor === null && world.hiddenBehind) breaks('nothing-hidden-behind')
       next.hiddenBehind = false
     }
     if (claim === 'look' && state.ended !== null && before.ended === null && given.beyond)
       breaks('nothing-hidden-behind')
-    if (state.floor !== before.floor && claim !== 'again') next.compensation = given.deletedSince ? 1 : 0
-    if (claim === 'again') next.compensation = 1
+    if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands')
+      next.compensation = given.deletedSince ? 1 : 0
+    if (claim === 'again' || claim === 'stands') next.compensation = 1
     // Every answer cut alike, or the walk has come by one that was not.
     const mayBeUneven = this.#scope.cap === null || this.#scope.hidden !== undefined
     if (claim === 'room' && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
@@ -477,7 +481,7 @@ function keyOf(world: World, range: Range | undefined): string {
   const f = (it: typeof floor) =>
     it === null || it === undefined
       ? '-'
-      : `${it.index}.${m(it.moment)}.${it.run}.${it.short ? 1 : 0}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+      : `${it.index}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
   return [
     world.items.map(item).join(','),
     f(floor),
@@ -491,7 +495,7 @@ function keyOf(world: World, range: Range | undefined): string {
     state.uneven ? 1 : 0,
     state.tiedRising,
     state.tiedFalling,
-    ceiling === null ? '-' : ceiling.index,
+    ceiling === null ? '-' : `${ceiling.index}.${ceiling.place}.${ceiling.isSighted}`,
     state.ended?.join('') ?? '-',
     state.basis.join(''),
     world.pending.map(i).join('_'),
