@@ -35,7 +35,7 @@ export interface TaskTable {
   changedAt(seq: number): number
   /** What tells it apart from another task of the same id. */
   identity(seq: number): Pick<TaskRow, 'user_id' | 'created_at'>
-  /** Id of a live task near this part (0 to 1) of all rows; undefined where there is none before it. */
+  /** Id of a live task near this part (0 to 1) of all rows; undefined where there is none. */
   liveIdNear(part: number): string | undefined
   insert(row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): number
   /** `insert` of an encoded row, see row-bytes.ts, whose columns SQLite reads where they are. */
@@ -81,6 +81,7 @@ export function taskTable(db: Db): TaskTable {
   const liveUpTo = db
     .prepare('SELECT id FROM tasks WHERE seq <= ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1')
     .pluck()
+  const liveFrom = db.prepare('SELECT id FROM tasks WHERE seq > ? AND deleted_at IS NULL ORDER BY seq LIMIT 1').pluck()
   const insert = db.prepare(
     `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
      VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
@@ -140,7 +141,10 @@ export function taskTable(db: Db): TaskTable {
     liveIdOf: (wanted) => liveIdOf.get(wanted) as string | undefined,
     changedAt: (wanted) => changedAt.get(wanted) as number,
     identity: (wanted) => identity.get(wanted) as Pick<TaskRow, 'user_id' | 'created_at'>,
-    liveIdNear: (part) => liveUpTo.get(1 + Math.floor(part * Math.max(0, seq - 1))) as string | undefined,
+    liveIdNear(part) {
+      const near = 1 + Math.floor(part * Math.max(0, seq - 1))
+      return (liveUpTo.get(near) ?? liveFrom.get(near)) as string | undefined
+    },
     insert(row, contentHash, listHash, readAt, now) {
       seq += 1
       changeSeq += 1

@@ -103,7 +103,7 @@ export class FormSample {
     if (!this.#isOfWalk) return
     if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
     if (this.#isFull()) this.#pass(listed, place)
-    else if ((isNews || known) && this.#kind !== 'range' && newFinal + newOpen > 0) {
+    else if ((known || (isNews && this.#kind !== 'range')) && newFinal + newOpen > 0) {
       const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
       if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
     }
