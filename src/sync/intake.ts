@@ -217,11 +217,14 @@ export function takeDetail(
       debt !== undefined &&
       debt.attempts >= PATIENCE.attempts &&
       (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
-    if (byHand || isPatienceOver) standing = 'newer'
+    // What a complete walk did not meet, only its detail tells of.
+    const isUnlisted = tables.owed.find(task.id, 'candidate') !== undefined
+    if (byHand || isPatienceOver || isUnlisted) standing = 'newer'
   }
-  if (standing === 'older') {
+  // Where nothing is owed, the list has shown all that the row holds: an answer that may be older does not replace it.
+  if (standing === 'older' || (standing === 'unclear' && debt === undefined)) {
     tables.owed.settle(task.id, 'candidate')
-    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), owedFor: LAGS }
+    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), owedFor: standing === 'older' ? LAGS : DISAGREES }
   }
   const whole = withOnlyListed(task, listed, rules.forms)
   const row = shapeTask(whole)
