@@ -1,6 +1,7 @@
 // Whether a configuration that nobody named may be used: in a folder of others anybody could have put it there, and the
 // key goes where it says.
-import { lstatSync, type Stats } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 
 export interface Caller {
@@ -36,14 +37,27 @@ export function distrust(
 /** `stats` is that of the open file. Throws `config-invalid` where it, or a link that led to it, is not to be trusted. */
 export function refuseDistrusted(path: string, stats: Stats, caller: Caller | null = thisCaller()): void {
   if (caller === null) return
-  const link = lstatSync(path, { throwIfNoEntry: false })
-  // The mode of a link means nothing; who made it does.
-  const found =
-    distrust(path, stats, caller) ??
-    (link?.isSymbolicLink() ? distrust(path, { uid: link.uid, gid: link.gid, mode: 0 }, caller) : null)
+  const found = distrust(path, stats, caller) ?? distrustLinks(path, caller)
   if (found === null) return
   throw new MirrorError('config-invalid', `The configuration ${path} ${found.why}: it was not used`, {
     facts: { path },
     hint: `Look into it first; then ${found.mend}, or name the file with --config.`,
   })
+}
+
+/** No system follows more links. */
+const MOST_LINKS = 40
+
+/** Of the links that lead from `path` to a file, one behind the other. */
+function distrustLinks(path: string, caller: Caller): ReturnType<typeof distrust> {
+  let at = path
+  for (let followed = 0; followed < MOST_LINKS; followed += 1) {
+    const link = lstatSync(at, { throwIfNoEntry: false })
+    if (link?.isSymbolicLink() !== true) return null
+    // The mode of a link means nothing; who made it does.
+    const found = distrust(at, { uid: link.uid, gid: link.gid, mode: 0 }, caller)
+    if (found !== null) return found
+    at = resolve(dirname(at), readlinkSync(at))
+  }
+  return null
 }

@@ -3,7 +3,20 @@
 
 /** Words that make any name that of a credential. */
 const WORDS: ReadonlySet<string> = new Set([
-  ...['auth', 'authorization', 'bearer', 'jwt', 'token', 'tokens', 'csrf', 'xsrf', 'csrftoken', 'xsrftoken'],
+  ...[
+    'auth',
+    'authorization',
+    'authentication',
+    'bearer',
+    'otp',
+    'jwt',
+    'token',
+    'tokens',
+    'csrf',
+    'xsrf',
+    'csrftoken',
+    'xsrftoken',
+  ],
   ...['secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'pass', 'credential', 'credentials'],
   ...['cookie', 'cookie2', 'cookies', 'session', 'sessionid', 'sid', 'signature', 'sig'],
   ...['apikey', 'accesskey', 'authkey', 'secretkey', 'authtoken', 'accesstoken', 'idtoken', 'refreshtoken'],

@@ -18,7 +18,10 @@ export function redactUrl(url: string): string {
   return redacted
 }
 
-function withoutUser(text: string): string {
+/** Schemes in front of others, as in `blob:https://a.example/1` or `jdbc:mysql://a.example/`. */
+const MOST_SCHEMES = 4
+
+function withoutUser(text: string, schemes = 1): string {
   const scheme = /^[\0- ]*([a-z][a-z0-9+.-]*):/i.exec(text)
   const isSpecial = scheme !== null && SPECIAL.has(scheme[1]!.toLowerCase())
   const slash = isSpecial ? /[/\\]/ : /\//
@@ -26,13 +29,24 @@ function withoutUser(text: string): string {
   const first = start
   while (slash.test(text.charAt(start))) start += 1
   // Without two slashes only a special scheme has an authority.
-  if (!isSpecial && start - first < 2) return text
+  if (!isSpecial && start - first < 2) {
+    if (scheme === null || schemes === MOST_SCHEMES) return text
+    return text.slice(0, first) + withoutUser(text.slice(first), schemes + 1)
+  }
   if (!isSpecial) start = first + 2
   let end = start
   while (end < text.length && !ends(text.charCodeAt(end), isSpecial)) end += 1
   const at = text.lastIndexOf('@', end - 1)
   if (at < start) return text
   return `${text.slice(0, start)}${REDACTED}${text.slice(at)}`
+}
+
+/** A text with URLs in it, as the values of `Link` and `Refresh` are, without their credentials. */
+export function redactUrls(text: string): string {
+  return text
+    .split(/([\s<>"']+|url=)/i)
+    .map((part, index) => (index % 2 === 0 ? redactUrl(part) : part))
+    .join('')
 }
 
 /** Whether an authority ends at this character: / ? # and, in special schemes, \. */

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../task.ts'
 import { positionOf, type RawRow } from './columns.ts'
 import { isCredentialName } from './credential-names.ts'
 import { redactFlat, type Verdict } from './redact-flat.ts'
-import { redactUrl } from './redact-url.ts'
+import { redactUrl, redactUrls } from './redact-url.ts'
 
 /** Headers whose values do not leave the mirror unless asked for; compared without regard to case. */
 export const REDACTED_HEADERS: readonly string[] = [
@@ -47,11 +47,14 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /** Names of what holds headers, and of what holds a URL, in lower case. */
 const HOLDERS: ReadonlySet<string> = new Set(['header', 'headers'])
-const URLS: ReadonlySet<string> = new Set(['url', 'location', 'content-location', 'referer', 'referrer', 'origin'])
+const URLS: ReadonlyMap<string, (text: string) => string> = new Map([
+  ...['url', 'location', 'content-location', 'referer', 'referrer', 'origin'].map((name) => [name, redactUrl] as const),
+  ...['link', 'refresh'].map((name) => [name, redactUrls] as const),
+])
 
 /** What a text must have somewhere to be worth parsing: part of a credential's name, of a URL, or an escape that hides one. */
 const MAYBE =
-  /auth|bearer|jwt|token|csrf|xsrf|secret|pass|pwd|credential|cookie|session|sid|sig|key|url|loca|refer|\\u/i
+  /auth|bearer|jwt|token|csrf|xsrf|secret|pass|pwd|credential|cookie|session|sid|sig|key|otp|url|loca|refer|link|refresh|\\u/i
 
 /** Names whose verdicts are remembered: headers are the same again and again. */
 const MOST_REMEMBERED = 5_000
@@ -105,10 +108,11 @@ export function makeRedactor(names: readonly string[]): Redactor {
         return REDACTED_TEXT
       }
     }
-    if (!byWords || !URLS.has(lower)) return 'kept'
+    const redactIn = URLS.get(lower)
+    if (!byWords || redactIn === undefined) return 'kept'
     return (value) => {
       const url = JSON.parse(value) as string
-      const redacted = redactUrl(url)
+      const redacted = redactIn(url)
       if (redacted === url) return value
       found.push('url')
       return JSON.stringify(redacted)
@@ -135,8 +139,8 @@ export function makeRedactor(names: readonly string[]): Redactor {
     return sum
   }
 
-  function redactedUrl(url: string): string {
-    const redacted = byWords ? redactUrl(url) : url
+  function redactedUrl(url: string, redactIn = redactUrl): string {
+    const redacted = byWords ? redactIn(url) : url
     if (redacted !== url) tally('url')
     return redacted
   }
@@ -163,7 +167,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
         tally(name.trim())
         put(node, name, REDACTED)
       } else if (typeof value === 'string' && URLS.has(lower)) {
-        put(node, name, redactedUrl(value))
+        put(node, name, redactedUrl(value, URLS.get(lower)))
       } else {
         put(node, name, walk(value, HOLDERS.has(lower)))
       }
@@ -199,7 +203,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
     names: [...all],
     header: (text) => redact(text, true),
     extra: (text) => redact(text, false),
-    url: redactedUrl,
+    url: (text) => redactedUrl(text),
     counts: () => Object.fromEntries(counts),
     add(more) {
       for (const [name, count] of Object.entries(more)) counts.set(name, (counts.get(name) ?? 0) + count)

@@ -7,6 +7,7 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readSync,
@@ -121,8 +122,10 @@ function create(path: string, options: WriterOptions): void {
  */
 export function putAsideStale(path: string): void {
   for (const file of sqliteFiles(path)) {
-    if (!existsSync(file)) continue
-    if (file.endsWith('-shm')) rmSync(file)
+    // Also what is no file: a folder or a link that somebody has put there.
+    const found = lstatSync(file, { throwIfNoEntry: false })
+    if (found === undefined) continue
+    if (file.endsWith('-shm') && !found.isDirectory()) rmSync(file)
     else renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
   }
 }

@@ -38,7 +38,7 @@ const HINT =
 
 /**
  * Refuses a mirror of schema `version` in which one of the program's own objects is missing or another one, and triggers
- * on them, which it never makes. Call in a read transaction. Throws `mirror-damaged`, naming the object.
+ * and unique indexes on them that it never made: these decide what can be written. Call in a read transaction. Throws `mirror-damaged`, naming the object.
  */
 export function checkObjects(db: Db, path: string, version: number): void {
   const own = objectsAt(version)
@@ -48,6 +48,9 @@ export function checkObjects(db: Db, path: string, version: number): void {
     const { type, name, owner } = object
     if (type === 'trigger' && names.has(folded(owner))) {
       throw refused(path, `the trigger "${plainText(name)}" on ${plainText(owner)} is none of task-mirror's`)
+    }
+    if (isUnique(object) && names.has(folded(owner)) && !names.has(folded(name))) {
+      throw refused(path, `the unique index "${plainText(name)}" on ${plainText(owner)} is none of task-mirror's`)
     }
     if (names.has(folded(name))) found.set(folded(name), object)
   }
@@ -97,6 +100,10 @@ function objectsOf(db: Db): SchemaObject[] {
       `SELECT type, name, tbl_name AS owner, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
     )
     .all() as SchemaObject[]
+}
+
+function isUnique({ type, sql }: SchemaObject): boolean {
+  return type === 'index' && /^CREATE UNIQUE/i.test(meaning(sql))
 }
 
 /** SQLite compares names without regard to the case of ASCII letters. */

@@ -1,6 +1,6 @@
 // A configuration that nobody named, in a folder where others may write.
 import { once } from 'node:events'
-import { chmodSync, chownSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
@@ -71,6 +71,10 @@ test.skipIf(process.geteuid?.() !== 0)(
     lchownSync(file, 12345, 12345)
     expect(await show()).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to neither you nor root') })
     expect(readFileSync(file, 'utf8')).toContain('77')
+    // Also where one's own link leads to it.
+    renameSync(file, scratch.path('theirs.json'))
+    symlinkSync('theirs.json', file)
+    expect(await show()).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to neither you nor root') })
   },
 )
 

@@ -215,6 +215,10 @@ test.each([
   ['/x?%=1&%zz=2&=3', '/x?%=1&%zz=2&=3'],
   ['https://a.example/token=1', 'https://a.example/token=1'],
   ['', ''],
+  ['blob:https://u:p@a.example/1', 'blob:https://[redacted]@a.example/1'],
+  ['jdbc:mysql://u:p@a.example:3306/x?password=y', 'jdbc:mysql://[redacted]@a.example:3306/x?password=[redacted]'],
+  ['a:b:c:d:https://u@x.example/', 'a:b:c:d:https://u@x.example/'],
+  ['mailto:u@x.example', 'mailto:u@x.example'],
 ])('the URL %j becomes %j', (url, expected) => {
   expect(redactUrl(url)).toBe(expected)
 })
@@ -295,4 +299,25 @@ test.each(WORST)('a megabyte of %j is redacted in less than a second of processo
   redactUrl(`https://${text}@a?token=${text}#${text}`)
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1000).toBeLessThan(1000)
+})
+
+test('URLs in the text of Link and Refresh lose their credentials, the text stays', () => {
+  const header = { link: '<https://u:p@a.example/?page=2>; rel="next", <https://a.example/?sig=s&n=1>; rel="last"' }
+  const refresh = { Refresh: '5; url=https://a.example/?token=t', 'x-url-of': 'https://u@b.example/' }
+  const redactor = makeRedactor(redactionOf(['cookie']))
+  expect(JSON.parse(redactor.header(JSON.stringify(header)))).toEqual({
+    link: '<https://[redacted]@a.example/?page=2>; rel="next", <https://a.example/?sig=[redacted]&n=1>; rel="last"',
+  })
+  expect(JSON.parse(redactor.header(JSON.stringify({ headers: refresh })))).toEqual({
+    headers: { Refresh: '5; url=https://a.example/?token=[redacted]', 'x-url-of': 'https://u@b.example/' },
+  })
+  const began = process.cpuUsage()
+  for (const part of ['<', 'url=', '<https://a?token=', ' ', 'a:', '@', '?token=']) {
+    redactor.header(JSON.stringify({ link: part.repeat(1_000_000 / part.length) }))
+  }
+  expect(process.cpuUsage(began).user / 1e6).toBeLessThan(7)
+})
+
+test.each(['Authentication', 'X-Authentication', 'X-OTP'])('%s is the name of a credential', (name) => {
+  expect(makeRedactor(redactionOf(['cookie'])).header(`{"${name}":"x"}`)).toBe(`{"${name}":"[redacted]"}`)
 })

@@ -123,3 +123,16 @@ test('a WAL that another mirror left is never played into a new one', () => {
   expect(reader.prepare('SELECT count(*) FROM service_facts').pluck().get()).toBe(0)
   reader.close()
 })
+
+test('a folder or a link in the place of what a new mirror needs beside it is put aside', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  for (const suffix of ['-wal', '-shm', '-journal']) {
+    for (const put of [mkdirSync, (place: string) => symlinkSync(scratch.path('nowhere'), place)]) {
+      put(path + suffix)
+      openWriter(path, OPTIONS).close()
+      expect(existsSync(scratch.path('nowhere'))).toBe(false)
+      rmSync(path)
+    }
+  }
+})

@@ -78,6 +78,11 @@ const PLANTED: [string, string, RegExp][] = [
     'DROP INDEX tasks_change_seq; CREATE INDEX tasks_change_seq ON tasks (change_seq) WHERE seq > 5',
     /index tasks_change_seq is not/,
   ],
+  [
+    'a unique index that lets no second run begin',
+    'CREATE /* so */ UNIQUE INDEX u1 ON Runs (command)',
+    /unique index "u1" on runs/i,
+  ],
   ['a column more', 'ALTER TABLE tasks ADD COLUMN mine TEXT', /table tasks is not/],
   ['a version of no migration', 'PRAGMA user_version = 0', /no schema that is known/],
 ]
