@@ -1,9 +1,10 @@
 // `schedule` put together: jobs for sync and export, the thread that reads the mirror, the server. A failed run is told
 // and counted, and never ends it.
+import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ageOf, type Clock, steadyClock } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
-import { exitCodeOf, isMirrorError } from '../errors.ts'
+import { EXIT, exitCodeOf, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { describeExport, describeRun } from '../notify/fields.ts'
@@ -84,7 +85,12 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   if (timetables.export !== null) {
     // A first snapshot is made when it is due, not of a mirror that has just begun.
     const firstAt = firstMoment(timetables.export, pastOr(known.publication()?.publishedAt, now()), now())
-    const run = afterwards((notice) => exportOnce(options, notice))
+    const run = afterwards(async (notice) => {
+      // Both begin together; that the mirror is still to be made is no failure.
+      if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
+      log.warn({ job: 'export' }, 'There is nothing to publish yet: the first sync has not made the mirror')
+      return EXIT.partial
+    })
     jobs.push({ name: 'export', timetable: timetables.export, firstAt, run })
   }
   const { jitterMs, listen } = config.schedule

@@ -26,7 +26,7 @@ const KINDS: Record<string, (socket: Socket) => NodeJS.Timeout | undefined> = {
   },
   'asks a hundred times at once': (socket) => {
     socket.resume()
-    socket.write(GET.repeat(100))
+    socket.write(GET.replace('/', '/healthz').repeat(100))
     return undefined
   },
   'half a head, then a hundred': (socket) => {
