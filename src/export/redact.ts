@@ -82,7 +82,8 @@ export function makeRedactor(names: readonly string[]): Redactor {
 
   function isWanted(name: string): boolean {
     const trimmed = name.trim()
-    return all.has(trimmed.toLowerCase()) || (byWords && isCredentialName(trimmed))
+    // `*` stands for names of many kinds, and not for a header called so.
+    return (trimmed !== CREDENTIALS && all.has(trimmed.toLowerCase())) || (byWords && isCredentialName(trimmed))
   }
 
   const verdicts = new Map<string, Verdict>()

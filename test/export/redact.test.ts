@@ -318,6 +318,12 @@ test('URLs in the text of Link and Refresh lose their credentials, the text stay
   expect(process.cpuUsage(began).user / 1e6).toBeLessThan(7)
 })
 
+test('a header called * is no credential', () => {
+  const redactor = makeRedactor(redactionOf(['cookie']))
+  expect(redactor.header('{"*":"","cookie":"c"}')).toBe('{"*":"","cookie":"[redacted]"}')
+  expect(redactor.header('{"*":"\\u0041","headers":["*: x"]}')).toBe('{"*":"\\u0041","headers":["*: x"]}')
+})
+
 test.each(['Authentication', 'X-Authentication', 'X-OTP'])('%s is the name of a credential', (name) => {
   expect(makeRedactor(redactionOf(['cookie'])).header(`{"${name}":"x"}`)).toBe(`{"${name}":"[redacted]"}`)
 })
