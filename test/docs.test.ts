@@ -128,3 +128,23 @@ test('no environment variable is both the twin of a flag and a key of the config
   const keys = new Set(KEYS.map(environmentName))
   expect(allFlags.map(twinName).filter((name) => keys.has(name))).toEqual([])
 })
+
+test('every section of design.md that code and tests cite is there', () => {
+  const sections = new Set(
+    [...readFileSync(join(ROOT, 'docs/design.md'), 'utf8').matchAll(/^#{2,3} (\d(?:\.\d)?)\.? /gm)].map(
+      ([, number]) => number,
+    ),
+  )
+  const cited = ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => {
+        const text = readFileSync(join(ROOT, folder, name), 'utf8').replaceAll(/\n\s*(?:\/\/|\*)\s*/g, ' ')
+        return [...text.matchAll(/design\.md,? (?:section )?(\d(?:\.\d)?)(?: and (\d\.\d))?/g)].flatMap(
+          ([, one, two]) => [[name, one], ...(two === undefined ? [] : [[name, two]])],
+        )
+      }),
+  )
+  expect(cited.length).toBeGreaterThan(10)
+  expect(cited.filter(([, number]) => !sections.has(number!))).toEqual([])
+})
