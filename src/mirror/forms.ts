@@ -158,7 +158,7 @@ export interface JudgedSample {
 export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample {
   const votes = new Map<string, Votes>()
   const compared = sample.filter(isOfOneMoment)
-  for (const each of compared) castVotes(each, votes)
+  for (const each of compared) castVotes(each, votes, before)
   const [summary, uneven] = [[...before.summary], [...before.uneven]]
   for (const vote of votes.values()) {
     // Some tasks may truly have changed between two reads, or stand behind in one of the two ways: only what most tasks
@@ -183,7 +183,8 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     }
     const enough = Math.max(isOfInterface(vote.path) ? 2 : 1, most)
     if (vote.onlyListed >= enough) addUneven(uneven, vote.path, 'only-listed')
-    if (vote.differs >= enough) addUneven(uneven, vote.path, 'differs')
+    // Details that lag behind differ so as well, and what the interface names must never be passed over for that.
+    if (vote.differs >= enough && !isOfInterface(vote.path)) addUneven(uneven, vote.path, 'differs')
   }
   const told = compared.filter(isTold)
   const final = told.filter(({ isFinal }) => isFinal).length
@@ -224,11 +225,15 @@ function isTold({ listed, details }: SampledForms): boolean {
   return listed.length > 1 || compareForms(listed[0] as Task, details[0] as Task).length === 0
 }
 
-function castVotes({ isFinal, listed, details }: SampledForms, votes: Map<string, Votes>): void {
+function castVotes({ isFinal, listed, details }: SampledForms, votes: Map<string, Votes>, before: Forms): void {
   const last = listed.at(-1) as Task
   const differences = compareForms(last, details.at(-1) as Task)
   // Beside what is cut, `"truncated":true` is a word about the list and no part of the task.
   const hasLess = differences.some(({ kind }) => isLess(kind))
+  // Of a detail that shows another state of the task nothing is learned about fields that only the list has.
+  const isOfOneState = !differences.some(
+    (each) => each.kind === 'changed' && !each.isShorter && !isMeaningless(each, before),
+  )
   // A detail between two equal forms of the list is enough.
   const isReread = listed.length > 1
   const moving = [
@@ -252,8 +257,9 @@ function castVotes({ isFinal, listed, details }: SampledForms, votes: Map<string
     if (kind === 'absent') vote.absent += 1
     else if (kind === 'cut' || isShorter) vote.cuts.push(size)
     else if (STATE.has(path[0] as string)) continue
-    else if (kind === 'extra' && !(hasLess && typeof valueAt(last, path) === 'boolean')) vote.onlyListed += 1
-    else vote.differs += 1
+    else if (kind === 'extra' && !(hasLess && typeof valueAt(last, path) === 'boolean')) {
+      if (isOfOneState) vote.onlyListed += 1
+    } else vote.differs += 1
   }
 }
 

@@ -65,9 +65,11 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     }
     cameToFront = came !== null && (cameToFront || isTouchOrder(came))
     // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
-    // by what came or moved to the front, which the closing lap has met (sync/front.ts).
-    const agrees =
-      previous !== null && (digest === previous.digest || (came !== null && sequence.agreesWith(previous.sequence)))
+    // by what came or moved to the front, which the closing lap has met (sync/front.ts). Both want the lap to be one answer:
+    // between two, a new task that was passed over can move from what is still unread to what was read.
+    const isSame = (earlier: NonNullable<typeof previous>) =>
+      digest === earlier.digest || (came !== null && sequence.agreesWith(earlier.sequence))
+    const agrees = previous !== null && done.result.front !== null && isSame(previous)
     if (agrees) {
       await closeFull(run, done, 'complete', null, cameToFront ? 'updated_desc' : 'none')
       return { verdict: 'complete', reason: null, drift, met: done.met }

@@ -145,6 +145,11 @@ describe('what a sample teaches', () => {
     ],
     ['a field of the list alone', [OPEN, sampled(twice({ tag: 1 }), twice({}))], ['only-listed tag']],
     [
+      'not where the detail shows another state',
+      [OPEN, ...[1, 2, 3].map((n) => sampled(twice({ tag: 1, timeframe: n }), twice({ timeframe: n + 9 })))],
+      [],
+    ],
+    [
       'a word about the cut is none of the task',
       [OPEN, sampled(twice({ x: 'a', truncated: true }), twice({ x: 'abc' }))],
       ['cut x 0', 'differs truncated'],
