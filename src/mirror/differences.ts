@@ -58,6 +58,19 @@ export function pathText(path: FieldPath): string {
   return path.join('.').replaceAll('.[]', '[]')
 }
 
+/** Whether the path is `above`, or leads through it. */
+export function isBelow(path: FieldPath, above: FieldPath): boolean {
+  return above.every((name, index) => path[index] === name)
+}
+
+/** What the task has there; undefined where it has nothing, or below a list. */
+export function valueAt(task: Task, path: FieldPath): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(
+    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    task,
+  )
+}
+
 function compareMember(part: JsonObject, whole: JsonObject, name: string, above: FieldPath): FormDifference[] {
   const path = [...above, name]
   const left = Object.hasOwn(part, name) ? part[name]! : undefined

@@ -176,3 +176,15 @@ export function canonicalText(value: JsonValue): string {
   const names = Object.keys(value).sort()
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name]!)}`).join()}}`
 }
+
+/** Whether the interface names the member, or one that it is in. */
+export function isOfInterface(path: readonly string[]): boolean {
+  let fields: Fields = TASK_FIELDS
+  for (const name of path) {
+    const field = fields.get(name)
+    if (field === undefined) return false
+    if (!isFields(field)) return true
+    fields = field
+  }
+  return true
+}

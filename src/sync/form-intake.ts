@@ -2,12 +2,13 @@
 // tasks, and the rows that owe a detail by it. Knows the mirror, not the network.
 import { compareForms, differingFields, missingFields } from '../mirror/differences.ts'
 import { type Facts, readFacts, writeFacts } from '../mirror/facts.ts'
-import { canHaveMore, type Forms, judgeSample } from '../mirror/forms.ts'
+import { judgeSample } from '../mirror/form-votes.ts'
+import { canHaveMore, type Forms } from '../mirror/forms.ts'
 import { rowOf } from '../mirror/row-bytes.ts'
 import type { Detail } from '../service/wire.ts'
 import type { Task } from '../task.ts'
-import type { SampleRequest } from './form-sample.ts'
-import { isFinal, storedTask } from './intake.ts'
+import { bodyBytes, type SampleRequest } from './form-sample.ts'
+import { storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
 /** An item to be asked for by id. */
@@ -43,7 +44,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const items = writing.sample.take()
       compared.clear()
       for (const { id, isFinal, bytes } of items)
-        compared.set(id, { isFinal, listed: [storedTask(rowOf(bytes))], details: [] })
+        compared.set(id, { isFinal, bodies: bodyBytes(bytes), listed: [storedTask(rowOf(bytes))], details: [] })
       return items.map(({ id, place }) => ({ id, place }))
     },
 
@@ -59,13 +60,18 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     /** Stores what the sample has shown; from then on it counts for every item taken in. Returns the facts it changed. */
     endSample(now: number): Facts {
       const judged = judgeSample([...compared.values()], writing.rules.forms)
+      const answered = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
       const known = readFacts(db)
-      const before = known.forms_compared ?? { final: 0, open: 0 }
+      const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 } }
+      const longest = {
+        result: Math.max(before.longest.result, ...answered.map(({ bodies }) => bodies.result)),
+        data: Math.max(before.longest.data, ...answered.map(({ bodies }) => bodies.data)),
+      }
       const { summary, uneven } = judged.forms
       const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
       const facts: Facts = {
-        forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open },
+        forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open, longest },
       }
       // Nothing was answered for good: the next full walk compares again.
       if (judged.final + judged.open === 0) facts.forms_compared = known.forms_compared
@@ -99,8 +105,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
         const { seqs, next } = tables.tasks.withoutDetail(from, SWEEP)
         for (const seq of seqs) {
           const task = storedTask(tables.tasks.read(seq))
-          const { finalStatuses, forms } = writing.rules
-          if (canHaveMore(task, isFinal(task, finalStatuses), forms)) tables.owed.owe(task.id, 'detail', now)
+          if (canHaveMore(task, writing.rules.forms)) tables.owed.owe(task.id, 'detail', now)
         }
         writeFacts(db, { summary_sweep: next ?? undefined } as Facts, now)
         return next

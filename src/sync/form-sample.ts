@@ -15,12 +15,20 @@ export interface SampledItem {
   bytes: Buffer
 }
 
+/** Bytes of the longest listed `result.body` and `data.body`. */
+export interface LongestBodies {
+  result: number
+  data: number
+}
+
 export interface SampleRequest {
   /** Items of a full walk; 0: none. */
   full: number
   /** New or changed items of any walk, final and open ones. */
   newFinal: number
   newOpen: number
+  /** New ones of any walk with a longer body than these, too: what was compared says nothing of longer ones. */
+  longest: LongestBodies
   /** Known and unchanged ones count as new: nothing was ever compared. */
   known: boolean
   /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
@@ -29,7 +37,15 @@ export interface SampleRequest {
   seed: number
 }
 
-const NOTHING: SampleRequest = { full: 0, newFinal: 0, newOpen: 0, known: false, doubted: 0, seed: 1 }
+const NOTHING: SampleRequest = {
+  full: 0,
+  newFinal: 0,
+  newOpen: 0,
+  longest: { result: Number.POSITIVE_INFINITY, data: Number.POSITIVE_INFINITY },
+  known: false,
+  doubted: 0,
+  seed: 1,
+}
 /** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
 const MOST_BY_CHANCE = 16
 const MOST_SHAPES = 12
@@ -39,9 +55,10 @@ const RARE = 0.1
 /** Members of `extra` are told apart up to this length of its text. */
 const LONGEST_EXTRA = 2_000
 const WINDOWS_PER_ITEM = 10
-const RESULT_BODY = TASK_COLUMNS.indexOf('result_body')
-const DATA_BODY = TASK_COLUMNS.indexOf('data_body')
+const BODIES = { result: TASK_COLUMNS.indexOf('result_body'), data: TASK_COLUMNS.indexOf('data_body') }
 const EXTRA = TASK_COLUMNS.indexOf('extra')
+
+type Longest = { result?: SampledItem; data?: SampledItem }
 
 /** What one full walk has shown so far. */
 interface Passed {
@@ -50,7 +67,7 @@ interface Passed {
   first: SampledItem | null
   last: SampledItem | null
   open: SampledItem | null
-  longest: Map<number, { length: number; item: SampledItem }>
+  longest: Longest
   shapes: Map<string, { count: number; item: SampledItem }>
   byChance: SampledItem[]
 }
@@ -61,7 +78,7 @@ const nothingPassed = (): Passed => ({
   first: null,
   last: null,
   open: null,
-  longest: new Map(),
+  longest: {},
   shapes: new Map(),
   byChance: [],
 })
@@ -69,10 +86,11 @@ const nothingPassed = (): Passed => ({
 export class FormSample {
   #request = NOTHING
   #walkId: number | null = null
+  /** What kind of walk the window is of; null: of none. */
   #kind: WalkKind | null = null
-  #isOfWalk = false
   #passed = nothingPassed()
   #news: SampledItem[] = []
+  #longest: Longest = {}
   #doubted: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
   #lastInWindow: SampledItem | null = null
@@ -85,28 +103,28 @@ export class FormSample {
 
   /** A window of a walk begins; null: of none. */
   enter(walkId: number | null, kindOf: (walkId: number) => WalkKind | null): void {
-    this.#isOfWalk = walkId !== null
-    if (walkId === null) return
-    if (walkId !== this.#walkId) {
-      this.#kind = kindOf(walkId)
-      // Where several full walks are made, the last one counts.
-      if (this.#isFull()) this.#passed = nothingPassed()
-      this.#walkId = walkId
-    }
+    this.#kind = walkId === null ? null : kindOf(walkId)
+    if (!this.#isFull()) return
+    // Where several full walks are made, the last one counts.
+    if (walkId !== this.#walkId) this.#passed = nothingPassed()
+    this.#walkId = walkId
     this.#passed.windows += 1
   }
 
   /** `isNews`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
   offer(listed: ListedTask, place: number, { isNews, showsLess }: { isNews: boolean; showsLess: boolean }): void {
-    const { newFinal, newOpen, known, doubted } = this.#request
+    const { known, doubted } = this.#request
     if (listed.bytes.length > LONGEST_ITEM) return
-    if (!this.#isOfWalk) return
     if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
     if (this.#isFull()) this.#pass(listed, place)
-    else if ((known || (isNews && this.#kind !== 'range')) && newFinal + newOpen > 0) {
-      const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
-      if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
-    }
+    else if (known || (isNews && this.#kind !== 'range')) this.#takeNews(listed, place)
+  }
+
+  #takeNews(listed: ListedTask, place: number): void {
+    const { newFinal, newOpen, longest } = this.#request
+    const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
+    if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
+    keepLongest(this.#longest, listed, place, longest)
   }
 
   /** The window's bytes are about to be given up. */
@@ -127,13 +145,25 @@ export class FormSample {
       this.#request.full === 0
         ? 0
         : Math.min(MOST_BY_CHANCE, this.#request.full + Math.floor(windows / WINDOWS_PER_ITEM))
-    const [body, data] = [longest.get(RESULT_BODY)?.item, longest.get(DATA_BODY)?.item]
-    const wanted = [body, rare[0], open, last, first, byChance[0], data, ...rare.slice(1, 4), ...byChance.slice(1)]
+    const wanted = [
+      longest.result,
+      rare[0],
+      open,
+      last,
+      first,
+      byChance[0],
+      longest.data,
+      ...rare.slice(1, 4),
+      ...byChance.slice(1),
+    ]
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
-    for (const item of [...this.#news, ...this.#doubted]) chosen.set(item.id, chosen.get(item.id) ?? item)
+    const { result, data } = this.#longest
+    for (const item of [...this.#news, result, data, ...this.#doubted])
+      if (item !== undefined) chosen.set(item.id, chosen.get(item.id) ?? item)
     this.#passed = nothingPassed()
     this.#news = []
+    this.#longest = {}
     this.#doubted = []
     this.#request = NOTHING
     this.#kind = null
@@ -152,11 +182,7 @@ export class FormSample {
       passed.first ??= itemOf(listed, place)
       this.#lastInWindow = { id: listed.id, place, isFinal: true, bytes: listed.bytes }
     } else passed.open ??= itemOf(listed, place)
-    for (const column of [RESULT_BODY, DATA_BODY]) {
-      const length = stringBytes(listed.bytes, column)
-      if (length > (passed.longest.get(column)?.length ?? 0))
-        passed.longest.set(column, { length, item: itemOf(listed, place) })
-    }
+    keepLongest(passed.longest, listed, place)
     const shape = shapeOf(listed)
     const known = passed.shapes.get(shape)
     if (known !== undefined) known.count += 1
@@ -175,6 +201,25 @@ export class FormSample {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+}
+
+/** Keeps it where it has the longest body so far, and a longer one than `beyond`. */
+function keepLongest(
+  kept: Longest,
+  listed: ListedTask,
+  place: number,
+  beyond: LongestBodies = { result: 0, data: 0 },
+): void {
+  const lengths = bodyBytes(listed.bytes)
+  for (const body of ['result', 'data'] as const) {
+    const known = kept[body]
+    const least = known === undefined ? beyond[body] : bodyBytes(known.bytes)[body]
+    if (lengths[body] > least) kept[body] = itemOf(listed, place)
+  }
+}
+
+export function bodyBytes(row: Buffer): LongestBodies {
+  return { result: stringBytes(row, BODIES.result), data: stringBytes(row, BODIES.data) }
 }
 
 function itemOf(listed: ListedTask, place: number): SampledItem {

@@ -160,7 +160,7 @@ function isNothingNew(differences: FormDifference[], forms: Forms): boolean {
 
 function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
   if (listed.lacks) return true
-  return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), listed.final, rules.forms)
+  return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), rules.forms)
 }
 
 /** Owes a detail that has to agree with what the list shows, which the row does not hold. */
@@ -273,7 +273,7 @@ function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number): 
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')
-  if (!lacksParts(task, final) && !canHaveMore(task, final, rules.forms)) tables.owed.settleResult(task.id)
+  if (!lacksParts(task, final) && !canHaveMore(task, rules.forms)) tables.owed.settleResult(task.id)
   else if (rules.oweDetails) tables.owed.oweDetail(task.id, now, null)
 }
 

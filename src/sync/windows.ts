@@ -7,7 +7,7 @@ import type { KnownTask } from '../mirror/tasks.ts'
 import type { WalkProgress } from '../mirror/walks.ts'
 import type { UnfitItem } from '../service/wire.ts'
 import type { Moment } from '../task.ts'
-import { fewOf } from './form-sample.ts'
+import { bodyBytes, fewOf } from './form-sample.ts'
 import { identityOf, isOther } from './identity.ts'
 import { anotherTask, countOutcome, isAnother, type ListedTask, storedTask, takeListed } from './intake.ts'
 import {
@@ -234,7 +234,12 @@ export function windowIntake(writing: Writing) {
       const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
       writing.compared.clear()
       for (const { id, final, bytes } of fewOf(listed)) {
-        writing.compared.set(id, { isFinal: final, listed: [storedTask(rowOf(bytes))], details: [] })
+        writing.compared.set(id, {
+          isFinal: final,
+          bodies: bodyBytes(bytes),
+          listed: [storedTask(rowOf(bytes))],
+          details: [],
+        })
       }
       return [...writing.compared.keys()]
     },

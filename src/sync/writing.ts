@@ -1,10 +1,10 @@
 // What the parts of the writing side share: tables, rules and the memory of one run.
-import type { SampledForms } from '../mirror/forms.ts'
+import type { SampledForms } from '../mirror/form-votes.ts'
 import type { Bits, Marks } from '../mirror/marks.ts'
 import type { Db } from '../mirror/open.ts'
 import type { RunTable } from '../mirror/runs.ts'
 import type { WalkTable } from '../mirror/walks.ts'
-import type { FormSample } from './form-sample.ts'
+import type { FormSample, LongestBodies } from './form-sample.ts'
 import type { IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
@@ -28,8 +28,8 @@ export interface Writing {
   rules: IntakeRules
   /** Listed items that are to be compared with their details. */
   sample: FormSample
-  /** Tasks that are being compared, by id: as they were listed, and what their details showed. */
-  compared: Map<string, SampledForms>
+  /** Tasks that are being compared, by id: as they were listed (first with bodies so long), and what their details showed. */
+  compared: Map<string, SampledForms & { bodies: LongestBodies }>
   walks: WalkTable
   runs: RunTable
   /** Seqs met in this run, whatever the walk. */

@@ -3,7 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { compareForms, pathText } from '../../src/mirror/differences.ts'
-import { canHaveMore, type Forms, judgeSample, NO_FORMS, standingOf, withOnlyListed } from '../../src/mirror/forms.ts'
+import { judgeSample } from '../../src/mirror/form-votes.ts'
+import {
+  canHaveMore,
+  type Forms,
+  NO_FORMS,
+  type SummaryField,
+  standingOf,
+  withOnlyListed,
+} from '../../src/mirror/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
 
 const task = (members: Record<string, unknown>) => parseExact(JSON.stringify({ id: 'a', ...members })) as Task
@@ -73,7 +81,9 @@ const twice = (form: object): object[] => [form, form]
 const learned = (sample: Parameters<typeof judgeSample>[0], before: Forms = NO_FORMS) => {
   const { forms } = judgeSample(sample, before)
   return [
-    ...forms.summary.map(({ path, how, open, from }) => `${how} ${pathText(path)}${open ? ', open too' : ''} ${from}`),
+    ...forms.summary.map(
+      (field) => `${field.how} ${pathText(field.path)}${field.how === 'cut' ? ` from ${field.from}` : ''}`,
+    ),
     ...forms.uneven.map(({ path, how }) => `${how} ${pathText(path)}`),
   ]
 }
@@ -82,46 +92,22 @@ const OPEN = sampled([{}], [{}], false)
 describe('what a sample teaches', () => {
   test.each<[string, Parameters<typeof judgeSample>[0], string[]]>([
     ['equal forms: nothing', [sampled([{ x: 1 }], [{ x: 1 }])], []],
-    ['more in a detail, seen twice', [OPEN, sampled(twice({}), twice({ x: 1 }))], ['absent x 0']],
+    ['more in a detail, seen twice', [OPEN, sampled(twice({}), twice({ x: 1 }))], ['absent x']],
     ['not where it was seen once', [OPEN, sampled([{}], [{ x: 1 }])], []],
-    ['unless it is so of two tasks', [OPEN, sampled([{}], [{ x: 1 }]), sampled([{}], [{ x: 2 }])], ['absent x 0']],
+    ['unless it is so of two tasks', [OPEN, sampled([{}], [{ x: 1 }]), sampled([{}], [{ x: 2 }])], ['absent x']],
     ['nor where it came between two reads', [OPEN, sampled([{}, { x: 1 }], [{ x: 1 }, { x: 1 }])], []],
     ['nor where the status differs', [OPEN, sampled(twice({}), twice({ x: 1, systemStatus: 'FAILED' }))], []],
     ['nor where it ended later', [OPEN, sampled(twice({}), twice({ x: 1, completedAt: 9 }))], []],
-    ['of open tasks, too', [sampled(twice({}), twice({ x: 1 }), false)], ['absent x, open too 0']],
-    ['of open tasks where none was seen', [sampled(twice({}), twice({ x: 1 }))], ['absent x, open too 0']],
-    ['but no result of them', [sampled(twice({}), twice({ result: 1 }))], ['absent result 0']],
-    ['a cut, from any length', [OPEN, sampled(twice({ x: 'ab' }), twice({ x: 'abcd' }))], ['cut x 0']],
+    ['of open tasks, too', [sampled(twice({}), twice({ x: 1 }), false)], ['absent x']],
+    ['a cut, from half of its length on', [OPEN, sampled(twice({ x: 'ab' }), twice({ x: 'abcd' }))], ['cut x from 1']],
     [
-      'a cut from a length on, where shorter ones are whole',
+      'of several cuts the shortest counts',
       [
         OPEN,
         sampled(twice({ x: 'a'.repeat(100) }), twice({ x: 'a'.repeat(500) })),
-        sampled([{ x: 'ab' }], [{ x: 'ab' }]),
-        sampled([{ x: 'abc' }], [{ x: 'abc' }]),
+        sampled(twice({ x: 'a'.repeat(60) }), twice({ x: 'a'.repeat(500) })),
       ],
-      ['cut x 50'],
-    ],
-    [
-      'a cut counts for open tasks, too, where the open one was too short to be cut',
-      [sampled([{ x: 'ab' }], [{ x: 'ab' }], false), sampled(twice({ x: 'abc' }), twice({ x: 'abcd' }))],
-      ['cut x, open too 0'],
-    ],
-    [
-      'and not where it was long enough, and whole',
-      [sampled([{ x: 'abcd' }], [{ x: 'abcd' }], false), sampled(twice({ x: 'abc' }), twice({ x: 'abcd' }))],
-      ['cut x 0'],
-    ],
-    [
-      'cuts of many lengths are no limit',
-      [
-        OPEN,
-        sampled(twice({ x: 'a'.repeat(100) }), twice({ x: 'a'.repeat(500) })),
-        sampled(twice({ x: 'a'.repeat(10) }), twice({ x: 'a'.repeat(50) })),
-        sampled([{ x: 'ab' }], [{ x: 'ab' }]),
-        sampled([{ x: 'abc' }], [{ x: 'abc' }]),
-      ],
-      ['cut x 0'],
+      ['cut x from 30'],
     ],
     [
       'a moment of reading is no rule for one task, and one for two',
@@ -152,12 +138,12 @@ describe('what a sample teaches', () => {
     [
       'a word about the cut is none of the task',
       [OPEN, sampled(twice({ x: 'a', truncated: true }), twice({ x: 'abc' }))],
-      ['cut x 0', 'differs truncated'],
+      ['cut x from 0'],
     ],
     [
       'a shorter text counts as cut',
       [OPEN, sampled(twice({ accuracy: 'HOUR' }), twice({ accuracy: 'MINUTE' }))],
-      ['cut accuracy 0'],
+      ['cut accuracy from 2'],
     ],
     ['a null says nothing', [OPEN, sampled(twice({ x: null }), twice({}))], []],
   ])('%s', (_, sample, expected) => {
@@ -169,35 +155,32 @@ describe('what a sample teaches', () => {
     const before = judgeSample([sampled(twice({ h: {} }), twice({ h: many(0) }))], NO_FORMS).forms
     const after = judgeSample([sampled(twice({ h: {} }), twice({ h: many(20) }))], before).forms
     expect(before.summary).toHaveLength(9)
-    expect(after.summary).toEqual([{ path: ['h'], how: 'cut', open: true, from: 0 }])
-    expect(canHaveMore(task({ h: { k1: 1 } }), true, after)).toBe(true)
+    expect(after.summary).toEqual([{ path: ['h'], how: 'cut', from: 0 }])
+    expect(canHaveMore(task({ h: { k1: 1 } }), after)).toBe(true)
   })
 })
 
 describe('who can have more in its detail', () => {
-  const forms = (path: string[], how: 'absent' | 'cut', open = false, from = 0): Forms => ({
-    summary: [{ path, how, open, from }],
-    uneven: [],
-  })
-  test.each<[string, object, Forms, boolean, boolean]>([
-    ['lacks the field', { result: {} }, forms(['result', 'body'], 'absent'), true, true],
-    ['has it', { result: { body: 1 } }, forms(['result', 'body'], 'absent'), true, false],
-    ['lacks what it would be in', {}, forms(['result', 'body'], 'absent'), true, false],
-    ['is open', { result: {} }, forms(['result', 'body'], 'absent'), false, false],
-    ['is open, and open ones lack it too', {}, forms(['note'], 'absent', true), false, true],
-    ['is long enough to be cut', { s: 'x'.repeat(60) }, forms(['s'], 'cut', false, 50), true, true],
-    ['is too short for that', { s: 'x' }, forms(['s'], 'cut', false, 50), true, false],
-    ['has text in place of an object', { result: '{"bo' }, forms(['result', 'body'], 'absent'), true, true],
-    ['lacks it in an element', { s: [{ y: 1 }, {}] }, forms(['s', '[]', 'y'], 'absent'), true, true],
-  ])('one that %s', (_, listed, known, isFinal, expected) => {
-    expect(canHaveMore(task(listed as Record<string, unknown>), isFinal, known)).toBe(expected)
+  const absent = (...path: string[]): SummaryField => ({ path, how: 'absent' })
+  test.each<[string, object, SummaryField, boolean]>([
+    ['lacks the field', { result: {} }, absent('result', 'body'), true],
+    ['has it', { result: { body: 1 } }, absent('result', 'body'), false],
+    ['lacks what it would be in', {}, absent('result', 'body'), false],
+    ['lacks the part as a whole, which owes a detail anyway', {}, absent('result'), false],
+    ['is long enough to be cut', { s: 'x'.repeat(60) }, { path: ['s'], how: 'cut', from: 50 }, true],
+    ['is long enough in another field', { t: 'x'.repeat(60) }, { path: ['s'], how: 'cut', from: 50 }, true],
+    ['is too short for that', { s: 'x' }, { path: ['s'], how: 'cut', from: 50 }, false],
+    ['has text in place of an object', { result: '{"bo' }, absent('result', 'body'), true],
+    ['lacks it in an element', { s: [{ y: 1 }, {}] }, absent('s', '[]', 'y'), true],
+  ])('one that %s', (_, listed, field, expected) => {
+    expect(canHaveMore(task(listed as Record<string, unknown>), { summary: [field], uneven: [] })).toBe(expected)
   })
 })
 
 describe('a detail beside what the list showed', () => {
   const isFinal = (form: Task) => form.systemStatus === 'DONE'
   const uneven: Forms = { summary: [], uneven: [{ path: ['at'], how: 'volatile' }] }
-  const cut: Forms = { summary: [{ path: ['s'], how: 'cut', open: false, from: 0 }], uneven: [] }
+  const cut: Forms = { summary: [{ path: ['s'], how: 'cut', from: 0 }], uneven: [] }
   test.each<[string, object, object, object | null, Forms, string]>([
     ['has more', { ...DONE }, { ...DONE, result: 1 }, null, NO_FORMS, 'agrees'],
     ['spells a number otherwise', { ...DONE, n: 1 }, { ...DONE, n: 1 }, null, NO_FORMS, 'agrees'],
@@ -216,6 +199,7 @@ describe('a detail beside what the list showed', () => {
       cut,
       'agrees',
     ],
+    ['is whole beside a mark', { ...DONE, s: '', cut: true }, { ...DONE, s: 'x' }, null, NO_FORMS, 'agrees'],
     ['lacks a null', { ...DONE, x: null }, { ...DONE }, null, NO_FORMS, 'agrees'],
     ['is open in another way', { systemStatus: 'PENDING' }, { systemStatus: 'RUNNING' }, null, NO_FORMS, 'newer'],
   ])('that %s', (_, listed, detail, before, forms, expected) => {

@@ -17,7 +17,8 @@ function chosen(
   found = { isNews: false, showsLess: false },
 ) {
   const sample = new FormSample()
-  sample.begin({ full: 0, newFinal: 0, newOpen: 0, known: false, doubted: 0, seed: 5, ...request })
+  const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
+  sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, known: false, doubted: 0, seed: 5, ...request })
   for (let skip = 0; skip < tasks.length; skip += 10) {
     sample.enter(1, () => kind)
     for (const [index, task] of tasks.slice(skip, skip + 10).entries())
@@ -62,6 +63,13 @@ test('nothing of a full walk where none is due, and of other walks only what is 
   expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head')).toEqual([])
   expect(chosen(LIST, { newFinal: 2, newOpen: 1, known: true }, 'head')).toEqual(['t0', 't1', 't3'])
   expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'range', NEW)).toEqual([])
+})
+
+test('of what is new the longest, where none so long was compared before', () => {
+  const list = withItem(77, done(77, { result: { body: 'x'.repeat(400) } }))
+  expect(chosen(list, { longest: { result: 300, data: 0 } }, 'head', NEW)).toEqual(['t77'])
+  expect(chosen(list, { longest: { result: 900, data: 0 } }, 'head', NEW)).toEqual([])
+  expect(chosen(list, { longest: { result: 300, data: 0 } }, 'head')).toEqual([])
 })
 
 test('in any walk, what shows less than the mirror holds', () => {

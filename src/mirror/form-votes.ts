@@ -1,0 +1,164 @@
+// What a sample of tasks, asked for by both ways twice where they differ, teaches of all others. Every task has a vote on
+// every field; one that changed between two reads, or stands behind in one way, is outvoted. Pure.
+import type { Task } from '../task.ts'
+import { compareForms, type FieldPath, type FormDifference, isBelow, isLess, valueAt } from './differences.ts'
+import { type Forms, isMeaningless, type SummaryField, type UnevenField } from './forms.ts'
+import { isOfInterface } from './shape.ts'
+
+/** One task as it was listed and as its detail showed it, in the order of reading; the second of each where it was asked again. */
+export interface SampledForms {
+  isFinal: boolean
+  listed: Task[]
+  details: Task[]
+}
+
+export interface JudgedSample {
+  forms: Forms
+  /** Tasks of either kind that are equal both ways, or were read again. */
+  final: number
+  open: number
+}
+
+interface Vote {
+  path: FieldPath
+  how: SummaryField['how'] | UnevenField['how']
+  /** Bytes that the list showed there. */
+  size: number
+  /** Seen once it may be a change of the task; seen so of two tasks it is none. */
+  isSure: boolean
+}
+
+/** Fields kept of either kind; beyond, the first name of a path stands for all below it. */
+const MOST_FIELDS = 16
+/** Names in a kept path, and characters in a name; beyond, the path ends before. */
+const MOST_NAMES = 5
+const LONGEST_NAME = 80
+
+/** What says which state of the task is shown; never without meaning. */
+const STATE: ReadonlySet<string> = new Set(['id', 'userId', 'createdAt', 'completedAt', 'systemStatus'])
+
+/** What a sample adds to what is known. */
+export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample {
+  const compared = sample.filter(isOfOneMoment)
+  const votes = Map.groupBy(
+    compared.flatMap((each) => votesOf(each, before)),
+    ({ path }) => JSON.stringify(path),
+  )
+  const [summary, uneven] = [[...before.summary], [...before.uneven]]
+  for (const cast of votes.values()) {
+    const { path } = cast[0] as Vote
+    const of = (how: Vote['how']): Vote[] => cast.filter((vote) => vote.how === how)
+    // Only what most tasks show is a rule, because a change in an uneven field is no news from then on.
+    const most = Math.floor(compared.filter((each) => has(each, path)).length / 2) + 1
+    const isOurs = isOfInterface(path)
+    // What the interface names is the task's own: where it moves or differs, the task has changed, or a detail lags.
+    if (of('volatile').length >= Math.max(2, most) && !isOurs) addUneven(uneven, { path, how: 'volatile' })
+    if (uneven.some(({ path: above, how }) => how === 'volatile' && isBelow(path, above))) continue
+    const less = [...of('absent'), ...of('cut')]
+    if (less.length > 1 || less.some(({ isSure }) => isSure))
+      for (const vote of less) addSummary(summary, fieldOf(vote))
+    if (of('only-listed').length >= Math.max(isOurs ? 2 : 1, most)) addUneven(uneven, { path, how: 'only-listed' })
+    if (of('differs').length >= most && !isOurs) addUneven(uneven, { path, how: 'differs' })
+  }
+  const told = compared.filter(isTold)
+  const final = told.filter(({ isFinal }) => isFinal).length
+  return { forms: bounded({ summary, uneven }), final, open: told.length - final }
+}
+
+/** A task of which both ways show another state says nothing of the list. */
+function isOfOneMoment({ listed, details }: SampledForms): boolean {
+  const first = listed[0]
+  if (first === undefined || details.length === 0) return false
+  return [...listed, ...details].every((form) =>
+    compareForms(first, form).every(
+      ({ path: [name], kind }) =>
+        !(STATE.has(name as string) && kind === 'changed') && !(name === 'completedAt' && kind === 'extra'),
+    ),
+  )
+}
+
+function isTold({ listed, details }: SampledForms): boolean {
+  return listed.length > 1 || compareForms(listed[0] as Task, details[0] as Task).length === 0
+}
+
+/** Whether the task has the field in either way. Elements of lists are not told apart: they count as had. */
+function has({ listed, details }: SampledForms, path: FieldPath): boolean {
+  return path.includes('[]') || [listed[0], details[0]].some((form) => form && valueAt(form, path) !== undefined)
+}
+
+/** Each field once for each way. */
+function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vote[] {
+  const last = listed.at(-1) as Task
+  const differences = compareForms(last, details.at(-1) as Task)
+  const isCut = differences.some(({ kind }) => isLess(kind))
+  // Of a detail that shows another state of the task nothing is learned about fields that only the list has.
+  const isOneState = !differences.some(
+    (each) => each.kind === 'changed' && !each.isShorter && !isMeaningless(each, before),
+  )
+  // A detail between two equal forms of the list is enough.
+  const isSure = listed.length > 1
+  const moving = [listed, details]
+    .flatMap(([one, other]) => (one === undefined || other === undefined ? [] : compareForms(one, other)))
+    // What was not there before has come to stay.
+    .filter(({ kind }) => kind === 'changed' || kind === 'cut')
+    .map(({ path }) => path)
+  const votes = new Map<string, Vote>()
+  const vote = (path: FieldPath, how: Vote['how'], size = 0): void => {
+    const kept = keptPath(path)
+    const key = JSON.stringify([how, kept])
+    votes.set(key, { path: kept, how, size: Math.min(size, votes.get(key)?.size ?? size), isSure })
+  }
+  // An open task may move at any moment.
+  if (isFinal) for (const path of moving) vote(path, 'volatile')
+  for (const each of differences) {
+    const { path, kind, isShorter, size } = each
+    if (kind === 'extra-null' || moving.some((other) => isBelow(path, other) || isBelow(other, path))) continue
+    if (kind === 'absent') vote(path, 'absent')
+    else if (kind === 'cut' || (isShorter && isSure)) vote(path, 'cut', size)
+    else if (!isSure || STATE.has(path[0] as string) || (isCut && isFlag(last, each))) continue
+    else if (kind !== 'extra') vote(path, 'differs')
+    else if (isOneState) vote(path, 'only-listed')
+  }
+  return [...votes.values()]
+}
+
+/** `"truncated":true` beside what is cut: a word about the list and no part of the task. */
+function isFlag(listed: Task, { path, kind }: FormDifference): boolean {
+  return kind === 'extra' && typeof valueAt(listed, path) === 'boolean'
+}
+
+function keptPath(path: FieldPath): FieldPath {
+  const long = path.findIndex((name) => name.length > LONGEST_NAME)
+  return path.slice(0, Math.max(1, Math.min(MOST_NAMES, long === -1 ? MOST_NAMES : long)))
+}
+
+/** What is cut at one length may be so at half of it elsewhere. */
+function fieldOf({ path, how, size }: Vote): SummaryField {
+  return how === 'cut' ? { path, how, from: Math.floor(size / 2) } : { path, how: 'absent' }
+}
+
+function addSummary(summary: SummaryField[], field: SummaryField): void {
+  const at = summary.findIndex(({ path, how }) => how === field.how && isBelow(field.path, path))
+  const known = summary[at]
+  if (known === undefined) summary.push(field)
+  else if (known.how === 'cut' && field.how === 'cut')
+    summary[at] = { ...known, from: Math.min(known.from, field.from) }
+}
+
+function addUneven(uneven: UnevenField[], field: UnevenField): void {
+  if (!uneven.some((known) => isBelow(field.path, known.path))) uneven.push(field)
+}
+
+/** All of them, or the first names of their paths. */
+function bounded({ summary, uneven }: Forms): Forms {
+  return {
+    // Of a part that is there any piece may be missing then.
+    summary: summary.length <= MOST_FIELDS ? summary : topsOf(summary, (path) => ({ path, how: 'cut', from: 0 })),
+    uneven: uneven.length <= MOST_FIELDS ? uneven : topsOf(uneven, (path, { how }) => ({ path, how })),
+  }
+}
+
+function topsOf<T extends SummaryField | UnevenField>(fields: T[], make: (path: FieldPath, field: T) => T): T[] {
+  const tops = Map.groupBy(fields, ({ path }) => path[0] as string)
+  return [...tops].slice(0, MOST_FIELDS).map(([top, some]) => make([top], some[0] as T))
+}
