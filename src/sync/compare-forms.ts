@@ -35,8 +35,8 @@ export async function beginComparison(run: Run): Promise<void> {
 }
 
 /**
- * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where nothing was ever
- * compared because the service knows none of the tasks it has just listed: then nothing says that the list shows all of them.
+ * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service knows
+ * less than half of the tasks that it has just listed: then nothing says that the list shows all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -56,7 +56,9 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       )
       await askFor(run, listedAgain, latest)
     }
-    const learned = await writer.endSample(now())
+    // One may just have been deleted.
+    isTold = isKeyRefused || sampled.length === 1 || latest.size * 2 >= sampled.length
+    const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
     if (learned.summary_fields !== undefined)
       run.log.info(
@@ -65,7 +67,6 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       )
     const steps = [...latest.values()].map((detail) => foundStep(detail))
     if (steps.length > 0) await writer.takeDetails(steps, now())
-    isTold = steps.length > 0 || isKeyRefused || run.facts.forms_compared !== undefined
   }
   for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
     from = await writer.sweep(from, now())

@@ -57,8 +57,11 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /** Stores what the sample has shown; from then on it counts for every item taken in. Returns the facts it changed. */
-    endSample(now: number): Facts {
+    /**
+     * Stores what the sample has shown; from then on it counts for every item taken in. `isTold`: enough of it was answered;
+     * otherwise the next full walk compares again. Returns the facts it changed.
+     */
+    endSample(isTold: boolean, now: number): Facts {
       const judged = judgeSample([...compared.values()], writing.rules.forms)
       const answered = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
@@ -73,8 +76,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const facts: Facts = {
         forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open, longest },
       }
-      // Nothing was answered for good: the next full walk compares again.
-      if (judged.final + judged.open === 0) facts.forms_compared = known.forms_compared
+      if (!isTold || judged.final + judged.open === 0) facts.forms_compared = known.forms_compared
       if (isNew) Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
       if (uneven.length > 0) facts.uneven_fields = uneven
       if (summary.length > 0) facts.list_whole = false

@@ -193,7 +193,7 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
       await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
       break
     case 'details':
-      if (!(await compareWithDetails(run))) fallShort(run, ended, NOTHING_COMPARED)
+      if (!(await compareWithDetails(run))) fallShort(run, ended, NOT_COMPARED)
       await askOwedDetails(run)
       break
     case 'deletions': {
@@ -218,8 +218,8 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
 }
 
 /** A look-up that knows nothing says nothing of what the list leaves out. */
-const NOTHING_COMPARED =
-  'The service knows none of the listed tasks by id: whether the list shows all of them is unknown; the next run asks again.'
+const NOT_COMPARED =
+  'The service does not know most of the tasks it has just listed by id: whether the list shows all of them is unknown; the next run asks again.'
 
 /** Whether a full walk that was cut off is still to come: it has waited already. */
 function goesOn(plan: PlanStep[]): boolean {
