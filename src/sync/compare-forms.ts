@@ -35,8 +35,8 @@ export async function beginComparison(run: Run): Promise<void> {
 }
 
 /**
- * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service knows
- * less than half of the tasks that it has just listed: then nothing says that the list shows all of them.
+ * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service answers
+ * for less than half of the tasks that it has just listed: then nothing says that the list shows all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -44,7 +44,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   let isTold = true
   if (sampled.length > 0) {
     const latest = new Map<string, DetailAnswer>()
-    const { differing, isKeyRefused } = await askFor(
+    const { differing, unanswered, isKeyRefused } = await askFor(
       run,
       sampled.map(({ id }) => id),
       latest,
@@ -56,8 +56,9 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       )
       await askFor(run, listedAgain, latest)
     }
-    // One may just have been deleted.
-    isTold = isKeyRefused || sampled.length === 1 || latest.size * 2 >= sampled.length
+    // A single one may just have been deleted.
+    const isSingle = sampled.length === 1 && unanswered === 0
+    isTold = isKeyRefused || isSingle || latest.size * 2 >= sampled.length
     const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
     if (learned.summary_fields !== undefined)
@@ -75,7 +76,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   return isTold
 }
 
-/** Notes their details, the later ones in place of those before; returns the ids of those that differ from the list. */
+/** Notes their details, the later ones in place of those before. `differing`: the ids of those that differ from the list. */
 async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>) {
   const { writer } = run
   const differing: string[] = []
@@ -102,7 +103,8 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
     latest.set(id, detail)
     if (await writer.noteDetail(id, detail.answer.value.handle)) differing.push(id)
   }
-  return { differing, isKeyRefused }
+  const unanswered = details.filter((detail) => detail?.answer.kind === 'failed').length
+  return { differing, unanswered, isKeyRefused }
 }
 
 /** Reads the windows around where they were met; returns the ids that were found there. */

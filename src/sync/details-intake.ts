@@ -99,9 +99,10 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOp
     if (known !== undefined && (writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt)
       return 'older'
     const debt = tables.owed.find(step.taskId, 'detail')
-    const taken = takeDetail(tables, writing.rules, known, item.task, step.readAt, now, step.byHand)
-    const isBehind = taken.owedFor === LAGS
-    if (!isBehind) writing.detailReadAt.set(taken.seq, step.readAt)
+    const isListed = known !== undefined && writing.seen.has(known.seq) && !writing.detailReadAt.has(known.seq)
+    const reading = { readAt: step.readAt, byHand: step.byHand === true, isListed }
+    const taken = takeDetail(tables, writing.rules, known, item.task, reading, now)
+    if (taken.isTaken) writing.detailReadAt.set(taken.seq, step.readAt)
     if (taken.owedFor === NO_RESULT) {
       const { completedAt } = item.task
       const next = nextResultCheck(debt?.attempts ?? 0, typeof completedAt === 'number' ? completedAt : null, now)
@@ -117,7 +118,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOp
     if (writing.seen.add(taken.seq)) counts.seen = (counts.seen ?? 0) + 1
     countOutcome(counts, taken.outcome)
     if (taken.owedFor === null || taken.owedFor === NO_RESULT) return taken.outcome
-    return isBehind ? 'behind' : 'unsettled'
+    return taken.owedFor === LAGS ? 'behind' : 'unsettled'
   }
 
   function bury(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {

@@ -173,6 +173,8 @@ export interface DetailTakenAs {
   seq: number
   outcome: ListedOutcome
   isOpen: boolean
+  /** Whether the row holds what the detail shows. */
+  isTaken: boolean
   /** Why the detail stays owed; null where nothing is. */
   owedFor: string | null
 }
@@ -183,26 +185,34 @@ export const DISAGREES = 'the detail shows another state than the list'
 /** So often and for so long a detail may show another state than the list did, until it is taken for what it is. */
 const PATIENCE = { attempts: 3, ms: 3_600_000 }
 
+/** How a detail came to be asked for. */
+export interface DetailReading {
+  /** When it was asked for, epoch ms. */
+  readAt: number
+  /** Somebody wants just this answer: it counts as newer where that cannot be told. */
+  byHand: boolean
+  /** The list has shown the task in this run, and nothing else has. */
+  isListed: boolean
+}
+
 /**
  * Takes a detail in: it is the whole task, and replaces what is stored, unless it shows an earlier state than the list
- * did. What is owed is settled where it agrees with the list or is newer. `byHand`: somebody wants just this answer, and it
- * counts as newer where that cannot be told.
+ * did. What is owed is settled where it agrees with the list or is newer.
  */
 export function takeDetail(
   tables: Tables,
   rules: IntakeRules,
   known: KnownTask | undefined,
   task: Task,
-  readAt: number,
+  { readAt, byHand, isListed }: DetailReading,
   now: number,
-  byHand = false,
 ): DetailTakenAs {
   const isDone = (form: Task): boolean => isFinal(form, rules.finalStatuses)
   if (known === undefined) {
     const row = shapeTask(task)
     const seq = tables.tasks.insert(row, contentHash(row), null, readAt, now)
     const owedFor = settle(tables, rules, seq, task, readAt, now)
-    return { seq, outcome: 'inserted', isOpen: !isDone(task), owedFor }
+    return { seq, outcome: 'inserted', isOpen: !isDone(task), isTaken: true, owedFor }
   }
   const { seq } = known
   const restored = known.deletedAt !== null
@@ -221,25 +231,43 @@ export function takeDetail(
     const isUnlisted = tables.owed.find(task.id, 'candidate') !== undefined
     if (byHand || isPatienceOver || isUnlisted) standing = 'newer'
   }
+  // Of two open states nothing tells which is later. Where the list shows whole tasks, what it showed a moment ago stands.
+  const held = tables.tasks.hashes(seq)
+  const isOpen = !isDone(listed) && !isDone(task)
+  if (
+    standing === 'newer' &&
+    isOpen &&
+    isListed &&
+    !byHand &&
+    debt === undefined &&
+    held.listHash?.equals(held.contentHash)
+  )
+    standing = 'unclear'
   // Where nothing is owed, the list has shown all that the row holds: an answer that may be older does not replace it.
   if (standing === 'older' || (standing === 'unclear' && debt === undefined)) {
     tables.owed.settle(task.id, 'candidate')
-    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), owedFor: standing === 'older' ? LAGS : DISAGREES }
+    const owedFor = standing === 'older' ? LAGS : DISAGREES
+    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
   }
   const whole = withOnlyListed(task, listed, rules.forms)
   const row = shapeTask(whole)
   const hash = contentHash(row)
-  const held = tables.tasks.hashes(seq)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
   if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
   else if (restored) tables.tasks.restore(seq, now)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (standing !== 'unclear')
-    return { seq, outcome, isOpen: !isDone(whole), owedFor: settle(tables, rules, seq, whole, readAt, now) }
+    return {
+      seq,
+      outcome,
+      isOpen: !isDone(whole),
+      isTaken: true,
+      owedFor: settle(tables, rules, seq, whole, readAt, now),
+    }
   // A state that the task had, with more in it than the list shows; which of both is later has still to be seen.
   tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
   tables.owed.settle(task.id, 'candidate')
-  return { seq, outcome, isOpen: !isDone(whole), owedFor: DISAGREES }
+  return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
 }
 
 /** Settles what the detail of the row answers; returns what it does not. */

@@ -42,7 +42,7 @@ export function replayIntake(writing: Writing) {
     const { outcome } =
       listed !== null
         ? takeListed(tables, rules, known, listed, item.seenAt, now)
-        : takeDetail(tables, rules, known, task, item.seenAt, now)
+        : takeDetail(tables, rules, known, task, { readAt: item.seenAt, byHand: false, isListed: false }, now)
     const counts = { seen: 1 }
     countOutcome(counts, outcome)
     runs.count(runId, counts)

@@ -54,6 +54,8 @@ export async function* closeLap(
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, LapResult, StepResult> {
   const places = runsOf(firstWindow)
+  // One answer shows most: what the end of the list made smaller is tried again at the size of the beginning.
+  reader.take = Math.max(reader.take, firstWindow.ids.length)
   // One item is no neighbourhood, however small the overlap.
   const wanted = Math.min(Math.max(configuredOverlap, LEAST_RUN), firstWindow.ids.length)
   let previous: ItemsWindow | null = null

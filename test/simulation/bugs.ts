@@ -168,10 +168,11 @@ export function breakDeletions(real: typeof Deletions): typeof Deletions {
 export function breakIntake(real: typeof Intake): typeof Intake {
   return {
     ...real,
-    takeListed(tables, rules, known, listed, ...rest) {
+    takeListed(tables, rules, known, listed, readAt, now) {
       if (active !== 'empty-stored' || known === undefined)
-        return real.takeListed(tables, rules, known, listed, ...rest)
-      const taken = real.takeDetail(tables, rules, known, real.storedTask(rowOf(listed.bytes)), ...rest, true)
+        return real.takeListed(tables, rules, known, listed, readAt, now)
+      const reading = { readAt, byHand: true, isListed: false }
+      const taken = real.takeDetail(tables, rules, known, real.storedTask(rowOf(listed.bytes)), reading, now)
       return { seq: taken.seq, outcome: taken.outcome, showsLess: false }
     },
   }

@@ -33,7 +33,8 @@ export interface EndedWalk {
 
 export interface MirrorState {
   rows: Map<string, Row>
-  owedDetails: Set<string>
+  /** Ids of tasks that are still to be asked for: for their details, or because no walk met them. */
+  owed: Set<string>
   facts: Facts
   ended: EndedWalk[]
   isInterrupted: boolean
@@ -53,8 +54,8 @@ export function readMirror(path: string): MirrorState {
       rows: new Map(
         rows.map((row) => [row.id, { id: row.id, text: taskText(row), isTombstone: row.deleted_at !== null }]),
       ),
-      owedDetails: new Set(
-        db.prepare("SELECT task_id FROM open_checks WHERE reason = 'detail'").pluck().all() as string[],
+      owed: new Set(
+        db.prepare("SELECT task_id FROM open_checks WHERE reason IN ('detail', 'candidate')").pluck().all() as string[],
       ),
       facts: Object.fromEntries(facts.map(({ key, value }) => [key, JSON.parse(value)])),
       ended: db
@@ -128,8 +129,8 @@ function* alteredRows(
     if (before.get(id)?.text === text) continue
     // Deleted before its detail could be asked for.
     if (gone.has(id) || (isTombstone && before.size === 0)) continue
-    // What the list showed of a task whose detail is still to come is no whole task yet.
-    if (after.owedDetails.has(id)) continue
+    // What the list showed of a task that is still to be asked for is no whole task yet.
+    if (after.owed.has(id)) continue
     const had = ledger.textsOf(id)
     if (had.includes(text)) continue
     const mine = canonical(text)
