@@ -30,7 +30,9 @@ export interface Debt {
 
 /** `last_error` of a final task whose detail has no result yet. */
 export const NO_RESULT = 'final, but its detail has no result yet'
-/** So often and for so long a result may be asked for in vain until it is no longer expected any moment. */
+/** `last_error` of a task whose detail cannot be taken in. */
+export const SET_ASIDE = 'its detail was set aside'
+/** So often and for so long either may be asked for in vain until it is no longer expected any moment. */
 const EXPECTED = { attempts: 3, ms: 86_400_000 }
 
 /** What was checked at a moment later than now by more than `settleMs` is due: nobody knows when that was (clock.ts). */
@@ -92,7 +94,7 @@ export function owedTable(db: Db, settleMs: number) {
   const unexpected = db
     .prepare(
       `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
-       WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error = ? AND o.attempts >= ? AND o.owed_at <= ?`,
+       WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error IN (?, ?) AND o.attempts >= ? AND o.owed_at <= ?`,
     )
     .pluck()
   return {
@@ -104,8 +106,9 @@ export function owedTable(db: Db, settleMs: number) {
     oweDetail: (taskId: string, dueAt: number, listed: string | null): void =>
       void writeOne(putListed, taskId, dueAt, dueAt, listed),
     find: (taskId: string, reason: OwedReason): Debt | undefined => find.get(taskId, reason) as Debt | undefined,
-    /** Details that are owed for a result which is not expected any moment: asked for more and more rarely. */
-    unexpectedCount: (now: number): number => unexpected.get(NO_RESULT, EXPECTED.attempts, now - EXPECTED.ms) as number,
+    /** Details that are not expected any moment: asked for more and more rarely. */
+    unexpectedCount: (now: number): number =>
+      unexpected.get(NO_RESULT, SET_ASIDE, EXPECTED.attempts, now - EXPECTED.ms) as number,
     settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
     /** The list shows the result that was waited for. */
     settleResult: (taskId: string): void => void settleResult.run(taskId, NO_RESULT),

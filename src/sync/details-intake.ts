@@ -1,6 +1,6 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
 import { differingFields } from '../mirror/differences.ts'
-import { NO_RESULT, type OwedReason } from '../mirror/owed.ts'
+import { NO_RESULT, type OwedReason, SET_ASIDE } from '../mirror/owed.ts'
 import type { RunCounts } from '../mirror/runs.ts'
 import { shapeTask } from '../mirror/shape.ts'
 import type { KnownTask } from '../mirror/tasks.ts'
@@ -75,7 +75,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOp
         now,
       )
       if (added) counts.rejected = (counts.rejected ?? 0) + 1
-      tables.owed.settle(step.taskId, 'detail')
+      tables.owed.retryLater(step.taskId, 'detail', now, SET_ASIDE)
       tables.owed.settle(step.taskId, 'candidate')
       tables.owed.retryTombstone(step.taskId, now, reason)
       tables.owed.postpone(step.taskId, 'open', now, now + 3_600_000, reason)

@@ -293,7 +293,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
 
     owedCount: (reason: OwedReason): number => owed.count(reason),
-    /** Details that are owed for results which are not expected any moment. */
+    /** Details that are owed and not expected any moment. */
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
     /** A candidate that this run has met is none any more. */
     dropMetCandidates(): void {
