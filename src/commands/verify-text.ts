@@ -24,14 +24,19 @@ export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified): 
 const SHOWN = 20
 
 export function serviceText(result: Omit<ServiceVerified, 'exitCode'>): string {
-  const { sampled, equal, different, missing, unanswered, total } = result
+  const { sampled, equal, different, missing, unanswered, differAtMost, total } = result
   const open = different.filter(({ wasOpen }) => wasOpen).length
+  const isAll = sampled >= total.mirror
   const maybe = open === 0 ? '' : `, ${grouped(open)} of them open in the mirror: sync and verify again`
   const lines = pairs([
     ['sample', `${counted(sampled, 'live task')}, ${grouped(equal)} equal digit for digit`],
     ['different', different.length === 0 ? null : `${counted(different.length, 'task')}${maybe}`],
     ['missing', missing.length === 0 ? null : counted(missing.length, 'task')],
     ['unanswered', unanswered.length === 0 ? null : counted(unanswered.length, 'task')],
+    [
+      'of all',
+      `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
+    ],
     [
       'in the list',
       total.service === null ? `cannot tell: ${total.why}` : `${counted(total.service, 'item')}; ${total.why}`,
@@ -47,6 +52,11 @@ export function serviceText(result: Omit<ServiceVerified, 'exitCode'>): string {
   const more =
     rows.length > SHOWN ? `\n${counted(rows.length - SHOWN, 'more task', 'more tasks')}; --json has all of them.` : ''
   return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), 100)}${more}`
+}
+
+/** Rounded up: a bound must not promise more than it holds. */
+function percent(share: number): string {
+  return `${Math.ceil(share * 1_000) / 10} %`
 }
 
 export function snapshotText({ place, snapshots, problems }: SnapshotVerified): string {

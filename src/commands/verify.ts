@@ -25,7 +25,11 @@ export const verify: CommandSpec<VerifyFlags> = {
       flags: '--service',
       description: 'compare random live tasks with the service, digit for digit; exit 3 where they differ',
     },
-    { flags: '--sample <number>', description: `how many (default: ${SAMPLE})`, parse: atLeastOne },
+    {
+      flags: '--sample <number>',
+      description: `how many, or all (default: ${SAMPLE})`,
+      parse: (text, name) => (text === 'all' ? Number.POSITIVE_INFINITY : atLeastOne(text, name)),
+    },
     {
       flags: '--snapshot <folder>',
       description:

@@ -11,6 +11,7 @@ import type { Run, RunContext } from './context.ts'
 import type { ParsedDetail } from './details-intake.ts'
 import { requireMirror, runErrand } from './errand.ts'
 import { openAsker } from './probe-asker.ts'
+import { shareAtMost } from './sample-bound.ts'
 import type { ParsedList } from './writing.ts'
 
 export interface Difference {
@@ -30,6 +31,8 @@ export interface ServiceVerified {
   missing: { id: string; answer: string }[]
   /** The service did not answer to the point. */
   unanswered: { id: string; answer: string }[]
+  /** The share, 0 to 1, of all live tasks that is not as the service has it at most, at 95 %, as far as the sample tells. */
+  differAtMost: number
   total: {
     /** Tasks in the list; null where its end cannot be proven. */
     service: number | null
@@ -50,7 +53,7 @@ type Compared =
   | { kind: 'different'; fields: string[]; wasOpen: boolean }
   | { kind: 'missing' | 'unanswered'; answer: string }
 
-/** Throws `mirror-missing` and what `runErrand` throws. */
+/** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runErrand` throws. */
 export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
   requireMirror(context)
   const { value } = await runErrand(context, 'verify', async (run) => {
@@ -71,7 +74,8 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
     const found = await askAll(run, ids)
     const { setAside } = tasks
     const isTotalOff = total.service !== null && (total.service < tasks.live || total.service > tasks.live + setAside)
-    const result = { ...found, total: { ...total, mirror: tasks.live, setAside } }
+    const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
+    const result = { ...found, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
     const isEqual = found.equal === found.sampled && !isTotalOff
     return { ...result, exitCode: isEqual ? EXIT.done : EXIT.partial }
   } finally {
@@ -119,7 +123,7 @@ async function compareOne({ service, writer }: Run, id: string): Promise<Compare
 }
 
 async function askAll(run: Run, ids: string[]) {
-  const found: Omit<ServiceVerified, 'total' | 'exitCode'> = {
+  const found: Omit<ServiceVerified, 'differAtMost' | 'total' | 'exitCode'> = {
     sampled: ids.length,
     equal: 0,
     different: [],

@@ -28,6 +28,18 @@ test('a published dataset is checked file by file, and row by row with --deep; a
   expect(damaged.stderr).toContain('snapshot-damaged')
 })
 
+test('a sample of the service comes with what it says of all; all compares everything', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 150, openFraction: 0 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  await runCli(['sync'], options)
+  const some = await runCli(['verify', '--service'], options)
+  expect(some).toMatchObject({ code: 0, stderr: '' })
+  expect(some.stdout).toMatch(/of all +at most 3 % are not as the service has them, at 95 %/)
+  const all = await runCli(['verify', '--service', '--sample', 'all', '--json'], options)
+  expect(JSON.parse(all.stdout)).toMatchObject({ service: { sampled: 150, equal: 150, differAtMost: 0 } })
+})
+
 test('flags of verify that do not belong together are exit 2', async () => {
   using scratch = makeScratch()
   for (const flags of [['--service', '--snapshot', 'x'], ['--deep'], ['--snapshot', 'x', '--sample', '5']]) {
