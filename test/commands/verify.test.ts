@@ -34,7 +34,7 @@ test('a sample of the service comes with what it says of all; all compares every
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
   await runCli(['sync'], options)
   const some = await runCli(['verify', '--service'], options)
-  expect(some).toMatchObject({ code: 0, stderr: '' })
+  expect(some.code).toBe(0)
   expect(some.stdout).toMatch(/of all +at most 3 % are not as the service has them, at 95 %/)
   const all = await runCli(['verify', '--service', '--sample', 'all', '--json'], options)
   expect(JSON.parse(all.stdout)).toMatchObject({ service: { sampled: 150, equal: 150, differAtMost: 0 } })
