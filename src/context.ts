@@ -1,16 +1,15 @@
 // Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
-import { setImmediate as pause } from 'node:timers/promises'
 import { steadyClock } from './clock.ts'
 import type { CommandContext } from './commands/command.ts'
 import { piecesOf } from './commands/json-pieces.ts'
+import { printPieces } from './commands/printed.ts'
 import type { Environment, LoadedConfig } from './config/load.ts'
-import { type Facts, MirrorError } from './errors.ts'
+import type { Facts } from './errors.ts'
 import { tellError } from './failure.ts'
 import type { Given } from './flags.ts'
 import type { LogLevel } from './log-levels.ts'
-import { shown } from './shown.ts'
 import { canRedraw, createStatusLine, wantsColour } from './terminal.ts'
 
 export interface CommandStreams {
@@ -26,8 +25,6 @@ export interface CommandStreams {
   onProgressRequest(listener: () => void): void
 }
 
-/** Characters that are written at once, where there are as many. */
-const LEAST_WRITTEN = 65_536
 /** So many lines of the log are kept for those who are told how a run ended. */
 const RECENT_LINES = 50
 
@@ -110,33 +107,7 @@ export async function createContext(
     },
     async print(data) {
       line.clear()
-      const pieces =
-        typeof data === 'string' ? piecesOf(data) : isGenerator(data) ? data : piecesOf(JSON.stringify(data))
-      let held = ''
-      for (const piece of pieces) {
-        held += piece
-        if (held.length < LEAST_WRITTEN) continue
-        await writeOut(stdout, shown(held))
-        held = ''
-        // A reader may take everything at once: signals are looked at in between.
-        await pause()
-      }
-      await writeOut(stdout, `${shown(held)}\n`)
+      await printPieces(stdout, piecesOf(typeof data === 'string' ? data : JSON.stringify(data)))
     },
   }
-}
-
-function isGenerator(data: object): data is Generator<string> {
-  return 'next' in data && typeof data.next === 'function'
-}
-
-/** Waits until stdout has taken `text`. A reader that has gone is no error of the command. */
-function writeOut(stdout: Writable, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stdout.write(text, (error) => {
-      const code = (error as NodeJS.ErrnoException | null | undefined)?.code
-      if (error == null || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
-      else reject(new MirrorError('disk-full', `stdout cannot be written (${code})`, { cause: error }))
-    })
-  })
 }

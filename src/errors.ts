@@ -110,3 +110,20 @@ export function worstExitCode(...codes: number[]): number {
   for (const code of rank) if (codes.includes(code)) return code
   return codes.find((code) => code !== EXIT.done) ?? EXIT.done
 }
+
+/** An error as another thread or process can be told of it. `crash` is the stack of one that nobody foresaw. */
+export type PlainError = Pick<MirrorError, 'code' | 'message' | 'hint' | 'facts'> | { crash: string }
+
+export function plainError(thrown: unknown): PlainError {
+  const error = foreseen(thrown)
+  if (!(error instanceof MirrorError))
+    return { crash: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  const { code, message, hint, facts } = error
+  return { code, message, hint, facts }
+}
+
+export function errorOf(plain: PlainError): Error {
+  if ('crash' in plain) return new Error(plain.crash)
+  const { code, message, hint, facts } = plain
+  return new MirrorError(code, message, { facts, ...(hint === undefined ? {} : { hint }) })
+}

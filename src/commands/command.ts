@@ -68,6 +68,6 @@ export interface CommandContext {
   apiKey(): Promise<ApiKey>
   /** Tells of an error on stderr, for a command that goes on or has an exit code of its own. */
   tell(error: unknown): void
-  /** Writes to stdout: an object as one line of JSON, text (or its pieces) as it is with a newline behind. */
-  print(data: string | object | Generator<string>): Promise<void>
+  /** Writes to stdout: an object as one line of JSON, text as it is with a newline behind. What may be long: reading.ts. */
+  print(data: string | object): Promise<void>
 }

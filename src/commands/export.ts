@@ -109,7 +109,7 @@ export const exporting: CommandSpec<ExportFlags> = {
     { flags: '--require-complete', description: 'exit 3 unless the last full walk was complete' },
   ],
   async run(context, flags) {
-    const { exportSnapshot } = await import('../export/export.ts')
+    const { read } = await import('./reading.ts')
     const { toolVersion } = await import('../version.ts')
     const { config } = await context.config()
     if (flags.noRedact === true && flags.redactHeader !== undefined) {
@@ -120,27 +120,23 @@ export const exporting: CommandSpec<ExportFlags> = {
     const { noticeOf } = await import('./notice.ts')
     const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
     const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
-    const inUse = await context.filesInUse()
-    const work = () =>
-      exportSnapshot({
-        ...destinationOf(config, flags),
-        dbPath: config.mirror.path,
-        inUse,
-        stdout: context.stdout.isTTY === true ? shownStream(context.stdout) : context.stdout,
-        filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
-        changes: flags.changes === true ? 'last' : flags.changes,
-        redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
-        columns: flags.columns?.flatMap((names) => names.split(',')).filter((name) => name !== '') ?? null,
-        variant: flags.variant === true,
-        withMeta: flags.withMeta === true,
-        toolVersion: toolVersion(),
-        busyTimeoutMs: config.mirror.busyTimeoutMs,
-        env: context.env,
-        s3: config.export.s3,
-        signal: context.signal,
-        now: context.now,
-        onProgress: (done, total) => context.progress.set({ phase: 'export', done, total }),
-      })
+    const options = {
+      ...destinationOf(config, flags),
+      dbPath: config.mirror.path,
+      inUse: await context.filesInUse(),
+      filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
+      changes: flags.changes === true ? 'last' : flags.changes,
+      redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
+      columns: flags.columns?.flatMap((names) => names.split(',')).filter((name) => name !== '') ?? null,
+      variant: flags.variant === true,
+      withMeta: flags.withMeta === true,
+      toolVersion: toolVersion(),
+      busyTimeoutMs: config.mirror.busyTimeoutMs,
+      env: context.env,
+      s3: config.export.s3,
+    } as const
+    const out = context.stdout.isTTY === true ? shownStream(context.stdout) : context.stdout
+    const work = () => read(context, 'snapshot', options, { out, phase: 'export' })
     const result = await (await noticeOf(context, config)).ofExport(work, exitCodeOf)
     context.progress.finish()
     await tell(context, result)

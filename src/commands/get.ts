@@ -25,29 +25,18 @@ export const get: CommandSpec<GetFlags> = {
       const { why } = await refreshTask(await serviceContext(context), id)
       missing = why
     }
-    const { openReader } = await import('../mirror/open.ts')
-    const { readTask } = await import('../mirror/tasks-read.ts')
-    const { taskText } = await import('../mirror/shape.ts')
-    const db = openReader(config.mirror.path)
-    try {
-      const task = readTask(db, id)
-      if (task === null) throw notInMirror(id, missing)
-      const { row, ...meta } = task
-      const text = taskText(row)
-      const withMeta = flags.withMeta === true ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
-      const { indentJson } = await import('./json-pieces.ts')
-      await context.print(context.json ? withMeta : indentJson(withMeta))
-      if (missing === null) return EXIT.done
-      context.tell(
-        new MirrorError('partial', `${missing}; what was printed is what the mirror holds`, {
-          facts: { id },
-          hint: 'Only a full walk proves that a task was deleted: run `task-mirror sync --full`.',
-        }),
-      )
-      return EXIT.partial
-    } finally {
-      db.close()
-    }
+    const { read } = await import('./reading.ts')
+    context.progress.finish()
+    const asked = { dbPath: config.mirror.path, json: context.json, id, withMeta: flags.withMeta === true }
+    if (!(await read(context, 'task', asked))) throw notInMirror(id, missing)
+    if (missing === null) return EXIT.done
+    context.tell(
+      new MirrorError('partial', `${missing}; what was printed is what the mirror holds`, {
+        facts: { id },
+        hint: 'Only a full walk proves that a task was deleted: run `task-mirror sync --full`.',
+      }),
+    )
+    return EXIT.partial
   },
 }
 

@@ -1,10 +1,11 @@
 // The text of `rejected`. Pure.
 import type { RejectedList } from '../mirror/rejected.ts'
 import type { ReplayResult } from '../sync/replay.ts'
+import { piecesOf } from './json-pieces.ts'
 import { counted, grouped, moment, table } from './layout.ts'
 
-export function rejectedText({ total, items }: RejectedList): string {
-  if (total === 0) return 'Nothing is set aside.'
+export function* rejectedText({ total, items }: RejectedList): Generator<string> {
+  if (total === 0) return yield 'Nothing is set aside.'
   const rows = items.map((item) => [
     item.id,
     moment(item.seenAt),
@@ -15,8 +16,13 @@ export function rejectedText({ total, items }: RejectedList): string {
   ])
   const head = ['item', 'seen', 'where', 'task', 'reason', 'bytes']
   const shown = items.length < total ? `\n${counted(total, 'item')} in all; --limit shows more.` : ''
-  const raws = items.flatMap((item) => (item.raw === undefined ? [] : [`item ${item.id}: ${item.raw}`]))
-  return [`${table(head, rows)}${shown}`, ...raws].join('\n')
+  yield `${table(head, rows)}${shown}`
+  for (const item of items) {
+    const { raw } = item
+    if (raw === undefined) continue
+    yield `\nitem ${item.id}: `
+    yield* piecesOf(raw)
+  }
 }
 
 export function replayText({ tried, taken, settled, left }: ReplayResult): string {

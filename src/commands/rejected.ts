@@ -27,18 +27,9 @@ export const rejected: CommandSpec<RejectedFlags> = {
   async run(context, { replay, raw, limit = SHOWN }) {
     const { config } = await context.config()
     if (replay === true) return replayAll(context)
-    const { openReader } = await import('../mirror/open.ts')
-    const { readRejected } = await import('../mirror/rejected.ts')
-    const { rejectedText } = await import('./rejected-text.ts')
-    const { jsonPieces } = await import('./json-pieces.ts')
-    const db = openReader(config.mirror.path)
-    try {
-      const list = readRejected(db, { limit, withRaw: raw === true })
-      await context.print(context.json ? jsonPieces({ schemaVersion: 1, ...list }) : rejectedText(list))
-      return EXIT.done
-    } finally {
-      db.close()
-    }
+    const { read } = await import('./reading.ts')
+    await read(context, 'rejected', { dbPath: config.mirror.path, json: context.json, limit, withRaw: raw === true })
+    return EXIT.done
   },
 }
 

@@ -84,18 +84,11 @@ async function verifyAgainstService(context: CommandContext, sample: number): Pr
 
 async function verifyPublished(context: CommandContext, folder: string, deep: boolean): Promise<number> {
   const { config } = await context.config()
-  const { verifySnapshot } = await import('../export/verify.ts')
+  const { read } = await import('./reading.ts')
   const { snapshotText } = await import('./verify-text.ts')
-  const { env, signal, progress } = context
-  const result = await verifySnapshot(folder, {
-    deep,
-    dbPath: config.mirror.path,
-    env,
-    s3: config.export.s3,
-    signal,
-    onProgress: (done, total) => progress.set({ phase: 'verify files', done, total }),
-  })
-  progress.finish()
+  const asked = { dir: folder, deep, dbPath: config.mirror.path, env: context.env, s3: config.export.s3 }
+  const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })
+  context.progress.finish()
   await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result))
   if (result.ok) return EXIT.done
   context.tell(

@@ -98,3 +98,6 @@ export interface ExportResult {
   readerGone: boolean
   durationMs: number
 }
+
+/** What is plain data of them, for another thread. */
+export type PlainExportOptions = Omit<ExportOptions, 'signal' | 'now' | 'stdout' | 'onProgress'>

@@ -1,18 +1,22 @@
-// Asks a process of its own for one long statement of SQLite: only a process can be ended in the middle of a statement
-// (the end of a thread would be waited for). Knows nothing of what is asked.
+// Asks a process of its own for what takes SQLite long: only a process can be ended in the middle of a statement (the end of
+// a thread would be waited for). Knows nothing of what is asked.
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MirrorError } from '../errors.ts'
+import { errorOf, MirrorError, type PlainError, plainError } from '../errors.ts'
+
+/** What the process sends: how far it is, any number of times, then its answer. */
+export type Told<Progress, Answer> = { progress: Progress } | { answer: Answer } | { error: PlainError }
 
 /**
- * Starts the file `entry` beside this one, sends it `request` and gives its one message. `signal` ends it at once, with
+ * Starts the file `entry` beside this one, sends it `request` and gives its answer, or throws its error. `signal` ends it at once, with
  * `interrupted`; a process that somebody else has ended (for want of memory, say) is `mirror-unreadable`.
  */
-export async function askProcess<Request extends object, Answer>(
+export async function askProcess<Request extends object, Answer, Progress = never>(
   entry: string,
   request: Request,
   signal: AbortSignal | undefined,
+  onProgress?: (progress: Progress) => void,
 ): Promise<Answer> {
   const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
@@ -23,7 +27,12 @@ export async function askProcess<Request extends object, Answer>(
   try {
     if (signal?.aborted) stop()
     return await new Promise<Answer>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as Answer))
+      child.on('message', (message) => {
+        const told = message as Told<Progress, Answer>
+        if ('progress' in told) onProgress?.(told.progress)
+        else if ('error' in told) reject(errorOf(told.error))
+        else resolve(told.answer)
+      })
       child.once('error', reject)
       // A terminal sends its signals to this process as well.
       child.once('exit', (code, killedBy) => {
@@ -36,6 +45,21 @@ export async function askProcess<Request extends object, Answer>(
     signal?.removeEventListener('abort', stop)
     stop()
   }
+}
+
+/** The other side: answers the one request that comes with what `work` gives or throws. */
+export function answerOnce<Request, Answer, Progress = never>(
+  work: (request: Request, onProgress: (progress: Progress) => void) => Answer,
+): void {
+  const say = (told: Told<Progress, Answer>) => void process.send?.(told)
+  process.once('message', (request) => {
+    try {
+      say({ answer: work(request as Request, (progress) => say({ progress })) })
+    } catch (error) {
+      say({ error: plainError(error) })
+    }
+    process.disconnect()
+  })
 }
 
 /** What Node and SQLite look at. The API key, credentials of object storage and all else stay with this process. */

@@ -1,5 +1,4 @@
 // Writes a mirror anew into another file, in a process of its own: it is one statement that can take minutes.
-import { explain } from './explain.ts'
 import { openReader } from './open.ts'
 import { askProcess } from './statement-process.ts'
 
@@ -10,12 +9,11 @@ export interface Vacuumed {
   cut: number
 }
 
-/** What the process is asked and answers. `code` is SQLite's. */
+/** What the process is asked; it answers `Vacuumed`. */
 export interface VacuumRequest {
   path: string
   out: string
 }
-export type VacuumAnswer = Vacuumed | { error: string; code: string }
 
 /**
  * Brings one consistent state of the mirror at `path` into the empty file `out`, without free pages and without WAL.
@@ -25,7 +23,5 @@ export type VacuumAnswer = Vacuumed | { error: string; code: string }
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
   // Refuses in words what is no mirror; the process only meets what happens under way.
   openReader(path).close()
-  const answer = await askProcess<VacuumRequest, VacuumAnswer>('vacuum-process', { path, out }, signal)
-  if (!('error' in answer)) return answer
-  throw explain(path, Object.assign(new Error(answer.error), { code: answer.code }))
+  return askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, out }, signal)
 }

@@ -5,7 +5,8 @@ import { isMirrorError } from '../errors.ts'
 import type { LastPublication } from '../mirror/figures.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { mirrorAge } from './age.ts'
-import { type Sections, startThread } from './thread.ts'
+import { startThread } from './thread.ts'
+import type { Sections } from './worker.ts'
 
 export interface Knowing {
   /** null where there is no mirror, or it cannot be read. */

@@ -15,25 +15,23 @@ export async function publish(
 ): Promise<ExportResult> {
   const { dir, format, compression, keep, redactHeaders, s3 } = config.export
   const thread = startThread(config.mirror.path)
-  const stop = () => thread.stop()
-  signal.addEventListener('abort', stop, { once: true })
+  const options = {
+    dbPath: config.mirror.path,
+    inUse,
+    // The slash says that it is a folder, also where it is not there yet.
+    out: dir.endsWith('/') ? dir : `${dir}/`,
+    format,
+    compression,
+    keep,
+    redact: redactHeaders,
+    toolVersion,
+    busyTimeoutMs: config.mirror.busyTimeoutMs,
+    env,
+    s3,
+  }
   try {
-    return await thread.ask('publish', {
-      dbPath: config.mirror.path,
-      inUse,
-      // The slash says that it is a folder, also where it is not there yet.
-      out: dir.endsWith('/') ? dir : `${dir}/`,
-      format,
-      compression,
-      keep,
-      redact: redactHeaders,
-      toolVersion,
-      busyTimeoutMs: config.mirror.busyTimeoutMs,
-      env,
-      s3,
-    })
+    return await thread.ask('publish', options, { signal })
   } finally {
-    signal.removeEventListener('abort', stop)
     await thread.end()
   }
 }

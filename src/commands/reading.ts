@@ -1,0 +1,97 @@
+// What commands read of the mirror that may be as large as a task may be: done by a thread, so that no value, however
+// large, holds up signals. Each method writes its output itself and gives what the command says of it.
+import { statSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { Writable } from 'node:stream'
+import type { ExportResult, PlainExportOptions } from '../export/options.ts'
+import type { SnapshotVerified, VerifyOptions } from '../export/verify.ts'
+import { walPath } from '../mirror/files.ts'
+import type { Argument, Io, Result } from '../mirror/reading-thread.ts'
+import type { CommandContext } from './command.ts'
+
+interface Question {
+  dbPath: string
+  json: boolean
+}
+
+export const reading = {
+  /** Writes the task; false where the mirror has none of this id. */
+  async task(
+    { dbPath, json, id, withMeta }: Question & { id: string; withMeta: boolean },
+    { out }: Io,
+  ): Promise<boolean> {
+    const { openReader } = await import('../mirror/open.ts')
+    const { readTask } = await import('../mirror/tasks-read.ts')
+    const { taskText } = await import('../mirror/shape.ts')
+    const { indentJson, piecesOf } = await import('./json-pieces.ts')
+    const { printPieces } = await import('./printed.ts')
+    const db = openReader(dbPath)
+    try {
+      const task = readTask(db, id)
+      if (task === null) return false
+      const { row, ...meta } = task
+      const text = taskText(row)
+      const whole = withMeta ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
+      await printPieces(out, json ? piecesOf(whole) : indentJson(whole))
+      return true
+    } finally {
+      db.close()
+    }
+  },
+
+  async rejected({ dbPath, json, limit, withRaw }: Question & { limit: number; withRaw: boolean }, { out }: Io) {
+    const { openReader } = await import('../mirror/open.ts')
+    const { readRejected } = await import('../mirror/rejected.ts')
+    const { rejectedText } = await import('./rejected-text.ts')
+    const { jsonPieces } = await import('./json-pieces.ts')
+    const { printPieces } = await import('./printed.ts')
+    const db = openReader(dbPath)
+    try {
+      const list = readRejected(db, { limit, withRaw })
+      await printPieces(out, json ? jsonPieces({ schemaVersion: 1, ...list }) : rejectedText(list))
+    } finally {
+      db.close()
+    }
+  },
+
+  async snapshot(options: PlainExportOptions, io: Io): Promise<ExportResult> {
+    const { exportSnapshot } = await import('../export/export.ts')
+    return exportSnapshot({ ...options, stdout: io.out, signal: io.signal, onProgress: io.onProgress })
+  },
+
+  async verifySnapshot(
+    { dir, ...options }: Omit<VerifyOptions, keyof Io> & { dir: string },
+    { signal, onProgress }: Io,
+  ): Promise<SnapshotVerified> {
+    const { verifySnapshot } = await import('../export/verify.ts')
+    return verifySnapshot(dir, { ...options, signal, onProgress })
+  },
+}
+
+type Reading = typeof reading
+
+/** A mirror below this size holds nothing that takes long: a thread would only take its time to begin. */
+const SMALL_BYTES = 4 * 1024 * 1024
+
+/** Does it, here or on a thread. Throws what it throws. */
+export async function read<Name extends keyof Reading>(
+  { signal, stdout, progress }: CommandContext,
+  method: Name,
+  argument: Argument<Reading[Name]>,
+  { phase = '', out = stdout }: { phase?: string; out?: Writable } = {},
+): Promise<Result<Reading[Name]>> {
+  const io: Io = { signal, out, onProgress: (done, total) => progress.set({ phase, done, total }) }
+  const { dbPath } = argument
+  const size = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size(dbPath) + size(walPath(dbPath)) < SMALL_BYTES && method !== 'verifySnapshot') {
+    const work = reading[method] as (argument: Argument<Reading[Name]>, io: Io) => Promise<Result<Reading[Name]>>
+    return work(argument, io)
+  }
+  const { startThread } = await import('../mirror/reading-thread.ts')
+  const thread = startThread<Reading>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
+  try {
+    return await thread.ask(method, argument, io)
+  } finally {
+    await thread.end()
+  }
+}
