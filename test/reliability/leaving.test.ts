@@ -1,6 +1,6 @@
 // Issue 5: stopping in the middle of a statement that takes SQLite minutes, the second signal, and the lock of a holder
 // that was killed.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -85,7 +85,11 @@ test.concurrent('a signal ends the check of a large file at once: it runs in a p
     cwd: stage.dir,
     env: { TASK_MIRROR_LOG_LEVEL: 'debug' },
   })
-  await new Promise((resolve) => setTimeout(resolve, 600))
+  // That process is there: the signal comes while it works.
+  const { pid } = running.process
+  const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  if (process.platform === 'linux') await expect.poll(children, { timeout: 20_000 }).not.toBe('')
+  else await new Promise((resolve) => setTimeout(resolve, 600))
   const began = Date.now()
   running.process.kill('SIGTERM')
   const { code, stdout } = await running.ended
