@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { makeStage, SOAK, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
 import { startCli } from '../support/cli.ts'
 
@@ -88,7 +88,7 @@ test.concurrent('a signal ends the check of a large file at once: it runs in a p
   // That process is there: the signal comes while it works.
   const { pid } = running.process
   const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  if (process.platform === 'linux') await expect.poll(children, { timeout: 20_000 }).not.toBe('')
+  if (process.platform === 'linux') await vi.waitUntil(() => children() !== '', { timeout: 20_000 })
   else await new Promise((resolve) => setTimeout(resolve, 600))
   const began = Date.now()
   running.process.kill('SIGTERM')
