@@ -9,7 +9,7 @@ import { finalsOf } from './prepare.ts'
 
 /** Room for so many deletions, at most. */
 const ROOM = 50
-const TRIES = 5
+const TRIES = 16
 
 /**
  * Takes in what stands behind the last final tasks. The moment, epoch ms, as of which all of that was shown; null where no
@@ -37,19 +37,35 @@ export async function readOpenBehind(run: Run, walkId: number): Promise<number |
     return { ids, finals }
   }
 
+  // The end may have moved by thousands since it was proven: found again in growing steps, then halfway between.
+  const step = Math.max(1, capacity - room)
+  let [low, high] = [0, Number.POSITIVE_INFINITY]
+  let stride = 0
   let skip = Math.max(0, total - open - room)
   for (let tries = 0; tries < TRIES; tries += 1) {
     const shown = await read(skip)
     if (shown === null) return null
     const { length } = shown.ids
-    if (length === 0 || (skip > 0 && shown.finals[0] !== 1)) {
-      if (skip === 0) return shownAt
-      skip = Math.max(0, skip - Math.max(1, capacity - room))
-    } else if (length >= capacity) skip += Math.max(1, length - room)
-    else {
-      const isEnd = shown.ids.at(-1) === lastId || (await read(skip + length))?.ids.length === 0
-      return isEnd ? shownAt : null
+    if (length === 0 && skip === 0) return shownAt
+    if (length === 0) high = skip
+    else if (skip > 0 && shown.finals[0] !== 1) {
+      skip = Math.max(0, skip - step)
+      continue
+    } else {
+      low = skip + length
+      if (length < capacity) {
+        if (shown.ids.at(-1) === lastId) return shownAt
+        const behind = await read(low)
+        if (behind === null || behind.ids.length === 0) return behind === null ? null : shownAt
+        low += behind.ids.length
+      }
     }
+    if (high - low <= capacity - 2 * room) skip = low - room
+    else if (low === 0) skip = high - step - stride
+    else if (high === Number.POSITIVE_INFINITY) skip = low - room + stride
+    else skip = Math.floor((low + high) / 2) - room
+    skip = Math.max(0, skip)
+    stride = stride === 0 ? step : stride * 2
   }
   return null
 }
