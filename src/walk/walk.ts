@@ -145,8 +145,8 @@ function advance(course: Course, window: ItemsWindow, earlier: ChainState): void
   course.skip = course.forward()
   // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
   if (chain.filtered) course.skip = Math.max(course.skip, window.skip + Math.floor(window.asked / 2))
-  if (chain.last !== null && chain.last.id === earlier.last?.id && !window.ids.includes(chain.last.id)) {
-    // Wholly behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
+  if (chain.last !== null && chain.last.id === earlier.last?.id) {
+    // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
     course.skip += (course.ahead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
     course.ahead = Math.min(course.ahead * 2, LARGEST_STEP)
   } else course.ahead = 1
