@@ -4,12 +4,14 @@
 // Rule. Where no open task was ever seen in front of a final one, a walk of news first reads one answer that begins with a
 // final task and reaches the end of the list: at that moment every open task that stands behind is in it. Whatever is
 // finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
+import { MovingSearch } from '../walk/moving-search.ts'
 import type { Run } from './context.ts'
 import { finalsOf } from './prepare.ts'
 
 /** Room for so many deletions, at most. */
 const ROOM = 50
-const TRIES = 16
+/** Answers in which the end is looked for: enough for one that is thirty windows further on. */
+const LOOKS = 12
 
 /**
  * Takes in what stands behind the last final tasks. The moment, epoch ms, as of which all of that was shown; null where no
@@ -37,35 +39,20 @@ export async function readOpenBehind(run: Run, walkId: number): Promise<number |
     return { ids, finals }
   }
 
-  // The end may have moved by thousands since it was proven: found again in growing steps, then halfway between.
-  const step = Math.max(1, capacity - room)
-  let [low, high] = [0, Number.POSITIVE_INFINITY]
-  let stride = 0
-  let skip = Math.max(0, total - open - room)
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const shown = await read(skip)
+  // The total may be an old one: a walk that was killed has counted nothing of what it took in.
+  const search = new MovingSearch(Math.max(0, total - open - room), capacity - room)
+  for (let looks = 0; looks < LOOKS; looks += 1) {
+    const { place } = search
+    const shown = await read(place)
     if (shown === null) return null
     const { length } = shown.ids
-    if (length === 0 && skip === 0) return shownAt
-    if (length === 0) high = skip
-    else if (skip > 0 && shown.finals[0] !== 1) {
-      skip = Math.max(0, skip - step)
-      continue
-    } else {
-      low = skip + length
-      if (length < capacity) {
-        if (shown.ids.at(-1) === lastId) return shownAt
-        const behind = await read(low)
-        if (behind === null || behind.ids.length === 0) return behind === null ? null : shownAt
-        low += behind.ids.length
-      }
+    if (length === 0 || (place > 0 && shown.finals[0] !== 1)) {
+      if (!search.tooFar()) return shownAt
+    } else if (length >= capacity) search.tooNear(length - room)
+    else {
+      const isEnd = shown.ids.at(-1) === lastId || (await read(place + length))?.ids.length === 0
+      return isEnd ? shownAt : null
     }
-    if (high - low <= capacity - 2 * room) skip = low - room
-    else if (low === 0) skip = high - step - stride
-    else if (high === Number.POSITIVE_INFINITY) skip = low - room + stride
-    else skip = Math.floor((low + high) / 2) - room
-    skip = Math.max(0, skip)
-    stride = stride === 0 ? step : stride * 2
   }
   return null
 }

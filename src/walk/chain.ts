@@ -138,12 +138,10 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
   const shift = runShift(before, window)
   if (shift !== null) chain.shifts = shift > 0 ? before.shifts + 1 : 0
-  const firstNew = firstUnmetAfter(met, lastAt)
-  const reachesLast = first || lastAt >= 0 || firstNew < count
+  const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
   if (!reachesLast) {
-    // Wholly behind the chain's last item: it proves nothing new, and the walk goes on from its end.
-    chain.end = skip + count
-    return chain
+    // Not as far as the chain's last item, whatever is new in it: the walk goes on from its end.
+    return standingAt(chain, skip + count)
   }
   // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
   let from = lastAt + 1
@@ -171,6 +169,17 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   return chain
 }
 
+/** Where `window` shows the chain's last item, that is its end by now. Returns a new state. */
+export function seenAgain(chain: ChainState, { skip, ids }: ItemsWindow): ChainState {
+  const at = chain.last === null ? -1 : ids.lastIndexOf(chain.last.id)
+  return at < 0 ? chain : standingAt(chain, skip + at + 1)
+}
+
+function standingAt(chain: ChainState, end: number): ChainState {
+  const tie = chain.tie === null ? null : { ...chain.tie, start: chain.tie.start + end - chain.end }
+  return { ...chain, end, tie }
+}
+
 /** Whether an answer was cut, by what followed it: little that is new may have been listed since. */
 function isCap(shortAnswer: number, met: Uint8Array): boolean {
   let newly = 0
@@ -184,11 +193,6 @@ function runShift(chain: ChainState, window: ItemsWindow): number | null {
   const at = window.moments.indexOf(chain.tie.moment)
   // At the very start of a window a run may have begun before it, unless it has but one item.
   return at < 0 || (at === 0 && chain.tie.met !== 1) ? null : window.skip + at - chain.tie.start
-}
-
-function firstUnmetAfter(met: Uint8Array, index: number): number {
-  for (let at = index + 1; at < met.length; at += 1) if (met[at] === 0) return at
-  return met.length
 }
 
 /** The run of equal createdAt that ends the window, with what the chain knew of it before. */

@@ -1,12 +1,13 @@
 // The course of a walk: everything it knows on its way, what of that is kept for another process, and what it comes to.
 // Where the walk goes is decided by walk.ts, detours.ts, tied.ts and ending.ts.
 import type { Moment } from '../task.ts'
-import { type ChainState, newChain } from './chain.ts'
+import { type ChainState, newChain, overlapOf } from './chain.ts'
 import type { EndQuestion } from './end-judgement.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
+import { MovingSearch } from './moving-search.ts'
 import { contradicts, orderKept } from './order.ts'
-import { nextSkip, stepBack } from './pace.ts'
+import { nextSkip } from './pace.ts'
 import { makeReader, type Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
@@ -32,7 +33,9 @@ export class Course {
   shown: { id: string; moment: Moment } | null = null
   /** Where the next window begins. */
   skip: number
-  /** How far to step back at the next gap, and ahead over what has been met: doubled each time. */
+  /** Where the end of the chain is looked for, while windows show nothing of it. */
+  private search: MovingSearch | null = null
+  /** How far to reach back at the next tie, and ahead over what has been met: doubled each time. */
   back = 1
   ahead = 1
   /** Answers in a row that brought nothing new. */
@@ -81,10 +84,21 @@ export class Course {
     this.fresh = true
   }
 
-  stepBackFrom(window: ItemsWindow): void {
-    this.fruitless += 1
-    this.retry(stepBack(this.skip, window.ids.length, this.back, this.request.settings.overlap))
-    this.back *= 2
+  /** An answer of `returned` items at `skip` brings the chain no further: its end stands `behind` that, or before. */
+  lookOn(where: 'behind' | 'before', returned: number): void {
+    const stride = Math.max(1, returned - overlapOf(returned, this.request.settings.overlap))
+    // One that began elsewhere has come to its end.
+    const search = this.search?.place === this.skip ? this.search : new MovingSearch(this.skip, stride)
+    if (where === 'behind') search.tooNear(stride)
+    else search.tooFar()
+    this.search = search
+    this.ahead = 1
+    this.retry(search.place)
+  }
+
+  /** Whether the next window lies where it does by guess: nothing there says nothing of the end. */
+  isLooking(): boolean {
+    return this.reader.largest > 1 && (this.ahead > 1 || this.search?.place === this.skip)
   }
 
   endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {

@@ -1,13 +1,12 @@
 // Readings that do not join the chain: what cannot be read, answers without items, windows that show nothing of what was
 // met (design.md 6.1, "Seams" and "Guards").
-import { extendChain } from './chain.ts'
+import { type ChainState, extendChain } from './chain.ts'
 import type { Course, Ended, Steps } from './course.ts'
 import { judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
 import { acceptEnd, conclude } from './ending.ts'
 import { isListEmpty, passUnreadable } from './guards.ts'
 import { crossHidden } from './hidden.ts'
-import { stepBack } from './pace.ts'
 import type { Reading } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 
@@ -49,7 +48,6 @@ export async function* onUnreadable(course: Course, reading: Reading & { kind: '
 export async function* onNothing(course: Course): Steps<Ended | null> {
   const { chain, request, reader } = course
   course.fruitless += 1
-  course.ahead = 1
   if (course.skip === 0) {
     if (await isListEmpty(reader)) {
       course.total = 0
@@ -67,14 +65,13 @@ export async function* onNothing(course: Course): Steps<Ended | null> {
     const before = reader.requests
     const crossed = yield* onHidden(course, await crossHidden(reader, chain), before)
     if (crossed !== 'moved') return crossed
-  } else if (chain.last !== null && (course.pageOfOne || course.skip >= chain.end)) {
+  } else if (chain.last !== null && (course.pageOfOne || (course.skip >= chain.end && !course.isLooking()))) {
     const last = course.shown ?? chain.last
     const judged = await judgeEnd(reader, course.endQuestion(last, chain.end - 1))
     if (judged.kind === 'proven') return yield* acceptEnd(course, judged, last)
     if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   }
-  course.retry(stepBack(course.skip, chain.returned, course.back, request.settings.overlap))
-  course.back *= 2
+  course.lookOn('before', chain.returned)
   return null
 }
 
@@ -99,9 +96,13 @@ async function* onHidden(course: Course, crossed: EndJudgement, before: number):
 }
 
 export function onGap(course: Course, window: ItemsWindow): void {
-  course.ahead = 1
-  if (course.doubtPageOfOne(window)) {
-    course.fruitless += 1
-    course.retry(course.chain.end)
-  } else course.stepBackFrom(window)
+  course.fruitless += 1
+  if (course.doubtPageOfOne(window)) course.retry(course.chain.end)
+  else course.lookOn(isNew(course.chain, window) ? 'behind' : 'before', window.ids.length)
+}
+
+/** Newest first, and all of it newer than everything in the first window: it came in since, and pushed the others down. */
+function isNew({ order, newestInFirst }: ChainState, { moments }: ItemsWindow): boolean {
+  if (newestInFirst === null || order.rising >= order.falling) return false
+  return moments.every((moment) => moment !== null && moment >= newestInFirst)
 }

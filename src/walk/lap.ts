@@ -120,8 +120,10 @@ export async function* closeLap(
     for (let index = joinedAt; index < window.ids.length; index += 1) {
       const place: number | undefined = places.get(window.ids[index] as string)
       const moment = window.moments[index] as Moment
-      if (place === undefined && window.met[index] === 1) stranger ??= { moment }
-      // The first window's items came before everything else that was met: one that comes behind has changed places.
+      // The first window's items came before everything else that was met, but for what came in since, newer than they are:
+      // one that comes behind has changed places.
+      if (place === undefined && window.met[index] === 1 && !isNewer(moment, chain.newestInFirst))
+        stranger ??= { moment }
       else if (place !== undefined && stranger !== null && stranger.moment !== moment) chain.order.unstable = true
       if (place !== undefined && place < furthest) chain.order.unstable = true
       furthest = Math.max(furthest, place ?? -1)
@@ -143,6 +145,11 @@ export async function* closeLap(
     skip = reachesBack ? end : Math.max(end - overlapOf(capacity, configuredOverlap), window.skip + 1)
   }
   return { kind: 'open', reason: 'lap-too-long' }
+}
+
+/** Such an item that was met further down shows by that alone that the list is not newest first. */
+function isNewer(moment: Moment, newestInFirst: Moment): boolean {
+  return moment !== null && newestInFirst !== null && moment >= newestInFirst
 }
 
 function isSame(one: ItemsWindow, other: ItemsWindow): boolean {

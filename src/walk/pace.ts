@@ -25,9 +25,3 @@ export function nextSkip(
   const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
   return reach <= overlap || reach >= capacity ? plain : Math.max(chain.floor, chain.end - reach)
 }
-
-/** Back by what an answer brings anew, `times` over. */
-export function stepBack(skip: number, returned: number, times: number, overlapWanted: number): number {
-  const stride = Math.max(1, returned - overlapOf(returned, overlapWanted))
-  return Math.max(0, skip - stride * times)
-}

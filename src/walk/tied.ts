@@ -1,6 +1,6 @@
 // A walk in the middle of equal createdAt: windows whose every anchor is in the tie run of the chain's last item, and
 // runs that have to be counted before anything behind them is trusted (design.md 6.1, "Ties").
-import type { ChainState } from './chain.ts'
+import { type ChainState, seenAgain } from './chain.ts'
 import type { Course, Steps } from './course.ts'
 import { showsRunBehind } from './guards.ts'
 import { capacityOf } from './pace.ts'
@@ -15,7 +15,8 @@ const TIED_TRIES = 2
  * too far. False where the window is dropped and read anew from further back.
  */
 export async function acceptTied(course: Course, window: ItemsWindow): Promise<boolean> {
-  const { chain, reader } = course
+  const { reader } = course
+  const chain = seenAgain(course.chain, window)
   if (course.pageOfOne || chain.tie === null) return true
   if (chain.floor > 0 && chain.tie.start === chain.floor) {
     // Directly behind an unreadable position there is no item before the run to count it from.

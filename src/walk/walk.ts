@@ -67,7 +67,8 @@ async function* onWindow(course: Course, window: ItemsWindow): Steps<Ended | nul
   const beginning = chain.last === null
   if (beginning && window.skip > 0 && request.accepts !== undefined && !(await request.accepts(window))) {
     yield { kind: 'keep', window }
-    course.stepBackFrom(window)
+    course.fruitless += 1
+    course.lookOn('before', window.ids.length)
     return null
   }
   const seam = judgeSeam(chain, window)
