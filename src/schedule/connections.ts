@@ -13,6 +13,8 @@ const GRACE_MS = 100
 /** A head has so long to come, and so many bytes. */
 const HEAD_MS = 5000
 const MOST_HEAD = 8192
+/** A request waits so long for those who come in front of it. */
+const PATIENCE_MS = 100
 /** Nobody keeps a connection by not reading. */
 const IDLE_MS = 10_000
 const END_OF_HEAD = '\r\n\r\n'
@@ -23,10 +25,16 @@ export interface Connections {
 
 /**
  * Hands every socket of `server` to `take` as a stream that begins and ends with the head of one request; what is written
- * to it goes to the socket. Ends the oldest beyond the bounds. A new one is never refused: it may be a health check.
+ * to it goes to the socket. Ends the oldest beyond the bounds. A new one is never refused: it may be a health check. A request
+ * that is not `urgent` waits until nobody comes.
  */
-export function boundConnections(server: Server, take: (stream: Duplex) => void): Connections {
+export function boundConnections(
+  server: Server,
+  take: (stream: Duplex) => void,
+  urgent: (head: string) => boolean,
+): Connections {
   const open = new Set<Socket>()
+  const later = whenNobodyComes(server)
   let sweep: NodeJS.Timeout | null = null
 
   const endOldest = (most: number): void => {
@@ -41,7 +49,11 @@ export function boundConnections(server: Server, take: (stream: Duplex) => void)
     socket.once('close', () => open.delete(socket))
     // Whoever hangs up is gone.
     socket.on('error', () => undefined)
-    awaitHead(socket, (head) => take(streamOf(socket, head)))
+    awaitHead(socket, (head) => {
+      const answer = () => void (socket.destroyed || take(streamOf(socket, head)))
+      if (urgent(head.toString('latin1'))) answer()
+      else later(answer)
+    })
     endOldest(MOST_AT_ONCE)
     if (open.size <= MOST || sweep !== null) return
     sweep = setTimeout(() => {
@@ -54,6 +66,32 @@ export function boundConnections(server: Server, take: (stream: Duplex) => void)
     }, GRACE_MS).unref()
   })
   return { endAll: () => endOldest(0) }
+}
+
+/**
+ * Puts work off until nobody comes, one piece a turn of the event loop. Node accepts one connection a turn, so a health check
+ * waits as many turns as connections have come before it: a thousand that each are given a large page
+ * take a second, a thousand that are only accepted a part of it.
+ */
+function whenNobodyComes(server: Server): (work: () => void) => void {
+  const waiting: { work: () => void; since: number }[] = []
+  let hasCome = false
+  let isSet = false
+  server.on('connection', () => {
+    hasCome = true
+  })
+  const next = (): void => {
+    const [first] = waiting
+    if (!hasCome || performance.now() - (first?.since ?? 0) >= PATIENCE_MS) waiting.shift()?.work()
+    hasCome = false
+    isSet = waiting.length > 0
+    if (isSet) setImmediate(next)
+  }
+  return (work) => {
+    waiting.push({ work, since: performance.now() })
+    if (!isSet) setImmediate(next)
+    isSet = true
+  }
 }
 
 /** Reads until the head is there, and nothing afterwards. */

@@ -68,7 +68,7 @@ export async function startServer(listen: string, access: Access, pages: Pages):
   // Neither is answered by Node itself.
   http.on('checkExpectation', reply).on('checkContinue', reply)
   const server = createServer()
-  const connections = boundConnections(server, (stream) => http.emit('connection', stream))
+  const connections = boundConnections(server, (stream) => http.emit('connection', stream), isHealthCheck)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(refused(listen, error)))
     server.listen({ host, port, backlog: 4096 }, resolve)
@@ -82,6 +82,11 @@ export async function startServer(listen: string, access: Access, pages: Pages):
         connections.endAll()
       }),
   }
+}
+
+/** Whether this is how the head of such a request begins. */
+function isHealthCheck(head: string): boolean {
+  return /^(GET|HEAD) \/healthz[ ?]/.test(head)
 }
 
 /** What was made is given to all who ask within a second: many who ask cost no more than one. */

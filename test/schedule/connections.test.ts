@@ -1,11 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import { boundConnections } from '../../src/schedule/connections.ts'
 
 test('beyond 256 connections the oldest go, and none that comes is refused', async () => {
   const server = createServer()
-  boundConnections(server, (stream) => stream.end('here'))
+  boundConnections(
+    server,
+    (stream) => stream.end('here'),
+    () => false,
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const sockets: Socket[] = []
@@ -36,13 +41,14 @@ test.each([
 ])('HTTP is given one head of a socket and no more: %s', async (_, pieces, given) => {
   const server = createServer()
   let read = ''
-  boundConnections(server, (stream) => {
+  const take = (stream: Duplex) => {
     stream.on('data', (chunk) => {
       read += chunk
     })
     // Longer than the rest takes to come.
     setTimeout(() => stream.end('answer'), 100)
-  })
+  }
+  boundConnections(server, take, () => false)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   onTestFinished(() => {
@@ -62,4 +68,34 @@ test.each([
   await closed
   expect(read).toBe(given ?? '')
   if (pieces.length === 1 && given === pieces[0]) expect(answer).toBe('answer')
+})
+
+test('what is urgent is answered before what came in front of it', async () => {
+  const server = createServer()
+  const answered: string[] = []
+  const take = (stream: Duplex) => {
+    const [, path = ''] = /^GET (\S+)/.exec(String(stream.read())) ?? []
+    answered.push(path)
+    stream.end('here')
+    // As a large page takes.
+    for (const until = performance.now() + 2; performance.now() < until; );
+  }
+  boundConnections(server, take, (head) => head.startsWith('GET /urgent'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const sockets: Socket[] = []
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const ask = (path: string) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    sockets.push(socket.on('error', () => undefined))
+    socket.write(`GET ${path} HTTP/1.1\r\n\r\n`)
+    return once(socket, 'data')
+  }
+  for (let n = 0; n < 199; n += 1) void ask('/page').catch(() => undefined)
+  await ask('/urgent')
+  // One by one all would be in front of it.
+  expect(answered.indexOf('/urgent')).toBeLessThan(180)
+  await expect.poll(() => answered.length, { timeout: 10_000 }).toBe(200)
 })

@@ -18,6 +18,7 @@ test.each([
   'asks and never reads',
   'asks ten times at once and never reads',
   'asks a hundred times at once',
+  'asks, reads it all and comes again at once',
   'half a head, then a hundred',
   'a body without end',
   null,

@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'
 const AGAIN_MS = 1000
+const AT_ONCE = 'comes again at once'
 
 /** What a socket does once it is connected; a timer that goes on is given back. */
 const KINDS: Record<string, (socket: Socket) => NodeJS.Timeout | undefined> = {
@@ -29,6 +30,11 @@ const KINDS: Record<string, (socket: Socket) => NodeJS.Timeout | undefined> = {
     socket.write(GET.replace('/', '/healthz').repeat(100))
     return undefined
   },
+  'asks, reads it all and comes again at once': (socket) => {
+    socket.resume()
+    socket.write(GET)
+    return undefined
+  },
   'half a head, then a hundred': (socket) => {
     socket.write(GET.slice(0, -2))
     return setTimeout(() => socket.write(`\r\n${GET.repeat(100)}`), 200)
@@ -40,21 +46,22 @@ const KINDS: Record<string, (socket: Socket) => NodeJS.Timeout | undefined> = {
 }
 
 const { port, kind, count } = workerData as { port: number; kind: string | null; count: number }
-const kinds = kind === null ? Object.values(KINDS) : [KINDS[kind]!]
+const names = kind === null ? Object.keys(KINDS) : [kind]
 let connected = 0
 
 function attack(n: number): void {
+  const name = names[n % names.length]!
   const socket = connect(port, '127.0.0.1')
   let timer: NodeJS.Timeout | undefined
   socket.on('connect', () => {
-    timer = kinds[n % kinds.length]!(socket)
+    timer = KINDS[name]!(socket)
     connected += 1
     if (connected === count) parentPort?.postMessage('all are connected')
   })
   socket.on('error', () => undefined)
   socket.on('close', () => {
     clearInterval(timer)
-    setTimeout(() => attack(n), AGAIN_MS)
+    setTimeout(() => attack(n), name.endsWith(AT_ONCE) ? 0 : AGAIN_MS)
   })
 }
 
