@@ -35,8 +35,8 @@ export async function beginComparison(run: Run): Promise<void> {
 }
 
 /**
- * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service answers
- * for less than half of the tasks that it has just listed: then nothing says that the list shows all of them.
+ * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
+ * tasks twice and knows half of them by id at most: then nothing says that the list shows all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -44,21 +44,20 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   let isTold = true
   if (sampled.length > 0) {
     const latest = new Map<string, DetailAnswer>()
-    const { differing, unanswered, isKeyRefused } = await askFor(
+    const { unclear, isKeyRefused } = await askFor(
       run,
       sampled.map(({ id }) => id),
       latest,
     )
-    if (differing.length > 0) {
+    if (unclear.length > 0 && !isKeyRefused) {
       const listedAgain = await listAgain(
         run,
-        sampled.filter(({ id }) => differing.includes(id)),
+        sampled.filter(({ id }) => unclear.includes(id)),
       )
       await askFor(run, listedAgain, latest)
+      const silent = listedAgain.filter((id) => !latest.has(id)).length
+      isTold = silent === 0 || silent < latest.size
     }
-    // A single one may just have been deleted.
-    const isSingle = sampled.length === 1 && unanswered === 0
-    isTold = isKeyRefused || isSingle || latest.size * 2 >= sampled.length
     const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
     if (learned.summary_fields !== undefined)
@@ -76,10 +75,13 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   return isTold
 }
 
-/** Notes their details, the later ones in place of those before. `differing`: the ids of those that differ from the list. */
+/**
+ * Notes their details, the later ones in place of those before. `unclear`: the ids without one, or whose detail differs from
+ * the list.
+ */
 async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>) {
   const { writer } = run
-  const differing: string[] = []
+  const unclear: string[] = []
   // A key that is good for the list alone is none of the list's faults.
   const unlessRefused = (error: unknown): null => {
     if (!isMirrorError(error, 'key-refused')) throw error
@@ -97,14 +99,16 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
     )
   for (const [index, id] of ids.entries()) {
     const detail = details[index] ?? null
-    if (detail === null || !isFound(detail) || detail.answer.kind !== 'ok') continue
+    if (detail === null || !isFound(detail) || detail.answer.kind !== 'ok') {
+      unclear.push(id)
+      continue
+    }
     const before = latest.get(id)
     if (before?.answer.kind === 'ok') await writer.dropDetail(before.answer.value.handle)
     latest.set(id, detail)
-    if (await writer.noteDetail(id, detail.answer.value.handle)) differing.push(id)
+    if (await writer.noteDetail(id, detail.answer.value.handle)) unclear.push(id)
   }
-  const unanswered = details.filter((detail) => detail?.answer.kind === 'failed').length
-  return { differing, unanswered, isKeyRefused }
+  return { unclear, isKeyRefused }
 }
 
 /** Reads the windows around where they were met; returns the ids that were found there. */

@@ -219,7 +219,7 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
 
 /** A look-up that tells nothing says nothing of what the list leaves out. */
 const NOT_COMPARED =
-  'The service answers for less than half of the tasks it has just listed when they are asked for by id: whether the list shows all of them is unknown; the next run asks again.'
+  'The service lists tasks and does not answer when they are asked for by id: whether the list shows all of them is unknown; the next run asks again.'
 
 /** Whether a full walk that was cut off is still to come: it has waited already. */
 function goesOn(plan: PlanStep[]): boolean {

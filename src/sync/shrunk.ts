@@ -25,10 +25,14 @@ export function lastBelieved(before: number, { massDeleteFraction, massDeleteMin
 /** What a walk saw of the length of the list: proven, or that so many items stand at its beginning. */
 export type Extent = { total: number } | { total: null; atLeast: number }
 
-/** One request where the walk did not see the end, two where nothing stands where something should. */
-export async function isShrunk(run: Run, extent: Extent): Promise<boolean> {
+/**
+ * `met`: tasks that the walk has met. One request where the walk did not see the end, two where nothing stands where
+ * something should.
+ */
+export async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean> {
   const { request, facts, opened, config } = run
   if (request.allowMassDelete === true || request.rebind === true) return false
+  if (extent.total === 0 && opened.liveTasks + met > 0) return true
   // What the list hides lives on in the mirror: it is no longer than it was when its end was last proven.
   const before = Math.min(opened.liveTasks, facts.total ?? opened.liveTasks)
   if (before === 0) return false
@@ -55,7 +59,7 @@ export async function believed(run: Run, kind: WalkKind, result: WalkResult, met
   const { total } = result
   // Only a head walk ends before the end of the list and began at its beginning.
   const extent: Extent = total === null ? { total, atLeast: kind === 'head' ? met : Infinity } : { total }
-  if (!(await isShrunk(run, extent))) {
+  if (!(await isShrunk(run, extent, met))) {
     if (run.facts.shrunk_to !== undefined && kind !== 'range') await learn(run, { shrunk_to: undefined })
     return result
   }

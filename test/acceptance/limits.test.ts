@@ -7,7 +7,7 @@ import { makeStage, SOAK, type Stage } from './stage.ts'
 const content = (stage: Stage) => stage.rows('SELECT id, content_hash, change_seq FROM tasks ORDER BY id')
 
 describe.concurrent('time', () => {
-  test('--max-duration ends a run with exit 4, and run after run gets there', { timeout: 60_000 }, async () => {
+  test('--max-duration ends a run with exit 4, and run after run gets there', { timeout: 120_000 }, async () => {
     await using stage = await makeStage({ tasks: 12_000, latencyMs: 200, openFraction: 0 })
     let runs = 0
     let reached = 0
