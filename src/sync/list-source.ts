@@ -36,8 +36,8 @@ export interface ListSourceOptions {
   onShown?(shown: Shown): Promise<void>
 }
 
-/** A short walk has no use for more. */
-const FIRST_DEPTH = 4
+/** Where the length of the list is not known; one more for each that the walk waited for, so that a round doubles it. */
+const FIRST_DEPTH = 1
 
 export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId, concurrency } = options
@@ -49,11 +49,14 @@ export function listSource(options: ListSourceOptions): ListSource {
   let wasStale = false
   /** Where windows lie if the first one comes as long as it was asked for. */
   let guess: { skip: number; stride: number } | null = null
+  /** The most that an answer held, and where one that held less ended: nothing is read ahead behind it. */
+  let largest = 0
+  let seemingEnd = Number.POSITIVE_INFINITY
   /** Windows read ahead that have come, and how many may: more would only take memory. */
   const come = new Set<string>()
   const mostCome = Math.max(4, Math.floor(concurrency * 0.75))
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
-  let depth = allowanceOf(FIRST_DEPTH, concurrency)
+  let depth = allowanceOf(options.total === null ? FIRST_DEPTH : concurrency, concurrency)
 
   async function decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {
     const parsed = await writer.parseList(raw)
@@ -85,6 +88,9 @@ export function listSource(options: ListSourceOptions): ListSource {
     const answer = await service.list({ skip, take }, decode, { signal, discard, ...retries })
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
+      const { count } = parsed
+      if (count < Math.min(take, largest)) seemingEnd = Math.min(seemingEnd, skip + count)
+      largest = Math.max(largest, count)
       return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs: ageOfAnswer(answer) }
     }
     const { message } = answer
@@ -134,9 +140,10 @@ export function listSource(options: ListSourceOptions): ListSource {
 
   function readAhead(skip: number, stride: number, take: number): void {
     const most = Math.floor(depth.present)
+    if (skip > seemingEnd) seemingEnd = Number.POSITIVE_INFINITY
     for (let step = 0; step < most; step += 1) {
       const place = skip + step * stride
-      if (options.total !== null && place > options.total) break
+      if (place > seemingEnd || (options.total !== null && place > options.total)) break
       const key = `${place}:${take}`
       if (ahead.has(key)) continue
       if (ahead.size >= most || come.size >= mostCome) break
@@ -155,8 +162,6 @@ export function listSource(options: ListSourceOptions): ListSource {
       const { handle, count } = answer.parsed
       // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
       if (reads === 1 && guess?.skip === skip && count === take) {
-        // A long walk: as many as the service bears.
-        depth = allowanceOf(concurrency, concurrency)
         readAhead(skip + guess.stride, guess.stride, take)
       }
       const { known, others, ...viewed } = await writer.view(handle, walkId)

@@ -4,17 +4,22 @@ import type { Service } from '../../src/service/service.ts'
 import { type ListSource, listSource } from '../../src/sync/list-source.ts'
 import type { Writer } from '../../src/sync/thread.ts'
 
+/** The length of the list is known, so that there is no slow start. */
+const KNOWN = { total: 10_000 }
+
 /** A service that answers when it is told to, and what it was asked. */
-function started(concurrency: number, count = 10) {
+function started(concurrency: number, { count = 10, total = null as number | null } = {}) {
   const asked: number[] = []
   /** Windows taken in without the walk, and for which walk. */
   const kept: [handle: number, walkId: number | null][] = []
   const answers: (() => void)[] = []
+  let end = Number.POSITIVE_INFINITY
   const service = {
     async list({ skip }: { skip: number }) {
       asked.push(skip)
       await new Promise<void>((resolve) => answers.push(resolve))
-      return { kind: 'ok', value: { handle: skip, count }, startedAt: 0, serviceDate: null }
+      const held = Math.max(0, Math.min(count, end - skip))
+      return { kind: 'ok', value: { handle: skip, count: held }, startedAt: 0, serviceDate: null }
     },
   } as unknown as Service
   const writer = {
@@ -22,7 +27,7 @@ function started(concurrency: number, count = 10) {
     dropWindow: async () => undefined,
     takeIn: async ({ handle, walkId }: { handle: number; walkId: number | null }) => void kept.push([handle, walkId]),
   } as unknown as Writer
-  const source = listSource({ service, writer, walkId: 1, concurrency, total: null, now: () => 0 })
+  const source = listSource({ service, writer, walkId: 1, concurrency, total, now: () => 0 })
   const answerAll = async () => {
     for (const answer of answers.splice(0)) answer()
     await new Promise(setImmediate)
@@ -43,11 +48,14 @@ function started(concurrency: number, count = 10) {
     await read(source, -10)
     asked.length = 0
   }
-  return { source, asked, kept, answerAll, read, waitFor, under }
+  const endsAt = (index: number) => {
+    end = index
+  }
+  return { source, asked, kept, answerAll, read, waitFor, under, endsAt }
 }
 
 test('as many windows are under way as may be, in their order, and each is asked for once', async () => {
-  const { source, asked, read, under } = started(4)
+  const { source, asked, read, under } = started(4, KNOWN)
   await under()
   source.expect(0, 10, 10)
   expect(asked).toEqual([0, 10, 20, 30])
@@ -74,7 +82,7 @@ test('no more are asked for while many that have come wait', async () => {
 })
 
 test('where the walk wants other windows, those read ahead are taken in for their items alone, and fewer are read ahead until it wants them', async () => {
-  const { source, asked, kept, answerAll, read, waitFor, under } = started(8)
+  const { source, asked, kept, answerAll, read, waitFor, under } = started(4, KNOWN)
   await under()
   await read(source, 0)
   await read(source, 0)
@@ -100,11 +108,11 @@ test('where the walk wants other windows, those read ahead are taken in for thei
   await read(source, 3)
   asked.length = 0
   source.expect(13, 10, 10)
-  expect(asked).toHaveLength(4)
+  expect(asked).toHaveLength(2)
 })
 
 test('what lies behind the first window is asked for once that has come, and is full', async () => {
-  const { source, asked, kept, answerAll, read } = started(8)
+  const { source, asked, kept, answerAll, read } = started(8, KNOWN)
   source.expect(0, 10, 10)
   expect(asked).toEqual([])
   const first = source.read(0, 10)
@@ -120,15 +128,35 @@ test('what lies behind the first window is asked for once that has come, and is 
   expect(asked.length).toBeGreaterThanOrEqual(4)
 })
 
+test('in a list of unknown length no more is read ahead than was read, and nothing behind a short answer', async () => {
+  const { source, asked, read, waitFor, endsAt } = started(8)
+  source.expect(0, 10, 10)
+  await read(source, 0)
+  expect(asked).toEqual([0, 10])
+  source.expect(10, 10, 10)
+  await waitFor(source, 10)
+  source.expect(20, 10, 10)
+  expect(asked).toEqual([0, 10, 20, 30])
+  endsAt(35)
+  await read(source, 20)
+  source.expect(30, 10, 10)
+  expect(asked).toEqual([0, 10, 20, 30])
+  // The list goes on there all the same.
+  endsAt(1_000)
+  await read(source, 30)
+  source.expect(40, 10, 10)
+  expect(asked.length).toBeGreaterThan(5)
+})
+
 test('nothing is asked for behind a first window that is short', async () => {
-  const { source, asked, read } = started(8, 9)
+  const { source, asked, read } = started(8, { count: 9 })
   source.expect(0, 10, 10)
   await read(source, 0)
   expect(asked).toEqual([0])
 })
 
 test('what is foreseen is asked for at once, and is all that will do for a walk that wants it fresh', async () => {
-  const { source, asked, kept, answerAll, under } = started(8)
+  const { source, asked, kept, answerAll, under } = started(4, KNOWN)
   await under()
   source.expect(100, 10, 10)
   source.foresee([
