@@ -105,7 +105,7 @@ export class Course {
     const { filtered, capLow, cap } = this.chain
     const { beyond } = this.request
     const { hasMoved: moving, looked } = this.end
-    const page = cap > 0 ? cap : this.reader.window
+    const page = cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
     return {
       lastId: last.id,
       lastMoment: last.moment,

@@ -66,10 +66,12 @@ test.concurrent.for(CASES)(
       if (request.operation === 'list' && account.listed > EACH) churn(account, request)
     })
     const stayed = stage.listedThroughout()
-    const { code, summary, asked } = await stage.runJson(['sync'], SMALL)
+    const { code, summary, asked, stderr } = await stage.runJson(['sync'], SMALL)
     stop()
     expect(missingFrom(stage, stayed())).toBe(0)
-    expect(code).toBe(summary.verdict === 'complete' ? 0 : 3)
+    // Where most of the tasks are gone before they can be compared with their details, the run says so.
+    const isCompared = !stderr.includes('less than half of the tasks')
+    expect(code).toBe(summary.verdict === 'complete' && isCompared ? 0 : 3)
     expect(asked.length).toBeLessThan(3000)
     if (SOAK) await expectEqualAtRest(stage)
   },
