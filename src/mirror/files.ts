@@ -26,6 +26,12 @@ export const lockPath = (path: string): string => `${realMirrorPath(path)}.lock`
 export const holderPath = (path: string): string => `${realMirrorPath(path)}.holder`
 export const walPath = (path: string): string => `${realMirrorPath(path)}-wal`
 
+/** A backup that is ready to take the mirror's place, while `restore` moves the old one away. */
+export function restoredPath(path: string): string {
+  const real = realMirrorPath(path)
+  return join(dirname(real), `.${basename(real)}.restored`)
+}
+
 /** The files that SQLite keeps beside the mirror while it is open or was left. */
 export function sqliteFiles(path: string): string[] {
   const real = realMirrorPath(path)

@@ -21,7 +21,7 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
-import { refuseOddFile, sqliteFiles } from './files.ts'
+import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles } from './files.ts'
 import { checkObjects, migrations, refuseTakenNames } from './schema.ts'
 import { addUrlHost, readAsMigrated } from './url-host.ts'
 
@@ -43,7 +43,7 @@ export interface WriterOptions {
  */
 export function openWriter(path: string, options: WriterOptions): Db {
   return explaining(path, () => {
-    const before = inspect(path)
+    const before = endRestore(path, inspect(path))
     if (before === 'missing' || before === 'empty') create(path, options)
     const db = connect(path, { timeout: options.busyTimeoutMs })
     try {
@@ -131,6 +131,34 @@ export function putAsideStale(path: string): void {
 }
 
 /**
+ * Ends a `restore` that was killed: where the old mirror is gone the new one takes its place, and where it is still there it
+ * stays, with one name only. Both are whole at every moment (restore.ts).
+ */
+function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType<typeof inspect> {
+  const ready = restoredPath(path)
+  if (!lstatSync(ready, { throwIfNoEntry: false })?.isFile()) return found
+  const real = realMirrorPath(path)
+  if (found !== 'missing') {
+    const own = new Set([real, ...sqliteFiles(real)].map((file) => statSync(file, { throwIfNoEntry: false })?.ino))
+    for (const name of readdirSync(dirname(real))) {
+      const other = join(dirname(real), name)
+      if (name.startsWith(`${basename(real)}.before-`) && own.has(lstatSync(other).ino)) rmSync(other)
+    }
+    rmSync(ready)
+    return found
+  }
+  // The WAL of the old one has its second name by now, beside the old one.
+  for (const file of sqliteFiles(real)) {
+    const left = lstatSync(file, { throwIfNoEntry: false })
+    if (left?.isFile() && left.nlink > 1) rmSync(file)
+  }
+  putAsideStale(real)
+  renameSync(ready, real)
+  syncFolder(dirname(real))
+  return inspect(real)
+}
+
+/**
  * Opens an existing mirror read-only on a connection of its own; never blocks the writer and never waits for it.
  * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-damaged` or `mirror-unreadable`.
  */
@@ -139,7 +167,9 @@ export function openReader(path: string): Db {
     if (!existsSync(path) || inspect(path) !== 'mirror') {
       throw new MirrorError('mirror-missing', `There is no mirror at ${path}`, {
         facts: { path },
-        hint: 'Run `task-mirror sync` first, or name the file with --db.',
+        hint: existsSync(restoredPath(path))
+          ? 'A restore was interrupted: `task-mirror sync` ends it, or run `task-mirror restore` again.'
+          : 'Run `task-mirror sync` first, or name the file with --db.',
       })
     }
     const db = connect(path, { readonly: true, timeout: 5_000 })

@@ -1,6 +1,7 @@
 // Puts a backup in the place of a mirror. Copying one there by hand beside the WAL of the old mirror destroys it: SQLite
-// plays that WAL into whatever file it finds. Here the backup is copied and checked first, the old mirror goes with its WAL,
-// and at every moment there is the old mirror, none, or the new one.
+// plays that WAL into whatever file it finds. Here the backup is copied, checked and given a name that the next run knows
+// (`restoredPath`), then the old mirror goes with its WAL, then the new one takes its place. Whatever moment a kill comes at,
+// the next run finds the old mirror whole, or the new one (`endRestore` in open.ts).
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -17,7 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { explain } from './explain.ts'
-import { realMirrorPath, refuseOddFile, sqliteFiles } from './files.ts'
+import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles } from './files.ts'
 import { takeLock } from './lock.ts'
 import { connect, syncFolder } from './open.ts'
 import { vacuumInto } from './vacuum.ts'
@@ -58,6 +59,7 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
   const real = realMirrorPath(path)
   const folder = dirname(real)
   const prefix = `.${basename(real)}.restore-`
+  const ready = restoredPath(real)
   try {
     for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
     const draft = join(folder, `${prefix}${randomBytes(6).toString('hex')}`)
@@ -68,12 +70,16 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
       await check(draft, request)
       makeWalMode(draft)
       const bytes = statSync(draft).size
+      renameSync(draft, ready)
+      syncFolder(folder)
       const movedTo = moveAway(real, now())
-      renameSync(draft, real)
+      renameSync(ready, real)
       syncFolder(folder)
       return { path: real, from, tasks, cut, bytes, movedTo }
     } finally {
       for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
+      // It could not be moved away, and stays.
+      if (existsSync(real)) rmSync(ready, { force: true })
     }
   } catch (error) {
     throw explain(path, error)

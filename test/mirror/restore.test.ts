@@ -1,7 +1,8 @@
 // A backup in the place of a crashed mirror, which is what copying it there by hand destroys.
-import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { restoredPath } from '../../src/mirror/files.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { moveAway } from '../../src/mirror/restore.ts'
 import { runHere } from '../support/cli.ts'
@@ -101,4 +102,57 @@ test('where there is no mirror, only what an old one left is moved away', async 
   expect(facts(path)).toEqual(['old'])
   expect(existsSync(`${(JSON.parse(stdout) as { movedTo: string }).movedTo}-wal`)).toBe(true)
   expect(moveAway(scratch.path('nothing.sqlite'), 0)).toBe(null)
+})
+
+/** What a kill at each step of `restore` leaves. */
+const STEPS: [string, (path: string, ready: string, away: string) => void, string[]][] = [
+  ['the backup is ready', () => undefined, ['new', 'old']],
+  ['the old file has its second name', (path, _, away) => linkSync(path, away), ['new', 'old']],
+  [
+    'its WAL too',
+    (path, _, away) => {
+      for (const end of ['', '-wal']) linkSync(path + end, away + end)
+    },
+    ['new', 'old'],
+  ],
+  [
+    'the old file is gone, its WAL is not',
+    (path, _, away) => {
+      for (const end of ['', '-wal']) linkSync(path + end, away + end)
+      rmSync(path)
+    },
+    ['old'],
+  ],
+  [
+    'both are gone',
+    (path, _, away) => {
+      for (const end of ['', '-wal']) renameSync(path + end, away + end)
+    },
+    ['old'],
+  ],
+  [
+    'the new one is in place',
+    (path, ready, away) => {
+      for (const end of ['', '-wal']) renameSync(path + end, away + end)
+      renameSync(ready, path)
+    },
+    ['old'],
+  ],
+]
+
+test.each(STEPS)('killed when %s, the next run finds one mirror, whole', (_, step, expected) => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const ready = restoredPath(path)
+  copyFileSync(scratch.path('backup.sqlite'), ready)
+  const away = `${path}.before-20260101T000000Z-abcdef`
+  step(path, ready, away)
+  if (!existsSync(path))
+    expect(() => openReader(path)).toThrow(expect.objectContaining({ hint: expect.stringMatching(/restore/) }))
+  openWriter(path, OPTIONS).close()
+  expect(facts(path)).toEqual(expected)
+  // Moved away it is whole too; still in its place it has no second name that somebody could open beside it.
+  if (expected.length === 1) expect(facts(away)).toEqual(['new', 'old'])
+  else expect(existsSync(away)).toBe(false)
+  expect(readdirSync(scratch.dir).filter((name) => /^\.|\.left-/.test(name))).toEqual([])
 })

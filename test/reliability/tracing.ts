@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { CLI, type CliResult, listenTo } from '../support/cli.ts'
 
 /** The calls that make something durable or visible. */
-export const DURABLE = ['fsync', 'fdatasync', 'rename', 'renameat', 'renameat2'] as const
+export const DURABLE = ['fsync', 'fdatasync', 'rename', 'renameat', 'renameat2', 'link', 'linkat'] as const
 /** The calls that change bytes. */
 export const WRITING = ['write', 'pwrite64', 'ftruncate', 'unlink'] as const
 const CALLS = [...DURABLE, ...WRITING].join()
