@@ -34,6 +34,7 @@ describe.skipIf(tracingMissing !== null)(`a restore that is killed (${tracingMis
       for (const end of kept) copyFileSync(at(`kept${end}`), stage.mirrorPath + end)
     }
     const run = { stage, args: ['restore', at('backup.sqlite')] }
+    begin()
     const points = await crashPointsOf(run)
     const kills = [
       ...chosen(points, SEED, SOAK ? 20 : 'few'),
