@@ -141,11 +141,8 @@ export class FormSample {
       .filter(({ count }) => count < items * RARE)
       .sort((a, b) => a.count - b.count)
       .map(({ item }) => item)
-    const most =
-      this.#request.full === 0
-        ? 0
-        : Math.min(MOST_BY_CHANCE, this.#request.full + Math.floor(windows / WINDOWS_PER_ITEM))
-    const wanted = [
+    const news = [...this.#news, this.#longest.result, this.#longest.data]
+    const ofWalk = [
       longest.result,
       rare[0],
       open,
@@ -156,11 +153,13 @@ export class FormSample {
       ...rare.slice(1, 4),
       ...byChance.slice(1),
     ]
+    // Beside a full walk news is what no walk has met: it counts where there is little else.
+    const { full } = this.#request
+    const most = full === 0 ? Infinity : Math.min(MOST_BY_CHANCE, full + Math.floor(windows / WINDOWS_PER_ITEM))
+    const wanted = full === 0 ? news : [...ofWalk, ...news]
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
-    const { result, data } = this.#longest
-    for (const item of [...this.#news, result, data, ...this.#doubted])
-      if (item !== undefined) chosen.set(item.id, chosen.get(item.id) ?? item)
+    for (const item of this.#doubted) chosen.set(item.id, chosen.get(item.id) ?? item)
     this.#passed = nothingPassed()
     this.#news = []
     this.#longest = {}
