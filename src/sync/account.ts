@@ -1,6 +1,7 @@
 // Whether the service still shows the account of this mirror: watched with every answer, before anything of it is taken in.
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
+import { isMassDelete, notFoundShape } from './deletions.ts'
 import { askForTask, isFound } from './details.ts'
 import { judgeAccount, type Shown } from './identity.ts'
 
@@ -13,22 +14,27 @@ const LOOKED_UP = 5
 /** `onBegun` is called once, when the first answers have passed. */
 export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun(): Promise<void> }): AccountCheck {
   const isSure = run.opened.liveTasks === 0 || run.request.rebind === true
-  const all: Shown = { known: 0, others: 0 }
+  const all: Shown = { known: 0, others: 0, unknown: 0 }
+  let areGone = false
   let isBegun = false
   let isAsked = false
-  const judge = () => (isSure ? 'same' : judgeAccount(all, { isAsked, hasOtherKey: given.hasOtherKey && !isBegun }))
-  const add = ({ known, others }: Shown): void => {
+  const judge = () =>
+    isSure ? 'same' : judgeAccount(all, { isAsked, hasOtherKey: given.hasOtherKey && !isBegun, areGone })
+  const add = ({ known, others, unknown }: Shown): void => {
     all.known += known
     all.others += others
+    all.unknown += unknown
   }
 
   async function judgeShown(shown: Shown): Promise<void> {
     add(shown)
     if (judge() === 'ask') {
       isAsked = true
-      add(await lookUpKnown(run))
+      const { gone, asked, ...found } = await lookUpKnown(run)
+      add(found)
+      areGone = gone === asked && isMass(run)
     }
-    if (judge() === 'other') throw otherAccount(all)
+    if (judge() === 'other') throw otherAccount(all, areGone)
     if (isBegun) return
     isBegun = true
     await given.onBegun()
@@ -47,10 +53,20 @@ export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun():
   }
 }
 
-function otherAccount({ known, others }: Shown): MirrorError {
+/** Whether it would take --allow-mass-delete to mark every task deleted. */
+function isMass({ request, opened, config }: Run): boolean {
+  const { massDeleteFraction, massDeleteMinimum } = config.sync
+  const live = opened.liveTasks
+  return request.allowMassDelete !== true && isMassDelete(live, live, massDeleteFraction, massDeleteMinimum)
+}
+
+function otherAccount({ known, others }: Shown, areGone: boolean): MirrorError {
+  const nothing = areGone
+    ? 'The service shows none of the tasks of this mirror, and knows none of some that were asked for by id: it may be another account'
+    : 'The API key is another one, and its account shares no task with this mirror'
   const what =
     known === 0
-      ? 'The API key is another one, and its account shares no task with this mirror'
+      ? nothing
       : `The service shows another account: of ${known} tasks with ids of this mirror, ${others} have another createdAt or userId`
   return new MirrorError('other-account', what, {
     facts: { known, others },
@@ -58,12 +74,14 @@ function otherAccount({ known, others }: Shown): MirrorError {
   })
 }
 
-/** Some of the mirror's live tasks by id: who they are at the service. Takes nothing in. */
-async function lookUpKnown(run: Run): Promise<Shown> {
-  const shown: Shown = { known: 0, others: 0 }
+/** Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Takes nothing in. */
+async function lookUpKnown(run: Run): Promise<Shown & { asked: number; gone: number }> {
+  const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
   const ids = await run.writer.liveIdsAt(Array.from({ length: LOOKED_UP }, run.random))
   for (const id of ids) {
     const detail = await askForTask(run, id)
+    shown.asked += 1
+    if (notFoundShape(detail.answer) !== null) shown.gone += 1
     if (!isFound(detail) || detail.answer.kind !== 'ok') continue
     const { handle } = detail.answer.value
     const { known, others } = await run.writer.shownByDetail(handle, id)
@@ -77,12 +95,12 @@ async function lookUpKnown(run: Run): Promise<Shown> {
 /** To be called before a run that may have read no window yet takes tasks in by id. Throws `other-account`. */
 export async function seeAccount(run: Run): Promise<void> {
   if (run.account.isBegun()) return
-  if (!run.account.hasOtherKey) return run.account.saw({ known: 0, others: 0 })
+  if (!run.account.hasOtherKey) return run.account.saw({ known: 0, others: 0, unknown: 0 })
   // By id another account's key may find the same tasks: only a window shows what the account has.
   const { service, writer, config } = run
   const answer = await service.list({ skip: 0, take: config.sync.window }, (raw) => writer.parseList(raw))
-  if (answer.kind !== 'ok') return run.account.saw({ known: 0, others: 0 })
-  const shown = await writer.view(answer.value.handle, 0)
+  if (answer.kind !== 'ok') return run.account.saw({ known: 0, others: 0, unknown: 0 })
+  const { ids, known, others } = await writer.view(answer.value.handle, 0)
   await writer.dropWindow(answer.value.handle)
-  await run.account.saw(shown)
+  await run.account.saw({ known, others, unknown: ids.length - known })
 }

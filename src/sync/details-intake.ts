@@ -176,9 +176,10 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOp
     shownByDetail(handle: number, taskId: string): Shown {
       const { item } = held.get(handle) as Detail
       const known = tables.tasks.find(taskId)
-      if (known === undefined || item?.kind !== 'task' || item.task.id !== taskId) return { known: 0, others: 0 }
+      if (known === undefined || item?.kind !== 'task' || item.task.id !== taskId)
+        return { known: 0, others: 0, unknown: 0 }
       const identity = identityOf(tables.tasks.identity(known.seq))
-      return { known: 1, others: isOther(identity, identityOf(shapeTask(item.task)), ROUNDED_MS) ? 1 : 0 }
+      return { known: 1, others: isOther(identity, identityOf(shapeTask(item.task)), ROUNDED_MS) ? 1 : 0, unknown: 0 }
     },
 
     dropDetail: (handle: number): void => void held.delete(handle),

@@ -18,6 +18,8 @@ export interface Shown {
   known: number
   /** Of these, how many carry another `createdAt` or `userId` than the mirror's. */
   others: number
+  /** Tasks beside them, which the mirror does not hold. */
+  unknown: number
 }
 
 /** A detail may tell the moment of creation more or less finely than the list does, ms. */
@@ -39,15 +41,18 @@ export type AccountJudgement = 'same' | 'other' | 'ask'
 
 /**
  * What `shown` says of an account whose mirror holds live tasks. `isAsked`: known tasks have been looked up already;
- * `hasOtherKey`: the key is not the one of the last run, so that sharing nothing is a sign.
+ * `hasOtherKey`: the key is not the one of the last run, so that sharing nothing is a sign; `areGone`: the service knew none
+ * of those that were looked up, and it would be a mass deletion if all were gone.
  */
 export function judgeAccount(
   shown: Shown,
-  { isAsked, hasOtherKey }: { isAsked: boolean; hasOtherKey: boolean },
+  { isAsked, hasOtherKey, areGone }: { isAsked: boolean; hasOtherKey: boolean; areGone: boolean },
 ): AccountJudgement {
   if (shown.known === 0) {
     if (hasOtherKey) return 'other'
-    return isAsked ? 'same' : 'ask'
+    if (!isAsked) return 'ask'
+    // An empty list tells nothing of whose it is.
+    return areGone && shown.unknown > 0 ? 'other' : 'same'
   }
   if (shown.others * 2 <= shown.known) return 'same'
   return shown.known < FEW && !isAsked ? 'ask' : 'other'

@@ -73,8 +73,8 @@ export function listSource(options: ListSourceOptions): ListSource {
   async function keep(handle: number, skip: number, startedAt: number, isShown: boolean): Promise<void> {
     try {
       if (!isShown) {
-        const { known, others } = await writer.view(handle, walkId)
-        await options.onShown?.({ known, others })
+        const { ids, known, others } = await writer.view(handle, walkId)
+        await options.onShown?.({ known, others, unknown: ids.length - known })
       }
       await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: options.now() })
     } catch (error) {
@@ -167,7 +167,7 @@ export function listSource(options: ListSourceOptions): ListSource {
       const { known, others, ...viewed } = await writer.view(handle, walkId)
       const { startedAt, serviceDate } = answer
       const window: ItemsWindow = { kind: 'items', skip, asked: take, handle, startedAt, serviceDate, ...viewed }
-      await options.onShown?.({ known, others })
+      await options.onShown?.({ known, others, unknown: viewed.ids.length - known })
       return window
     },
 

@@ -121,7 +121,7 @@ async function lastTaskMoved(run: Run): Promise<boolean> {
   if (answer.kind !== 'ok') return answer.kind === 'refused'
   const { handle } = answer.value
   const { ids, known, others } = await run.writer.view(handle, 0)
-  await run.account.saw({ known, others })
+  await run.account.saw({ known, others, unknown: ids.length - known })
   await run.writer.takeIn({ handle, walkId: null, skip: total - 1, readAt: answer.startedAt, now: run.now() })
   return ids.length !== 1 || ids[0] !== lastId
 }

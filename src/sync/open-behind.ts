@@ -33,7 +33,7 @@ export async function readOpenBehind(run: Run, walkId: number): Promise<number |
     const { handle, ids } = answer.value
     const finals = finalsOf(answer.value)
     const { known, others } = await writer.view(handle, walkId)
-    if (ids.length > 0) await run.account.saw({ known, others })
+    if (ids.length > 0) await run.account.saw({ known, others, unknown: ids.length - known })
     await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
     shownAt = Math.max(shownAt, answer.startedAt)
     return { ids, finals }

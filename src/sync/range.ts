@@ -107,7 +107,7 @@ async function peekOrder(run: Run) {
   const { handle } = answer.value
   const { ids, moments, known, others } = await run.writer.view(handle, 0)
   await run.writer.dropWindow(handle)
-  await run.account.saw({ known, others })
+  await run.account.saw({ known, others, unknown: ids.length - known })
   const evidence = noEvidence()
   observe(evidence, ids, moments, 0)
   return orderShown(evidence, settleMs).order

@@ -279,10 +279,13 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
 
     /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
     shownBy(ids: string[], moments: Moment[]): Shown {
-      const shown = { known: 0, others: 0 }
+      const shown = { known: 0, others: 0, unknown: 0 }
       for (const [index, id] of ids.entries()) {
         const known = tasks.find(id)
-        if (known === undefined) continue
+        if (known === undefined) {
+          shown.unknown += 1
+          continue
+        }
         shown.known += 1
         const listed = { userId: null, createdAt: moments[index] ?? null }
         if (isOther(identityOf(tasks.identity(known.seq)), listed)) shown.others += 1

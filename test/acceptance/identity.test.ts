@@ -51,6 +51,23 @@ describe.concurrent('another account with the same ids ends with 7, and nothing 
   })
 })
 
+test.concurrent.for(['created_desc', 'created_asc', 'id_asc'] as const)(
+  'an account without one of the known tasks ends with 7, and nothing is written until it is accepted, %s',
+  async (order) => {
+    await using stage = await makeStage({ seed: IDS, tasks: 300, order, openFraction: 0.05 })
+    expect((await stage.sync()).code).toBe(0)
+    const before = content(stage)
+    await using other = await replaceAccount(stage, { seed: 99, idSeed: 98, tasks: 400, order })
+    for (const flags of [[], ['--full']]) {
+      const { code, stderr } = await stage.runHere(['sync', ...flags, '--json'])
+      expect({ flags, code, stderr }).toEqual({ flags, code: 7, stderr: expect.stringContaining('other-account') })
+      expect(content(stage)).toEqual(before)
+    }
+    expect((await stage.sync('--full', '--allow-mass-delete')).code).toBe(0)
+    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(other.account.listed)
+  },
+)
+
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 

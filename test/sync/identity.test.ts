@@ -28,10 +28,14 @@ describe('another task under the same id', () => {
 
 describe('another account', () => {
   const asked = { isAsked: true, hasOtherKey: false }
+  const gone = { ...asked, areGone: true }
   const unasked = { isAsked: false, hasOtherKey: false }
   test.each([
     ['nothing known: known tasks are looked up', { known: 0, others: 0 }, unasked, 'ask'],
-    ['nothing known and nothing found by id: everything may be gone', { known: 0, others: 0 }, asked, 'same'],
+    ['nothing known, and some of it is there by id', { known: 0, others: 0, unknown: 300 }, asked, 'same'],
+    ['nothing listed and nothing found by id: everything may be gone', { known: 0, others: 0 }, gone, 'same'],
+    ['others listed, and nothing found by id', { known: 0, others: 0, unknown: 300 }, gone, 'other'],
+    ['one known is listed, whatever is found by id', { known: 1, others: 0, unknown: 300 }, gone, 'same'],
     ['nothing known and another key', { known: 0, others: 0 }, { isAsked: false, hasOtherKey: true }, 'other'],
     ['a single one is another', { known: 300, others: 1 }, unasked, 'same'],
     ['half of them', { known: 300, others: 150 }, unasked, 'same'],
@@ -45,6 +49,6 @@ describe('another account', () => {
       'same',
     ],
   ] as const)('%s', (_, shown, given, expected) => {
-    expect(judgeAccount(shown, given)).toBe(expected)
+    expect(judgeAccount({ unknown: 0, ...shown }, { areGone: false, ...given })).toBe(expected)
   })
 })
