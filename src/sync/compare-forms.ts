@@ -36,7 +36,8 @@ export async function beginComparison(run: Run): Promise<void> {
 
 /**
  * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
- * tasks twice and knows half of them by id at most: then nothing says that the list shows all of them.
+ * tasks twice and knows half of them by id at most, or where none was ever compared: then nothing says that the list shows
+ * all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -56,11 +57,12 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       )
       await askFor(run, listedAgain, latest)
       const silent = listedAgain.filter((id) => !latest.has(id)).length
-      // All of them may just have been deleted.
-      isTold = silent < latest.size || (silent === 0 && run.facts.forms_compared !== undefined)
+      // What is not listed again may just have been deleted.
+      isTold = silent === 0 || silent < latest.size
     }
     const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
+    isTold &&= isKeyRefused || run.facts.forms_compared !== undefined
     if (learned.summary_fields !== undefined)
       run.log.info(
         { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
