@@ -107,11 +107,23 @@ test('docs/architecture.md names only files that exist', () => {
   expect(paths.filter((path) => !existsSync(join(ROOT, path)) && !existsSync(join(ROOT, 'src', path)))).toEqual([])
 })
 
-test('docs/architecture.md has a row for every folder and every file at the root of src/', () => {
-  const [, map = ''] = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').split(/^## /m)
-  const named = [...map.matchAll(/^\|([^|]+)\|/gm)].flatMap(([, cell]) =>
-    [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+/** What stands in code in the first column of the tables of a section. */
+function placesNamed(section: number): string[] {
+  const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').split(/^## /m)[section] ?? ''
+  return [...text.matchAll(/^\|([^|]+)\|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
   )
+}
+
+test('docs/architecture.md has a row for every room', () => {
+  const rooms = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.parentPath !== join(ROOT, 'src'))
+    .map((entry) => `${join(entry.parentPath, entry.name).slice(join(ROOT, 'src/').length)}/`)
+  expect(placesNamed(2).sort()).toEqual(rooms.sort())
+})
+
+test('docs/architecture.md has a row for every folder and every file at the root of src/', () => {
+  const named = placesNamed(1)
   const places = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
   expect(named.sort()).toEqual(places.map((place) => (place.isDirectory() ? `${place.name}/` : place.name)).sort())
 })

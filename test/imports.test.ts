@@ -119,23 +119,23 @@ test.each([
   ['better-sqlite3', /^mirror\//],
   ['commander', /^(program|flags)\.ts$/],
   ['pino', /^log\.ts$/],
-  ['hyparquet-writer', /^export\/parquet\//],
-  ['parquetjs-lite', /^export\/parquet\//],
-  ['@aws-sdk/client-s3', /^export\/s3\//],
+  ['hyparquet-writer', /^export\/encode\/parquet\//],
+  ['parquetjs-lite', /^export\/encode\/parquet\//],
+  ['@aws-sdk/client-s3', /^export\/publish\/s3\//],
 ])('%s is imported only where it belongs', (name, place) => {
   const users = files.filter((file) => readFileSync(join(SRC, file), 'utf8').includes(`'${name}'`))
   expect(users.filter((file) => !place.test(file))).toEqual([])
 })
 
-test('SQL stands only in mirror/, and in export/rows.ts which reads a cut', () => {
+test('SQL stands only in mirror/, and in export/read/rows.ts which reads a cut', () => {
   const users = files.filter((file) =>
     /\.prepare\(|\b(db|database)\.(exec|pragma)\(/i.test(readFileSync(join(SRC, file), 'utf8')),
   )
-  expect(users.filter((file) => !file.startsWith('mirror/') && file !== 'export/rows.ts')).toEqual([])
+  expect(users.filter((file) => !file.startsWith('mirror/') && file !== 'export/read/rows.ts')).toEqual([])
 })
 
 test('only the entry file reaches for the process', () => {
   const users = files.filter((file) => /\bprocess\.(exit|on|argv|env)\b/.test(readFileSync(join(SRC, file), 'utf8')))
   // The other one takes away from what it hands on to a child.
-  expect(users).toEqual(['cli.ts', 'mirror/statement-process.ts'])
+  expect(users).toEqual(['cli.ts', 'mirror/maintenance/statement-process.ts'])
 })

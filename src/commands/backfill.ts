@@ -46,7 +46,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
     if (ids !== undefined && (since !== null || until !== null)) {
       throw new MirrorError('usage-invalid', '--id cannot be combined with --since and --until')
     }
-    const { withThread } = await import('../sync/early-thread.ts')
+    const { withThread } = await import('../sync/writer/early-thread.ts')
     return withThread(async () => {
       const { serviceContext } = await import('./service-context.ts')
       const runContext = await serviceContext(context)

@@ -24,7 +24,7 @@ export const copy: CommandSpec<CopyFlags> = {
       ...{ dbPath: config.mirror.path, out, signal, now },
       inUse: await context.filesInUse(),
     })
-    const { copyText } = await import('./copy-text.ts')
+    const { copyText } = await import('./text/copy.ts')
     await context.print(context.json ? result : copyText(result))
     return EXIT.done
   },

@@ -2,10 +2,10 @@
 import { parseMoment } from '../config/duration.ts'
 import type { Config } from '../config/schema.ts'
 import { EXIT, MirrorError } from '../errors.ts'
+import { ENGINES, type EngineName } from '../export/encode/parquet/engine.ts'
 import type { ExportOptions, ExportResult } from '../export/export.ts'
-import { ENGINES, type EngineName } from '../export/parquet/engine.ts'
-import type { PartitionBy } from '../export/partition.ts'
-import type { Compression, Format } from '../export/target.ts'
+import type { Compression, Format } from '../export/publish/target.ts'
+import type { PartitionBy } from '../export/read/partition.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
 import { shownStream } from './shown-stream.ts'
 import { atLeastOne, checkRange, oneOf } from './values.ts'
@@ -203,6 +203,6 @@ async function tell({ json, log, print }: CommandContext, result: ExportResult):
     return
   }
   if (json) return print(result)
-  const { exportText } = await import('./export-text.ts')
+  const { exportText } = await import('./text/export.ts')
   return print(exportText(result))
 }

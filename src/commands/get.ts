@@ -21,7 +21,7 @@ export const get: CommandSpec<GetFlags> = {
     let missing: string | null = null
     if (flags.refresh === true) {
       const { serviceContext } = await import('./service-context.ts')
-      const { refreshTask } = await import('../sync/refresh.ts')
+      const { refreshTask } = await import('../sync/one-off/refresh.ts')
       const { why } = await refreshTask(await serviceContext(context), id)
       missing = why
     }

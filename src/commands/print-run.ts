@@ -9,7 +9,7 @@ export async function printRun(context: CommandContext, result: RunResult): Prom
   if (context.json) await context.print(summary)
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
-    const { runText } = await import('./run-text.ts')
+    const { runText } = await import('./text/run.ts')
     await context.print(runText(result))
   } else {
     for (const note of notes) context.log.warn({ runId: summary.runId }, note)

@@ -9,8 +9,8 @@ export const probe: CommandSpec = {
   flags: [],
   async run(context) {
     const { serviceContext } = await import('./service-context.ts')
-    const { probeService } = await import('../sync/probe.ts')
-    const { probeText } = await import('./probe-text.ts')
+    const { probeService } = await import('../sync/probe/probe.ts')
+    const { probeText } = await import('./text/probe.ts')
     const { result, exitCode } = await probeService(await serviceContext(context))
     await context.print(context.json ? result : probeText(result))
     if (exitCode === EXIT.keyRefused) {

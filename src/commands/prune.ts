@@ -28,7 +28,7 @@ export const prune: CommandSpec<PruneFlags> = {
     }
     const { config } = await context.config()
     const { path, busyTimeoutMs, fileMode } = config.mirror
-    const { pruneDeleted } = await import('../mirror/prune.ts')
+    const { pruneDeleted } = await import('../mirror/maintenance/prune.ts')
     const { signal, now, progress } = context
     const result = await pruneDeleted({
       path,
@@ -41,7 +41,7 @@ export const prune: CommandSpec<PruneFlags> = {
       onProgress: (done) => progress.set({ phase: 'prune', done }),
     })
     progress.finish()
-    const { pruneText } = await import('./prune-text.ts')
+    const { pruneText } = await import('./text/prune.ts')
     await context.print(
       context.json ? { schemaVersion: 1, deletedBefore, dryRun, ...result } : pruneText({ dryRun, ...result }),
     )

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
-import type { SnapshotVerified, VerifyOptions } from '../export/verify.ts'
+import type { SnapshotVerified, VerifyOptions } from '../export/verify/verify.ts'
 import { walPath } from '../mirror/files.ts'
 import type { Argument, Io, Result } from '../mirror/reading-thread.ts'
 import type { CommandContext } from './command.ts'
@@ -21,7 +21,7 @@ export const reading = {
     { out }: Io,
   ): Promise<boolean> {
     const { openReader } = await import('../mirror/open.ts')
-    const { readTask } = await import('../mirror/tasks-read.ts')
+    const { readTask } = await import('../mirror/tables/tasks-read.ts')
     const { taskText } = await import('../mirror/shape.ts')
     const { indentJson, piecesOf } = await import('./json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
@@ -41,8 +41,8 @@ export const reading = {
 
   async rejected({ dbPath, json, limit, withRaw }: Question & { limit: number; withRaw: boolean }, { out }: Io) {
     const { openReader } = await import('../mirror/open.ts')
-    const { readRejected } = await import('../mirror/rejected.ts')
-    const { rejectedText } = await import('./rejected-text.ts')
+    const { readRejected } = await import('../mirror/tables/rejected.ts')
+    const { rejectedText } = await import('./text/rejected.ts')
     const { jsonPieces } = await import('./json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
     const db = openReader(dbPath)
@@ -63,7 +63,7 @@ export const reading = {
     { dir, ...options }: Omit<VerifyOptions, keyof Io> & { dir: string },
     { signal, onProgress }: Io,
   ): Promise<SnapshotVerified> {
-    const { verifySnapshot } = await import('../export/verify.ts')
+    const { verifySnapshot } = await import('../export/verify/verify.ts')
     return verifySnapshot(dir, { ...options, signal, onProgress })
   },
 }

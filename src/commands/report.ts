@@ -14,7 +14,7 @@ export const report: CommandSpec<ReportFlags> = {
     const { startThread } = await import('../schedule/thread.ts')
     const { reportPage } = await import('../report/page.ts')
     const { toolVersion } = await import('../version.ts')
-    const { filesInUse, refuseInUse } = await import('../export/in-use.ts')
+    const { filesInUse, refuseInUse } = await import('../export/publish/in-use.ts')
     const { config } = await context.config()
     const inUse = filesInUse(config.mirror.path, await context.filesInUse())
     // Before the mirror is read; openDraft looks once more.
@@ -46,7 +46,7 @@ export const report: CommandSpec<ReportFlags> = {
 async function writeReport(out: string, html: string, inUse: readonly string[]): Promise<string> {
   const { resolve } = await import('node:path')
   const { randomBytes } = await import('node:crypto')
-  const { openDraft } = await import('../export/publish.ts')
+  const { openDraft } = await import('../export/publish/publish.ts')
   const path = resolve(out)
   const random = randomBytes(6).toString('hex')
   const draft = await openDraft(path, { mode: 0o600, pid: process.pid, random, now: Date.now(), inUse })

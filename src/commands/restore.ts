@@ -13,8 +13,8 @@ export const restore: CommandSpec = {
   flags: [],
   async run(context, _, file) {
     const { config } = await context.config()
-    const { restoreMirror } = await import('../mirror/restore.ts')
-    const { restoreText } = await import('./restore-text.ts')
+    const { restoreMirror } = await import('../mirror/maintenance/restore.ts')
+    const { restoreText } = await import('./text/restore.ts')
     const { signal, now, progress } = context
     const result = await restoreMirror({
       path: config.mirror.path,

@@ -2,7 +2,7 @@
 import { ageOf } from '../clock.ts'
 import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
-import type { DiskUse } from '../export/disk-use.ts'
+import type { DiskUse } from '../export/publish/disk-use.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import type { CommandSpec } from './command.ts'
 
@@ -24,9 +24,9 @@ export const status: CommandSpec<StatusFlags> = {
   async run(context, { maxAge }) {
     const { openReader } = await import('../mirror/open.ts')
     const { readStatus } = await import('../mirror/status.ts')
-    const { publications } = await import('../mirror/snapshots.ts')
-    const { diskUse } = await import('../export/disk-use.ts')
-    const { statusText } = await import('./status-text.ts')
+    const { publications } = await import('../mirror/tables/snapshots.ts')
+    const { diskUse } = await import('../export/publish/disk-use.ts')
+    const { statusText } = await import('./text/status.ts')
     const { config } = await context.config()
     const { path } = config.mirror
     const db = openReader(path)

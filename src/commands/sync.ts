@@ -38,7 +38,7 @@ export const sync: CommandSpec<SyncFlags> = {
     },
   ],
   async run(context, flags) {
-    const { withThread } = await import('../sync/early-thread.ts')
+    const { withThread } = await import('../sync/writer/early-thread.ts')
     return withThread(async () => {
       const { serviceContext } = await import('./service-context.ts')
       const runContext = await serviceContext(context)

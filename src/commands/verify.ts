@@ -54,8 +54,8 @@ function refuseMixed({ service, sample, snapshot, deep }: VerifyFlags): void {
 
 async function verifyFile(context: CommandContext): Promise<number> {
   const { config } = await context.config()
-  const { verifyMirror } = await import('../mirror/verify.ts')
-  const { mirrorText } = await import('./verify-text.ts')
+  const { verifyMirror } = await import('../mirror/maintenance/verify.ts')
+  const { mirrorText } = await import('./text/verify.ts')
   const { signal, progress } = context
   const result = await verifyMirror(config.mirror.path, {
     signal,
@@ -75,8 +75,8 @@ async function verifyFile(context: CommandContext): Promise<number> {
 
 async function verifyAgainstService(context: CommandContext, sample: number): Promise<number> {
   const { serviceContext } = await import('./service-context.ts')
-  const { verifyService } = await import('../sync/verify.ts')
-  const { serviceText } = await import('./verify-text.ts')
+  const { verifyService } = await import('../sync/one-off/verify.ts')
+  const { serviceText } = await import('./text/verify.ts')
   const { exitCode, ...result } = await verifyService(await serviceContext(context), sample)
   await context.print(context.json ? { schemaVersion: 1, service: result } : serviceText(result))
   return exitCode
@@ -85,7 +85,7 @@ async function verifyAgainstService(context: CommandContext, sample: number): Pr
 async function verifyPublished(context: CommandContext, folder: string, deep: boolean): Promise<number> {
   const { config } = await context.config()
   const { read } = await import('./reading.ts')
-  const { snapshotText } = await import('./verify-text.ts')
+  const { snapshotText } = await import('./text/verify.ts')
   const asked = { dir: folder, deep, dbPath: config.mirror.path, env: context.env, s3: config.export.s3 }
   const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })
   context.progress.finish()

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isMirrorError, MirrorError } from '../errors.ts'
+import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
 import { syncFolder } from '../mirror/open.ts'
-import { vacuumInto } from '../mirror/vacuum.ts'
-import { filesInUse, refuseInUse } from './in-use.ts'
-import { clearLeftOvers, draftPath, explainSnapshot } from './publish.ts'
+import { filesInUse, refuseInUse } from './publish/in-use.ts'
+import { clearLeftOvers, draftPath, explainSnapshot } from './publish/publish.ts'
 
 export interface CopyOptions {
   dbPath: string

@@ -1,11 +1,11 @@
 // What can be asked of an export, and what it tells afterwards. The result's field names are a contract: `export --json`.
 import type { Writable } from 'node:stream'
 import type { Verdict } from '../task.ts'
-import type { EngineName } from './parquet/engine.ts'
-import type { PartitionBy } from './partition.ts'
-import type { Filters } from './rows.ts'
-import type { S3Settings } from './store.ts'
-import type { Compression, Format } from './target.ts'
+import type { EngineName } from './encode/parquet/engine.ts'
+import type { S3Settings } from './publish/store.ts'
+import type { Compression, Format } from './publish/target.ts'
+import type { PartitionBy } from './read/partition.ts'
+import type { Filters } from './read/rows.ts'
 
 export interface ExportOptions {
   /** The mirror. */

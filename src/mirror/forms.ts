@@ -27,7 +27,7 @@ export const NO_FORMS: Readonly<Forms> = { summary: [], uneven: [] }
 
 /**
  * Whether the listed form of a task may hold less than its detail. A list that cuts one field may cut any; a part that is
- * missing as a whole is owed by another rule (sync/intake.ts).
+ * missing as a whole is owed by another rule (sync/writer/intake.ts).
  */
 export function canHaveMore(listed: Task, { summary }: Forms): boolean {
   return summary.some((field) =>

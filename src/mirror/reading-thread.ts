@@ -66,7 +66,7 @@ export function startThread<Methods extends Work>(entry: URL, dbPath: string): T
   const begin = (): Worker => {
     // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see open.ts).
     shareHandle(dbPath)
-    // As in sync/thread.ts: a large young generation takes memory and saves no time.
+    // As in sync/writer/thread.ts: a large young generation takes memory and saves no time.
     const begun = new Worker(entry, { trackUnmanagedFds: false, resourceLimits: { maxYoungGenerationSizeMb: 16 } })
     const say = (question: Question) => begun.postMessage(question)
     const fail = (error: Error): void => {

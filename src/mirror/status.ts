@@ -1,12 +1,12 @@
 // What the mirror holds and how fresh it is: the figures of `status`. Reads indexes and small tables only.
 import type { Order, Outcome, Verdict } from '../task.ts'
 import { pathText } from './differences.ts'
-import { type Facts, readFacts } from './facts.ts'
 import type { SummaryField, UnevenField } from './forms.ts'
 import type { Db } from './open.ts'
-import { NO_RESULT } from './owed.ts'
+import { type Facts, readFacts } from './tables/facts.ts'
+import { NO_RESULT } from './tables/owed.ts'
+import type { WalkKind } from './tables/walks.ts'
 import { walBytes } from './wal.ts'
-import type { WalkKind } from './walks.ts'
 
 export interface RunRow {
   id: number

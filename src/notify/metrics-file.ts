@@ -2,8 +2,8 @@
 // is often one that others may write.
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import { filesInUse } from '../export/in-use.ts'
-import { openDraft } from '../export/publish.ts'
+import { filesInUse } from '../export/publish/in-use.ts'
+import { openDraft } from '../export/publish/publish.ts'
 import { readBeginning } from '../mirror/files.ts'
 import { openReader } from '../mirror/open.ts'
 import { type MirrorStatus, readStatus } from '../mirror/status.ts'

@@ -1,9 +1,9 @@
 // Whether the service still shows the account of this mirror: watched with every answer, before anything of it is taken in.
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
-import { isMassDelete, notFoundShape } from './deletions.ts'
-import { askForTask, isFound } from './details.ts'
 import { judgeAccount, type Shown } from './identity.ts'
+import { isMassDelete, notFoundShape } from './steps/deletions.ts'
+import { askForTask, isFound } from './steps/details.ts'
 
 /** Before a run is bound to its service. */
 export const UNBOUND: AccountCheck = { hasOtherKey: false, isBegun: () => false, saw: async () => undefined }

@@ -1,9 +1,9 @@
 // How a run ended: outcome and exit code from what it came to, written down in the mirror and told in the summary. Asks
 // nothing of the service.
 import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
-import { LONGEST_WAIT_MS } from '../mirror/facts.ts'
-import type { RunEnd } from '../mirror/runs.ts'
-import type { WalkRow } from '../mirror/walks.ts'
+import { LONGEST_WAIT_MS } from '../mirror/tables/facts.ts'
+import type { RunEnd } from '../mirror/tables/runs.ts'
+import type { WalkRow } from '../mirror/tables/walks.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { learn, type Run } from './context.ts'
 import type { PlanStep } from './plan.ts'

@@ -5,8 +5,8 @@ import type { Progress } from '../progress.ts'
 import type { Service } from '../service/service.ts'
 import type { Shown } from './identity.ts'
 import type { SyncRequest } from './plan.ts'
-import type { Opened } from './session.ts'
-import type { Writer } from './thread.ts'
+import type { Opened } from './writer/session.ts'
+import type { Writer } from './writer/thread.ts'
 
 /** What a caller of `runSync` provides. */
 export interface RunContext {

@@ -6,8 +6,8 @@ import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { Shown } from './identity.ts'
-import type { Writer } from './thread.ts'
-import type { ParsedList } from './writing.ts'
+import type { Writer } from './writer/thread.ts'
+import type { ParsedList } from './writer/writing.ts'
 
 type Asked =
   | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }

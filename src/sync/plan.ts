@@ -1,9 +1,9 @@
 // What a run does, and in which order: a pure function of what is known, what is owed, the flags and the time
 // (design.md 6.3).
 import { ageOf } from '../clock.ts'
-import type { Facts } from '../mirror/facts.ts'
-import type { OwedReason } from '../mirror/owed.ts'
-import type { WalkRow } from '../mirror/walks.ts'
+import type { Facts } from '../mirror/tables/facts.ts'
+import type { OwedReason } from '../mirror/tables/owed.ts'
+import type { WalkRow } from '../mirror/tables/walks.ts'
 
 export interface SyncRequest {
   command: 'sync' | 'backfill'

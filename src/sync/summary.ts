@@ -1,5 +1,5 @@
 // What a run reports: the object of `sync --json` and `backfill --json` (design.md section 3). Field names are a contract.
-import type { RunCounts } from '../mirror/runs.ts'
+import type { RunCounts } from '../mirror/tables/runs.ts'
 import type { Order, Outcome, Verdict } from '../task.ts'
 
 export interface RunSummary extends RunCounts {

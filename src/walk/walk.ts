@@ -178,7 +178,7 @@ async function* closingLap(course: Course): Steps<void> {
   if (request.lap === 'beyond-one-window' && (course.total ?? 0) <= course.firstWindow.ids.length) return
   if (orderShown(course.chain.order, request.settings.settleMs).order === 'created_asc') return
   // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
-  // until one answer shows all that moved since the lap before (sync/front.ts).
+  // until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
   let goal = course.firstWindow
   for (let laps = 0; laps < MOST_LAPS; laps += 1) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { indentJson, jsonPieces, piecesOf } from '../../src/commands/json-pieces.ts'
 import { counted, pairs, table } from '../../src/commands/layout.ts'
-import { runText } from '../../src/commands/run-text.ts'
-import { statusText } from '../../src/commands/status-text.ts'
+import { runText } from '../../src/commands/text/run.ts'
+import { statusText } from '../../src/commands/text/status.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
 
 const summary: RunSummary = {

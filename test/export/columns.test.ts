@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { COLUMNS } from '../../src/export/columns.ts'
+import { COLUMNS } from '../../src/export/read/columns.ts'
 import { makeMirror } from './mirror.ts'
 
 const LEFT_OUT = ['seq', 'read_at', 'content_hash', 'list_hash', 'detail_at']

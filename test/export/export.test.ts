@@ -9,7 +9,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ExportOptions, exportSnapshot, snapshotIdOf } from '../../src/export/export.ts'
-import { REDACTED_HEADERS } from '../../src/export/redact.ts'
+import { REDACTED_HEADERS } from '../../src/export/read/redact.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const SOURCE = new URL('../../src/export/export.ts', import.meta.url).href

@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileS
 import { join, relative } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { filesInUse, refuseInUse } from '../../src/export/in-use.ts'
+import { filesInUse, refuseInUse } from '../../src/export/publish/in-use.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { runHere } from '../support/cli.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'

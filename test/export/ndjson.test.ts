@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { COLUMNS, type RawRow } from '../../src/export/columns.ts'
-import { taskLine } from '../../src/export/ndjson.ts'
+import { taskLine } from '../../src/export/encode/ndjson.ts'
+import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
 import { shapeTask, taskText } from '../../src/mirror/shape.ts'
 import type { Task, TaskRow } from '../../src/task.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { MirrorError } from '../../src/errors.ts'
-import { explainSnapshot, openDraft } from '../../src/export/publish.ts'
+import { explainSnapshot, openDraft } from '../../src/export/publish/publish.ts'
 
 const NOW = Date.now()
 const options = { mode: 0o600, pid: process.pid, random: 'abc123', now: NOW, inUse: [] }

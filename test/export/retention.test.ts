@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expired, type Kept } from '../../src/export/retention.ts'
+import { expired, type Kept } from '../../src/export/publish/retention.ts'
 
 /** `F1` a full one after a complete walk, `P1` after a partial one, `C1<F1` changes that build on F1. */
 function published(text: string): Kept[] {

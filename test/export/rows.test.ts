@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { positionOf } from '../../src/export/columns.ts'
-import { type Filters, openCut } from '../../src/export/rows.ts'
+import { positionOf } from '../../src/export/read/columns.ts'
+import { type Filters, openCut } from '../../src/export/read/rows.ts'
 import { makeMirror, ordinaryRows } from './mirror.ts'
 
 const ID = positionOf('id')

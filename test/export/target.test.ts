@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Compression, type Format, targetOf } from '../../src/export/target.ts'
+import { type Compression, type Format, targetOf } from '../../src/export/publish/target.ts'
 
 test.each<[string, Format | undefined, Compression | undefined, string]>([
   ['a.parquet', undefined, undefined, 'parquet zstd'],

@@ -5,7 +5,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
-import { verifySnapshot } from '../../src/export/verify.ts'
+import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 import { startStorage } from './s3/storage.ts'
 

@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, st
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { restoredPath } from '../../src/mirror/files.ts'
+import { moveAway } from '../../src/mirror/maintenance/restore.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
-import { moveAway } from '../../src/mirror/restore.ts'
 import { runHere } from '../support/cli.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 

@@ -12,7 +12,7 @@ import {
   valuesOf,
 } from '../../src/mirror/row-bytes.ts'
 import { shapeTask, TASK_COLUMNS } from '../../src/mirror/shape.ts'
-import { taskTable } from '../../src/mirror/tasks.ts'
+import { taskTable } from '../../src/mirror/tables/tasks.ts'
 import type { TaskRow } from '../../src/task.ts'
 import { makeScratch } from '../support/scratch.ts'
 

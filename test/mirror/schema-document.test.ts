@@ -1,9 +1,9 @@
 // docs/schema.md is current, and describes every table, view and column there is.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { describeSchema, schemaDocument } from '../../src/mirror/maintenance/schema-document.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
-import { describeSchema, schemaDocument } from '../../src/mirror/schema-document.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const sql = migrations().map((migration) => migration.sql)

@@ -2,13 +2,13 @@
 import { copyFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { openCut } from '../../src/export/rows.ts'
+import { openCut } from '../../src/export/read/rows.ts'
 import { hostOf } from '../../src/host.ts'
 import { readFigures } from '../../src/mirror/figures.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
-import { taskTable } from '../../src/mirror/tasks.ts'
+import { taskTable } from '../../src/mirror/tables/tasks.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const OPTIONS = { busyTimeoutMs: 1000, fileMode: 0o600 }

@@ -2,7 +2,7 @@
 import { closeSync, copyFileSync, openSync, statSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { beforeAll, expect, test } from 'vitest'
-import { verifyMirror } from '../../src/mirror/verify.ts'
+import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { runCli } from '../support/cli.ts'

@@ -2,9 +2,9 @@
 // requests hang on it. SOAK=1 tries bodies as large as they may be.
 import { expect, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
-import { probeService } from '../../src/sync/probe.ts'
+import { verifyService } from '../../src/sync/one-off/verify.ts'
+import { probeService } from '../../src/sync/probe/probe.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { verifyService } from '../../src/sync/verify.ts'
 import { startCli } from '../support/cli.ts'
 import { HOSTILE_BODIES } from '../support/hostile-bodies.ts'
 import { serveLarge } from '../support/large-answers.ts'

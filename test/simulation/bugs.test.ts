@@ -9,10 +9,10 @@ vi.mock('../../src/walk/chain.ts', async (real) => (await import('./bugs.ts')).b
 vi.mock('../../src/walk/ties.ts', async (real) => (await import('./bugs.ts')).breakTies(await real()))
 vi.mock('../../src/walk/end.ts', async (real) => (await import('./bugs.ts')).breakEnd(await real()))
 vi.mock('../../src/walk/lap.ts', async (real) => (await import('./bugs.ts')).breakLap(await real()))
-vi.mock('../../src/sync/windows.ts', async (real) => (await import('./bugs.ts')).breakWindows(await real()))
-vi.mock('../../src/sync/walking.ts', async (real) => (await import('./bugs.ts')).breakWalking(await real()))
-vi.mock('../../src/sync/deletions.ts', async (real) => (await import('./bugs.ts')).breakDeletions(await real()))
-vi.mock('../../src/sync/intake.ts', async (real) => (await import('./bugs.ts')).breakIntake(await real()))
+vi.mock('../../src/sync/writer/windows.ts', async (real) => (await import('./bugs.ts')).breakWindows(await real()))
+vi.mock('../../src/sync/steps/walking.ts', async (real) => (await import('./bugs.ts')).breakWalking(await real()))
+vi.mock('../../src/sync/steps/deletions.ts', async (real) => (await import('./bugs.ts')).breakDeletions(await real()))
+vi.mock('../../src/sync/writer/intake.ts', async (real) => (await import('./bugs.ts')).breakIntake(await real()))
 
 const MOST_SEEDS = 1_000
 

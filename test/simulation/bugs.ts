@@ -2,10 +2,10 @@
 // gives it back with switches; only bugs.test.ts puts them in place.
 
 import { rowOf } from '../../src/mirror/row-bytes.ts'
-import type * as Deletions from '../../src/sync/deletions.ts'
-import type * as Intake from '../../src/sync/intake.ts'
-import type * as Walking from '../../src/sync/walking.ts'
-import type * as Windows from '../../src/sync/windows.ts'
+import type * as Deletions from '../../src/sync/steps/deletions.ts'
+import type * as Walking from '../../src/sync/steps/walking.ts'
+import type * as Intake from '../../src/sync/writer/intake.ts'
+import type * as Windows from '../../src/sync/writer/windows.ts'
 import type * as Chain from '../../src/walk/chain.ts'
 import type * as End from '../../src/walk/end.ts'
 import type * as Lap from '../../src/walk/lap.ts'

@@ -1,10 +1,10 @@
 // A writer that can die: before or after any call, or within any statement of a transaction. What was committed stays in
 // the file, everything else is gone, and nobody gets an answer any more.
 import Database from 'better-sqlite3'
-import { prepareWindow } from '../../src/sync/prepare.ts'
-import type { Session } from '../../src/sync/session.ts'
-import type { Writer } from '../../src/sync/thread.ts'
-import { windowRelay } from '../../src/sync/window-relay.ts'
+import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import type { Session } from '../../src/sync/writer/session.ts'
+import type { Writer } from '../../src/sync/writer/thread.ts'
+import { windowRelay } from '../../src/sync/writer/window-relay.ts'
 import type { RunPlan } from './scenario.ts'
 
 export const FINAL_STATUSES: ReadonlySet<string> = new Set(['DONE', 'FAILED'])

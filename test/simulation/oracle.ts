@@ -1,8 +1,8 @@
 // What must hold after every run, whatever happened: compares the mirror with what the service really had.
 import Database from 'better-sqlite3'
-import type { Facts } from '../../src/mirror/facts.ts'
 import { TASK_COLUMNS, taskText } from '../../src/mirror/shape.ts'
-import type { WalkKind } from '../../src/mirror/walks.ts'
+import type { Facts } from '../../src/mirror/tables/facts.ts'
+import type { WalkKind } from '../../src/mirror/tables/walks.ts'
 import type { TaskRow, Verdict } from '../../src/task.ts'
 import { canonical } from '../support/json-canon.ts'
 import type { Ledger } from './ledger.ts'

@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { seeded } from '../../src/simulator/random.ts'
 import type { Run } from '../../src/sync/context.ts'
-import { decideDeletions } from '../../src/sync/deletions.ts'
-import type { DetailStep } from '../../src/sync/details-intake.ts'
-import { inAnySequence, isLossByChance } from '../../src/sync/look-ups.ts'
+import { decideDeletions } from '../../src/sync/steps/deletions.ts'
+import { inAnySequence, isLossByChance } from '../../src/sync/steps/look-ups.ts'
+import type { DetailStep } from '../../src/sync/writer/details-intake.ts'
 
 interface World {
   /** Tasks that the list no longer shows. */

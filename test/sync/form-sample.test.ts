@@ -1,7 +1,7 @@
 // Which listed items are compared with their details.
 import { expect, test } from 'vitest'
-import { FormSample, type SampleRequest } from '../../src/sync/form-sample.ts'
-import { prepareTask } from '../../src/sync/prepare.ts'
+import { FormSample, type SampleRequest } from '../../src/sync/writer/form-sample.ts'
+import { prepareTask } from '../../src/sync/writer/prepare.ts'
 import type { Task } from '../../src/task.ts'
 
 const DONE = new Set(['DONE'])

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Service } from '../../src/service/service.ts'
 import { type ListSource, listSource } from '../../src/sync/list-source.ts'
-import type { Writer } from '../../src/sync/thread.ts'
+import type { Writer } from '../../src/sync/writer/thread.ts'
 
 /** The length of the list is known, so that there is no slow start. */
 const KNOWN = { total: 10_000 }

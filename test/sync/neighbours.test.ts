@@ -1,6 +1,13 @@
 // Where a head walk may end: known tasks prove nothing by themselves, neighbours do.
 import { describe, expect, test } from 'vitest'
-import { byPlace, type Candidate, holdsRun, inOrder, longestRun, type RunRules } from '../../src/sync/neighbours.ts'
+import {
+  byPlace,
+  type Candidate,
+  holdsRun,
+  inOrder,
+  longestRun,
+  type RunRules,
+} from '../../src/sync/steps/neighbours.ts'
 
 const NEWEST_FIRST: RunRules = { order: 'created_desc', inversionMs: 0, wanted: 3 }
 

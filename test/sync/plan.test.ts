@@ -1,6 +1,6 @@
 // Every rule of design.md 6.3 about what a run does, as a table.
 import { describe, expect, test } from 'vitest'
-import type { WalkRow } from '../../src/mirror/walks.ts'
+import type { WalkRow } from '../../src/mirror/tables/walks.ts'
 import { mayBringForward, type PlanInput, planRun, type SyncRequest } from '../../src/sync/plan.ts'
 
 const MINUTE = 60_000

@@ -14,7 +14,7 @@ import {
   prepareWindow,
   takePlainly,
   withHashes,
-} from '../../src/sync/prepare.ts'
+} from '../../src/sync/writer/prepare.ts'
 import { taskText as anyTask, numberText, objectText, pageText, stringText, valueText } from '../support/json-text.ts'
 
 const DONE = new Set(['DONE'])

@@ -1,11 +1,11 @@
 // `probe` against the simulator over HTTP, with every misbehaviour it has: honest answers within 60 requests.
 import { expect, test } from 'vitest'
-import { readFacts } from '../../src/mirror/facts.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/status.ts'
+import { readFacts } from '../../src/mirror/tables/facts.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { MOST_REQUESTS, type ProbeResult, probeService, QUESTIONS } from '../../src/sync/probe.ts'
+import { MOST_REQUESTS, type ProbeResult, probeService, QUESTIONS } from '../../src/sync/probe/probe.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { runCli } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'

@@ -1,10 +1,10 @@
 // `get --refresh` against the simulator over HTTP.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readTask } from '../../src/mirror/tasks-read.ts'
+import { readTask } from '../../src/mirror/tables/tasks-read.ts'
 import { NOT_FOUND } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { refreshTask } from '../../src/sync/refresh.ts'
+import { refreshTask } from '../../src/sync/one-off/refresh.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { runCli } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'

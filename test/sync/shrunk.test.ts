@@ -1,6 +1,6 @@
 // When a list is too short to be believed, as tables.
 import { describe, expect, test } from 'vitest'
-import { isMuchShorter, lastBelieved } from '../../src/sync/shrunk.ts'
+import { isMuchShorter, lastBelieved } from '../../src/sync/steps/shrunk.ts'
 
 const limits = { massDeleteFraction: 0.1, massDeleteMinimum: 100 }
 

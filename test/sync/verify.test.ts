@@ -1,8 +1,8 @@
 // `verify --service` against the simulator over HTTP.
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import { verifyService } from '../../src/sync/one-off/verify.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { verifyService } from '../../src/sync/verify.ts'
 import { runCli } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'

@@ -1,8 +1,8 @@
 // The main thread's side of windows, against a writer that notes what it is asked and answers when it is told to.
 import { expect, test } from 'vitest'
-import { prepareWindow } from '../../src/sync/prepare.ts'
-import { windowRelay } from '../../src/sync/window-relay.ts'
-import type { Looked, TakeIn } from '../../src/sync/windows.ts'
+import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import { windowRelay } from '../../src/sync/writer/window-relay.ts'
+import type { Looked, TakeIn } from '../../src/sync/writer/windows.ts'
 
 /** Every look says of every item that it is not met and that the mirror holds it. */
 function noted({

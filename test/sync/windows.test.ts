@@ -2,9 +2,9 @@
 // that were rolled back.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { RunEnd } from '../../src/mirror/runs.ts'
-import { prepareWindow } from '../../src/sync/prepare.ts'
-import { openSession } from '../../src/sync/session.ts'
+import type { RunEnd } from '../../src/mirror/tables/runs.ts'
+import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import { openSession } from '../../src/sync/writer/session.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const DONE = new Set(['DONE'])

@@ -1,0 +1,14 @@
+// The text of `copy`. Pure.
+import prettyBytes from 'pretty-bytes'
+import prettyMilliseconds from 'pretty-ms'
+import type { CopyResult } from '../../export/copy.ts'
+import { counted, grouped, pairs } from '../layout.ts'
+
+export function copyText({ path, tasks, bytes, cut, durationMs }: CopyResult): string {
+  return pairs([
+    ['copy', path],
+    ['content', `${counted(tasks, 'task')}, ${prettyBytes(bytes)}`],
+    ['cut', `change ${grouped(cut)}`],
+    ['duration', prettyMilliseconds(durationMs)],
+  ])
+}

@@ -1,0 +1,146 @@
+// The text of `status`. Pure.
+import prettyBytes from 'pretty-bytes'
+import prettyMilliseconds from 'pretty-ms'
+import { ageOf } from '../../clock.ts'
+import type { DiskUse } from '../../export/publish/disk-use.ts'
+import type { MirrorStatus, RunRow, WalkFigures } from '../../mirror/status.ts'
+import { LONGEST_WAIT_MS } from '../../mirror/tables/facts.ts'
+import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
+import { counted, grouped, moment, pairs, table } from '../layout.ts'
+
+const SHOWN_FIELDS = 6
+
+export interface StatusFacts {
+  path: string
+  ageMs: number | null
+  maxAge: number | null
+  stale: boolean
+  found: MirrorStatus
+  now: number
+  /** A moment later than now by more than this is unknown. */
+  settleMs: number
+  /** What publications take of this machine's disk. */
+  published: DiskUse
+  /** Whether `export.keep` sets no limit. */
+  keepsAll: boolean
+}
+
+/** How long ago a moment (epoch ms) was, in words. */
+type Ago = (at: number) => string
+
+export function statusText(facts: StatusFacts): string {
+  const { path, ageMs, maxAge, stale, found, now, settleMs, published, keepsAll } = facts
+  const ago = (at: number): string => {
+    const age = ageOf(at, now, settleMs)
+    return age === null ? 'in the future' : `${spoken(age)} ago`
+  }
+  // No run keeps a wait that is longer than any may be: it was stored under a wrong clock.
+  const isKept = (until: number) => until > now && ageOf(until - LONGEST_WAIT_MS, now, settleMs) !== null
+  const unknown = found.freshAt === null ? 'no complete walk yet' : 'not known: the last walk is dated in the future'
+  const { tasks, owed, lastFullWalk, notBefore, frontier } = found
+  const limit = maxAge === null ? '' : `, ${stale ? 'older than' : 'within'} ${spoken(maxAge)}`
+  const lines = pairs([
+    ['mirror', path],
+    ['service', found.baseUrl],
+    ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
+    ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
+    ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
+    ['owed', owedText(owed)],
+    ['list', formsText(found.forms)],
+    ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
+    ['published', publishedText(published, keepsAll)],
+    ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
+    ['order', found.order ?? 'not known yet'],
+    ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
+    ['frontier', frontier === null ? null : moment(frontier)],
+    ['not before', notBefore !== null && isKept(notBefore) ? `${moment(notBefore)}, as the service asked` : null],
+  ])
+  const tables = [
+    ...(found.walks.length === 0 ? [] : [walksTable(found.walks, ago)]),
+    ...(found.runs.length === 0 ? [] : [runsTable(found.runs)]),
+  ]
+  return [lines, ...tables].join('\n\n')
+}
+
+function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string | null {
+  if (snapshots === 0) return null
+  const limit = keepsAll ? '; all are kept: export.keep or --keep sets a limit' : ''
+  return `${counted(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
+}
+
+function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']): string | null {
+  const parts = []
+  const missing = withoutResult === 0 ? '' : ` (${counted(withoutResult, 'final task')} without a result)`
+  if (details > 0) parts.push(`${counted(details, 'detail')}${missing}`)
+  if (candidates > 0) parts.push(counted(candidates, 'deletion to prove', 'deletions to prove'))
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+/** Names of fields are the service's: not all of them where there are many. */
+function formsText({ compared, summary, uneven }: MirrorStatus['forms']): string | null {
+  if (compared === 0) return null
+  const lines = [`shows whole tasks, as ${counted(compared, 'task')} compared with their details told`]
+  if (summary.length > 0) lines[0] = `is a summary: details hold more of ${named(summary)}`
+  const ofKind = (kind: string) => uneven.filter(({ how }) => how === kind)
+  if (ofKind('volatile').length > 0) lines.push(`changes with every read: ${named(ofKind('volatile'))}`)
+  if (ofKind('only-listed').length > 0) lines.push(`only the list has ${named(ofKind('only-listed'))}`)
+  if (ofKind('differs').length > 0) lines.push(`list and details differ in ${named(ofKind('differs'))}`)
+  return lines.join('\n')
+}
+
+function named(fields: readonly { field: string }[]): string {
+  const names = [...new Set(fields.map(({ field }) => field.replace(/\s/g, ' ')))]
+  return names.length <= SHOWN_FIELDS ? names.join(', ') : `${names.slice(0, SHOWN_FIELDS).join(', ')} and others`
+}
+
+function fullWalkText(walk: NonNullable<MirrorStatus['lastFullWalk']>, ago: Ago): string {
+  const reason = walk.reason === null ? '' : ` (${walk.reason})`
+  return `${walk.verdict}${reason}, ended ${ago(walk.finishedAt)}`
+}
+
+function walksTable(walks: readonly WalkFigures[], ago: Ago): string {
+  return table(
+    ['last walk', 'verdict', 'range of createdAt', 'met', 'began', 'ended'],
+    walks.map((walk) => [
+      walk.kind,
+      walk.verdict === null
+        ? 'under way or cut off'
+        : `${walk.verdict}${walk.reason === null ? '' : ` (${walk.reason})`}`,
+      rangeText(walk),
+      walk.met,
+      ago(walk.startedAt),
+      walk.verdict === null ? `last window ${ago(walk.updatedAt)}` : ago(walk.updatedAt),
+    ]),
+  )
+}
+
+/** What a walk was about: the newest tasks for head and tail walks, everything where no bound is set. */
+function rangeText({ kind, rangeSince, rangeUntil }: WalkFigures): string {
+  if (kind === 'head' || kind === 'tail') return 'what is new'
+  if (rangeSince === null && rangeUntil === null) return 'everything'
+  const since = rangeSince === null ? '' : `from ${moment(rangeSince)}`
+  const until = rangeUntil === null ? '' : `before ${moment(rangeUntil)}`
+  return [since, until].filter((part) => part !== '').join(', ')
+}
+
+function runsTable(runs: readonly RunRow[]): string {
+  return table(
+    ['run', 'started', 'command', 'outcome', 'verdict', 'requests', 'inserted', 'updated', 'deleted', 'exit'],
+    runs.map((run) => [
+      run.id,
+      moment(run.startedAt),
+      run.command,
+      run.outcome ?? 'running or killed',
+      run.verdict ?? '',
+      run.requests,
+      run.inserted,
+      run.updated,
+      run.deleted,
+      run.exitCode,
+    ]),
+  )
+}
+
+function spoken(ms: number): string {
+  return prettyMilliseconds(ms < 1000 ? ms : Math.round(ms / 1000) * 1000, { unitCount: 2 })
+}

@@ -1,0 +1,193 @@
+// One row group: rows are collected column by column off the JavaScript heap, then encoded and compressed. Knows Parquet's
+// types and how a group is laid out; never files, sinks or SQL.
+import type { SchemaElement } from 'hyparquet'
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { type Column, type ColumnKind, positionOf, type RawRow } from '../../read/columns.ts'
+import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
+import { bloomFilterOf } from './bloom.ts'
+import { type CompressPage, compressHere } from './codecs.ts'
+import { ColumnBuffer } from './column-buffer.ts'
+import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
+import type { Codec } from './engine.ts'
+
+/** Also the grain of the page index: a reader that knows the page reads this much of a column. */
+const PAGE_BYTES = 256 * 1024
+
+/** JSON columns are plain strings: Parquet's JSON type makes writers parse and write the text anew. */
+const ELEMENT_OF: Record<Exclude<ColumnKind, 'variant'>, Partial<SchemaElement>> = {
+  utf8: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  int64: { type: 'INT64' },
+  timestamp_ms: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+}
+
+/** A column of the row group that is being filled. */
+interface Filling {
+  column: Column
+  position: number
+  chunk: ChunkOptions
+  buffer: ColumnBuffer
+  /** Of a variant: its values, which its encoding is made of, and about how many bytes they are. */
+  texts: (string | null)[] | null
+  textBytes: number
+}
+
+export class RowGroup {
+  rows = 0
+  /** About so many bytes before compression. */
+  bytes = 0
+  readonly #columns: Filling[]
+  readonly #schema: SchemaElement[]
+  readonly #codec: Codec
+  readonly #compress: CompressPage
+
+  constructor(columns: readonly Column[], codec: Codec, compress: CompressPage) {
+    this.#columns = columns.map((column) => fillingOf(column, codec))
+    this.#schema = schemaOf(columns)
+    this.#codec = codec
+    this.#compress = compress
+  }
+
+  /** Takes `rows[from]` to `rows[to - 1]`; where that fills the group to `mostBytes`, only so many. Gives the next one. */
+  take(rows: readonly RawRow[], from: number, mostBytes: number): number {
+    let to = from
+    while (to < rows.length && this.bytes < mostBytes) {
+      for (const value of rows[to]!) this.bytes += typeof value === 'string' ? value.length + 4 : 8
+      to++
+    }
+    this.#append(rows, from, to)
+    return to
+  }
+
+  /** Takes all `rows`; how many bytes they are is known without looking at each value once more. */
+  takeAll(rows: readonly RawRow[]): void {
+    this.#append(rows, 0, rows.length)
+    this.bytes = 0
+    for (const { buffer, textBytes } of this.#columns) this.bytes += buffer.plainBytes + textBytes
+  }
+
+  #append(rows: readonly RawRow[], from: number, to: number): void {
+    for (const filling of this.#columns) {
+      const { position, buffer, texts } = filling
+      if (texts === null) {
+        buffer.append(rows, position, from, to)
+        continue
+      }
+      for (let i = from; i < to; i++) {
+        const text = rows[i]![position] as string | null
+        texts.push(text)
+        filling.textBytes += text?.length ?? 0
+      }
+    }
+    this.rows += to - from
+  }
+
+  /**
+   * Brings the group into `writer`, where it begins at `writer.offset`, and empties it. `written` is waited for after each
+   * column: what the writer holds may be taken out then.
+   */
+  async pack(writer: ByteWriter, written: () => Promise<void>): Promise<ChunkIndexes[]> {
+    const packed = this.#columns.map(({ column, buffer, chunk }) =>
+      column.kind === 'variant' ? null : packPages(buffer, chunk, this.#compress),
+    )
+    const indexes: ChunkIndexes[] = []
+    for (const [i, filling] of this.#columns.entries()) {
+      indexes.push(...(await this.#writeColumn(writer, filling, packed[i] ?? null)))
+      await written()
+    }
+    for (const filling of this.#columns) {
+      filling.buffer.reset()
+      if (filling.texts !== null) filling.texts.length = 0
+      filling.textBytes = 0
+    }
+    this.rows = 0
+    this.bytes = 0
+    return indexes
+  }
+
+  async #writeColumn(writer: ByteWriter, filling: Filling, packed: PackedPages | null): Promise<ChunkIndexes[]> {
+    const { column, buffer, chunk, texts } = filling
+    if (packed === null) {
+      // Loaded only where it is asked for.
+      const { writeVariant } = await import('./variant.ts')
+      return writeVariant(writer, this.#schema, column.name, texts!, this.#codec, PAGE_BYTES)
+    }
+    const indexes = await writeChunk(writer, buffer, packed, chunk, this.#compress)
+    return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(buffer) } : indexes]
+  }
+}
+
+/** What the footer says of chunks that were written as if the file began with them, once they begin at `offset`. */
+export function movedTo(offset: number, indexes: readonly ChunkIndexes[]): ChunkIndexes[] {
+  const by = BigInt(offset)
+  for (const { chunk, offsetIndex } of indexes) {
+    const meta = chunk.meta_data
+    chunk.file_offset += by
+    if (meta !== undefined) {
+      meta.data_page_offset += by
+      if (meta.dictionary_page_offset !== undefined) meta.dictionary_page_offset += by
+    }
+    for (const location of offsetIndex?.page_locations ?? []) location.offset += by
+  }
+  return [...indexes]
+}
+
+/** The leaves and groups of the columns, below a root. */
+export function schemaOf(columns: readonly Column[]): SchemaElement[] {
+  return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)]
+}
+
+function elementsOf(column: Column): SchemaElement[] {
+  if (column.kind === 'variant') return variantElements(column.name)
+  return [
+    {
+      name: column.name,
+      repetition_type: column.nullable ? 'OPTIONAL' : 'REQUIRED',
+      ...ELEMENT_OF[column.kind],
+    },
+  ]
+}
+
+/** The group of a variant column and its two leaves, as the schema lists them. */
+function variantElements(name: string): SchemaElement[] {
+  return [
+    { name, repetition_type: 'OPTIONAL', num_children: 2, logical_type: { type: 'VARIANT' } },
+    { name: 'metadata', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
+    { name: 'value', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
+  ]
+}
+
+function fillingOf(column: Column, codec: Codec): Filling {
+  const element = elementsOf(column)[0]!
+  // Statistics and page indexes repeat values in the clear: never for what can hold a secret.
+  const hasBounds = !column.secret
+  const isText = column.kind !== 'int64' && column.kind !== 'timestamp_ms'
+  return {
+    column,
+    position: positionOf(column.name),
+    chunk: { name: column.name, element, codec, hasBounds },
+    buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
+    texts: column.kind === 'variant' ? [] : null,
+    textBytes: 0,
+  }
+}
+
+/** Makes a row group of all it takes until its end; compressed on the thread it is called on. */
+export function rowGroupPacker(columns: readonly Column[], codec: Codec) {
+  const group = new RowGroup(columns, codec, compressHere)
+  return {
+    get bytes() {
+      return group.bytes
+    },
+    take: (rows: readonly RawRow[]) => group.takeAll(rows),
+    async end(): Promise<PackedRowGroup> {
+      const writer = new ByteWriter(1024 * 1024)
+      const indexes = await group.pack(writer, async () => {})
+      return { bytes: writer.getBytes(), indexes }
+    },
+  }
+}

@@ -1,0 +1,59 @@
+// Entry of the export's second thread: one cut, asked for one stretch after the other.
+import { parentPort, workerData } from 'node:worker_threads'
+import { isMirrorError } from '../../errors.ts'
+import type { Format } from '../publish/target.ts'
+import { makeRedactor, type Redactor } from '../read/redact.ts'
+import { type CutReader, openCut } from '../read/rows.ts'
+import type { Packed } from './packed.ts'
+import { type PackStretch, stretchPacker } from './packer.ts'
+import type { Answer, Ask } from './second-thread.ts'
+
+const port = parentPort as NonNullable<typeof parentPort>
+let cut: CutReader | null = null
+let redactor: Redactor | null = null
+let pack: PackStretch | null = null
+
+// Before the first question is taken, and while the main thread loads the same.
+if ((workerData as Format) === 'parquet') await import('./parquet/row-group.ts')
+
+let before: Promise<void> = Promise.resolve()
+port.on('message', (question: Ask) => {
+  before = before.then(() => answer(question))
+})
+
+async function answer(question: Ask): Promise<void> {
+  try {
+    const result = await done(question)
+    const reply: Answer = { result, counts: redactor?.counts() ?? {} }
+    port.postMessage(reply, result === null || result.packed === null ? [] : [bufferOf(result.packed)])
+  } catch (error) {
+    port.postMessage(failure(error))
+  }
+}
+
+async function done(question: Ask) {
+  if (question.kind === 'pack') return (pack as PackStretch)(question.stretch)
+  if (question.kind === 'open') {
+    cut?.close()
+    cut = openCut(question.path, question.filters)
+  } else {
+    redactor = makeRedactor(question.redact)
+    // Nobody else is waiting on this thread.
+    pack = await stretchPacker(cut as CutReader, redactor, question.options, async () => {})
+  }
+  return null
+}
+
+/** The memory behind it, which is handed over rather than copied. */
+function bufferOf({ content }: Packed): ArrayBuffer {
+  return (content instanceof Uint8Array ? content : content.bytes).buffer as ArrayBuffer
+}
+
+function failure(error: unknown): Answer {
+  if (isMirrorError(error)) {
+    const { code, message, hint, facts } = error
+    return { error: { code, message, facts, ...(hint !== undefined && { hint }) } }
+  }
+  const crash = error instanceof Error ? error : new Error(String(error))
+  return { crash: { message: crash.message, stack: crash.stack } }
+}

@@ -1,0 +1,89 @@
+// Brings a whole cut, packed by two threads, in order. Knows who packs what and how far ahead; nothing of formats.
+
+import type { Stretch } from '../read/stretches.ts'
+import type { PackedStretch } from './packed.ts'
+import type { PackStretch } from './packer.ts'
+
+/** Given to the other thread at once: one that it works on and one that it finds next. */
+const GIVEN = 2
+/** Stretches packed or being packed ahead of the one that is waited for: what bounds memory. */
+const AHEAD = 8
+
+/**
+ * The outcome of `first`, which is being packed here, and of all `stretches` in their order. Whoever is free takes the
+ * next one; `there` is the other thread, `here` this one, which must let messages in from time to time. Throws what
+ * packing throws.
+ */
+export async function* packTogether(
+  first: Promise<PackedStretch>,
+  stretches: Iterator<Stretch, void>,
+  here: PackStretch,
+  there: PackStretch,
+): AsyncGenerator<PackedStretch, void, void> {
+  const outcomes = new Map([[0, first]])
+  let taken = 1
+  let wanted = 0
+  let given = 0
+  let isOver = false
+
+  function next(): Stretch | null {
+    if (isOver || taken - wanted >= AHEAD) return null
+    try {
+      const { value, done } = stretches.next()
+      if (done !== true) return value as Stretch
+    } catch (error) {
+      // Thrown where its turn comes: who asks may be a message of the other thread, that nobody waits for.
+      const failure = Promise.reject(error)
+      failure.catch(() => {})
+      outcomes.set(taken++, failure)
+    }
+    isOver = true
+    return null
+  }
+
+  function give(): void {
+    while (given < GIVEN) {
+      const stretch = next()
+      if (stretch === null) return
+      given++
+      const outcome = there(stretch)
+      outcomes.set(taken++, outcome)
+      const settled = () => {
+        given--
+        give()
+      }
+      // A failure is thrown where its turn comes; nothing more is given then.
+      outcome.then(settled, () => {})
+    }
+  }
+
+  try {
+    give()
+    // A failure of it is thrown where its turn comes.
+    await first.catch(() => {})
+    for (; ; wanted++) {
+      while (!(await isSettled(outcomes.get(wanted)))) {
+        const stretch = next()
+        if (stretch === null) break
+        const at = taken++
+        const outcome = here(stretch)
+        outcomes.set(at, outcome)
+        await outcome
+      }
+      const outcome = outcomes.get(wanted)
+      if (outcome === undefined) return
+      yield await outcome
+      outcomes.delete(wanted)
+      give()
+    }
+  } finally {
+    // What was given comes back later still, when nothing may be read any more.
+    isOver = true
+  }
+}
+
+async function isSettled(outcome: Promise<unknown> | undefined): Promise<boolean> {
+  if (outcome === undefined) return false
+  const pending = Symbol('pending')
+  return (await Promise.race([outcome, Promise.resolve(pending)]).catch(() => null)) !== pending
+}

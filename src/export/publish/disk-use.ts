@@ -1,0 +1,29 @@
+// How much of this machine's disk publications take. Looks only at what the mirror has a row about, never through folders.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Publication } from '../../mirror/tables/snapshots.ts'
+
+export interface DiskUse {
+  /** Files, and snapshots of datasets, that are still there. */
+  snapshots: number
+  bytes: number
+}
+
+/** `published` is the last first; what lies in an object store is left out. */
+export function diskUse(published: readonly Publication[]): DiskUse {
+  const use: DiskUse = { snapshots: 0, bytes: 0 }
+  const files = new Set<string>()
+  for (const { id, path, bytes } of published) {
+    if (!path.startsWith('/') || files.has(path)) continue
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there?.isFile()) {
+      files.add(path)
+      use.snapshots += 1
+      use.bytes += there.size
+    } else if (there !== undefined && statSync(join(path, id), { throwIfNoEntry: false })?.isDirectory()) {
+      use.snapshots += 1
+      use.bytes += bytes
+    }
+  }
+  return use
+}

@@ -1,0 +1,74 @@
+// Where an incremental publication carries on from, and which publications belong together. Pure but for the mirror's
+// rows about what was published.
+import { MirrorError } from '../../errors.ts'
+import { snapshotsAt } from '../../mirror/tables/snapshots.ts'
+import type { Latest } from './manifest.ts'
+import type { Format } from './target.ts'
+
+/** The filters of a publication as they are recorded, in one spelling, so that equal filters are equal text. */
+export interface RecordedFilters extends Record<string, unknown> {
+  /** Bounds of createdAt, epoch ms. */
+  since: number | null
+  until: number | null
+  statuses: string[] | null
+  includeDeleted: boolean
+  /** Names of headers whose values are replaced. */
+  redact: string[]
+  withMeta: boolean
+  /** Names in the order of the table; null for all. */
+  columns: string[] | null
+  variant: boolean
+}
+
+export interface FeedBase {
+  /** Only rows with a greater `change_seq` are published. */
+  sinceSeq: number
+  /** The publication it carries on from; null where there is none. */
+  buildsOn: string | null
+}
+
+export interface Destination {
+  /** As recorded with publications. */
+  place: string
+  format: Format
+  filters: RecordedFilters
+  /** What `latest.json` says; null where there is none; undefined where the destination is a file. */
+  latest: Latest | null | undefined
+}
+
+/**
+ * What `changes` means for this destination. `last` is the last publication there with the same filters; without one,
+ * and where the folder was emptied since, everything counts as changed.
+ */
+export function feedBase(dbPath: string, changes: number | 'last', destination: Destination): FeedBase {
+  const nothing = { sinceSeq: 0, buildsOn: null }
+  if (changes === 'last' && destination.latest === null) return nothing
+  const sort = sortOf(destination.filters)
+  const before = snapshotsAt(dbPath, destination.place, destination.format).filter(
+    (row) => sortOf(row.filters) === sort && (changes === 'last' || row.cut === changes),
+  )[0]
+  if (changes !== 'last') return { sinceSeq: changes, buildsOn: before?.id ?? null }
+  return before === undefined ? nothing : { sinceSeq: before.cut, buildsOn: before.id }
+}
+
+/**
+ * Throws `mirror-foreign` where the destination, or the feed, knows of later changes than the mirror has: it was restored
+ * or replaced, so that its numbers mean other changes and readers would take old rows for new ones.
+ */
+export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }: Destination): void {
+  const known = Math.max(base.sinceSeq, latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
+  if (known <= cut) return
+  throw new MirrorError('mirror-foreign', `${place} has changes up to ${known}, the mirror only up to ${cut}`, {
+    facts: { place, cut, known },
+    hint: 'The mirror was replaced by an older or another one: publish a full snapshot into a new folder.',
+  })
+}
+
+/**
+ * What must be equal for two publications to belong together. Tombstones and `_mirror` are in every feed, whatever the
+ * full snapshot has.
+ */
+function sortOf(filters: Record<string, unknown>): string {
+  const { since = null, until = null, statuses = null, redact = [], columns = null, variant = false } = filters
+  return JSON.stringify({ since, until, statuses, redact, columns, variant })
+}

@@ -1,0 +1,49 @@
+// Whether an output would be written onto what the program works with. The one place that decides it, for every output:
+// files, datasets, copies, reports, figures.
+import { realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { MirrorError } from '../../errors.ts'
+import { filesOfMirror } from '../../mirror/files.ts'
+
+/** Every file that no output may take the place of: those of the mirror at `dbPath`, the configuration and the key. */
+export function filesInUse(dbPath: string, others: readonly string[] = []): string[] {
+  return [dbPath, ...filesOfMirror(dbPath), ...others]
+}
+
+/**
+ * Throws `usage-invalid` where `out` is one of `files`: by its path, however it is spelt, through links to the file or to
+ * its folder, or as another name (hard link) of the same file.
+ */
+export function refuseInUse(out: string, files: readonly string[]): void {
+  const place = placeOf(out)
+  const found = identityOf(out)
+  for (const file of files) {
+    if (placeOf(file) !== place && (found === null || identityOf(file) !== found)) continue
+    throw new MirrorError('usage-invalid', `${out} is the mirror itself, or its WAL, lock, configuration or key`, {
+      facts: { path: out },
+      hint: 'Nothing was written. Name another file.',
+    })
+  }
+}
+
+/** What the file is, whatever its name; null where there is none, or none that may be looked at. */
+function identityOf(file: string): string | null {
+  try {
+    const { dev, ino } = statSync(file, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return null
+  }
+}
+
+/** The folder by its real path, the name without regard to case: there are file systems that do not tell it. */
+function placeOf(file: string): string {
+  const path = resolve(file)
+  let folder = dirname(path)
+  try {
+    folder = realpathSync(folder)
+  } catch {
+    // It is not there yet: nothing can be written over in it.
+  }
+  return join(folder, basename(path)).normalize('NFC').toLowerCase()
+}

@@ -1,0 +1,141 @@
+// What a published dataset says of itself: `_manifest.json` beside its files, `latest.json` beside the snapshots.
+// Names and meanings are a contract: add, never rename. Pure.
+import { MirrorError } from '../../errors.ts'
+import type { Verdict } from '../../task.ts'
+import type { ColumnKind } from '../read/columns.ts'
+import type { Compression, Format } from './target.ts'
+
+/** What was published: every row that fits the filters, or only those with a greater `change_seq` than `sinceSeq`. */
+export type Kind = 'full' | 'changes'
+
+export interface ManifestFile {
+  /** Below the folder of the snapshot, with `/`. */
+  path: string
+  /** Its Hive partition; null stands for rows without a date. */
+  partition: Record<string, string | null>
+  rows: number
+  bytes: number
+  /** Hex. */
+  sha256: string
+  /** Of createdAt, epoch ms; null where no row has one. */
+  minCreatedAt: bigint | null
+  maxCreatedAt: bigint | null
+}
+
+export interface Manifest {
+  schemaVersion: 1
+  snapshotId: string
+  kind: Kind
+  toolVersion: string
+  /** Epoch ms. */
+  publishedAt: number
+  /** Highest `change_seq` of the mirror when it was read. */
+  cut: number
+  /** For changes: only rows with a greater `change_seq`; null for a full snapshot. */
+  sinceSeq: number | null
+  /** For changes: the snapshot at this destination that it carries on from; null where there is none. */
+  buildsOn: string | null
+  /** The last full walk that ended, and how old it was at publication (null: not known); null where there was none. */
+  lastFullWalk: { verdict: Verdict; finishedAt: number; ageMs: number | null } | null
+  format: Format
+  compression: Compression
+  /** Library that wrote Parquet; null for NDJSON. */
+  engine: string | null
+  partitionBy: string
+  /** Fixed values of partitions above the destination, such as the account. */
+  partitionValues: Record<string, string>
+  filters: Record<string, unknown>
+  redacted: { names: string[]; values: Record<string, number> }
+  schema: { name: string; type: ColumnKind | 'variant'; nullable: boolean }[]
+  rows: number
+  bytes: number
+  minCreatedAt: bigint | null
+  maxCreatedAt: bigint | null
+  files: ManifestFile[]
+}
+
+/** One publication as `latest.json` names it. */
+export interface LatestEntry {
+  snapshotId: string
+  /** Path of its manifest below the destination. */
+  manifest: string
+  /** Of the manifest's bytes, hex. */
+  manifestSha256: string
+  cut: number
+  sinceSeq: number | null
+  rows: number
+  bytes: number
+  /** Epoch ms. */
+  publishedAt: number
+}
+
+export interface Latest {
+  schemaVersion: 1
+  /** The last full snapshot; null where only changes were published. */
+  full: LatestEntry | null
+  /** The last changes, if they were published after `full`; the ones before follow by `buildsOn` of its manifest. */
+  changes: LatestEntry | null
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
+
+/** As UTF-8, with a line feed at the end. Integers keep all their digits. */
+export function jsonBytes(value: Manifest | Latest): Buffer {
+  const digits = (_: string, item: unknown) => (typeof item === 'bigint' ? rawJSON(String(item)) : item)
+  return Buffer.from(`${JSON.stringify(value, digits, 2)}\n`)
+}
+
+/** What `latest.json` says after `entry` was published, `before` being what it said until then. */
+export function latestAfter(before: Latest | null, kind: Kind, entry: LatestEntry): Latest {
+  if (kind === 'full') return { schemaVersion: 1, full: entry, changes: null }
+  return { schemaVersion: 1, full: before?.full ?? null, changes: entry }
+}
+
+/** `name` is for the message. Throws `snapshot-damaged` for what is no manifest of this version or an older one. */
+export function parseManifest(bytes: Buffer, name: string): Manifest {
+  const value = parseJson(bytes, name) as unknown as Manifest
+  const isWhole =
+    value.schemaVersion === 1 &&
+    typeof value.snapshotId === 'string' &&
+    (value.kind === 'full' || value.kind === 'changes') &&
+    [value.cut, value.rows, value.bytes, value.publishedAt].every(Number.isSafeInteger) &&
+    Array.isArray(value.schema) &&
+    Array.isArray(value.files) &&
+    value.files.every((file) => typeof file?.path === 'string' && isInside(file.path))
+  if (!isWhole) throw damaged(`${name} is not a manifest`)
+  return value
+}
+
+/** `name` is for the message. Throws `snapshot-damaged` for what is no `latest.json`. */
+export function parseLatest(bytes: Buffer, name: string): Latest {
+  const value = parseJson(bytes, name) as unknown as Latest
+  const isEntry = (entry: LatestEntry | null) =>
+    entry === null || (typeof entry?.manifest === 'string' && isInside(entry.manifest))
+  if (value.schemaVersion !== 1 || !isEntry(value.full) || !isEntry(value.changes)) {
+    throw damaged(`${name} does not name a snapshot`)
+  }
+  return value
+}
+
+/** A path that leads out of the folder would make a reader open, or a clean-up remove, what is not ours. */
+function isInside(path: string): boolean {
+  return path !== '' && !path.startsWith('/') && !path.split(/[\\/]/).includes('..')
+}
+
+function parseJson(bytes: Buffer, name: string): Record<string, unknown> {
+  try {
+    const exact = (_: string, value: unknown, context?: { source?: string }) =>
+      typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
+        ? BigInt(context!.source!)
+        : value
+    const value = JSON.parse(bytes.toString(), exact as never)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {}
+  throw damaged(`${name} is not a JSON object`)
+}
+
+function damaged(message: string): MirrorError {
+  return new MirrorError('snapshot-damaged', message, {
+    hint: 'Publish the snapshot again; the mirror has everything that was in it.',
+  })
+}

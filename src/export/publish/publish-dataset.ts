@@ -1,0 +1,122 @@
+// Publishes a dataset: its files, then its manifest, then `latest.json`. Knows the order; where the files lie is the
+// store's business, how rows are cut into them the dataset writer's.
+import { createHash } from 'node:crypto'
+import { ageOf } from '../../clock.ts'
+import type { ExportOptions, ExportResult } from '../options.ts'
+import { type Content, pour, stopIfAborted, type TwoThreads } from '../read/content.ts'
+import type { CutReader } from '../read/rows.ts'
+import { datasetWriter } from './dataset.ts'
+import type { FeedBase, RecordedFilters } from './feed.ts'
+import { jsonBytes, type Kind, type Latest, latestAfter, type ManifestFile, parseLatest } from './manifest.ts'
+import { LATEST, MANIFEST, type Store } from './store.ts'
+import { endingOf, type Target } from './target.ts'
+
+export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows' | 'bytes' | 'sha256' | 'readerGone'>
+
+export interface DatasetJob {
+  store: Store
+  target: Target
+  snapshotId: string
+  cut: CutReader
+  /** null where this thread is to work alone. */
+  both: TwoThreads | null
+  /** null for a full snapshot. */
+  base: FeedBase | null
+  filters: RecordedFilters
+  content: Content
+  options: ExportOptions
+  /** Epoch ms. */
+  now: () => number
+}
+
+/** Between 128 and 512 MB: what engines of all kinds read well. */
+const FILE_BYTES = 256 * 1024 * 1024
+
+/** Throws what the store, the writers and the reading of the cut throw; then nothing of it is left. */
+export async function publishDataset(job: DatasetJob): Promise<Published> {
+  const { store, snapshotId, content, options } = job
+  const publication = await store.begin(snapshotId)
+  const dataset = datasetWriter(publication, {
+    partitionBy: options.partitionBy ?? 'none',
+    rowsPerFile: options.rowsPerFile ?? null,
+    fileBytes: options.fileBytes ?? FILE_BYTES,
+    ending: endingOf(job.target),
+    writerFor: content.writerFor,
+    about: content.about(null),
+  })
+  try {
+    let files: ManifestFile[] = []
+    const close = async () => {
+      files = await dataset.close()
+    }
+    await pour(job.cut, content, dataset, options, close, job.both)
+    stopIfAborted(options.signal)
+    const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
+    await publication.publish(manifest)
+    const entry = {
+      snapshotId,
+      manifest: `${snapshotId}/${MANIFEST}`,
+      manifestSha256: createHash('sha256').update(manifest).digest('hex'),
+      cut: job.cut.cut,
+      sinceSeq: job.base?.sinceSeq ?? null,
+      rows,
+      bytes,
+      publishedAt,
+    }
+    await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
+    const path = `${store.place}/${snapshotId}`
+    return { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes, sha256: null, readerGone: false }
+  } catch (error) {
+    await dataset.discard()
+    await publication.discard()
+    throw error
+  }
+}
+
+/** What `latest.json` of a destination says; null where there is none. Throws `snapshot-damaged`. */
+export async function readLatest(store: Store): Promise<Latest | null> {
+  return latestOf(store, await store.read(LATEST))
+}
+
+function latestOf(store: Store, bytes: Buffer | null): Latest | null {
+  return bytes === null ? null : parseLatest(bytes, `${store.place}/${LATEST}`)
+}
+
+function manifestOf(job: DatasetJob, files: ManifestFile[]) {
+  const { cut, base, content, options, target } = job
+  const publishedAt = job.now()
+  const rows = files.reduce((sum, file) => sum + file.rows, 0)
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  const kind: Kind = base === null ? 'full' : 'changes'
+  // Files are in the order of createdAt.
+  const first = files.find((file) => file.minCreatedAt !== null)
+  const last = files.findLast((file) => file.maxCreatedAt !== null)
+  const manifest = jsonBytes({
+    schemaVersion: 1,
+    snapshotId: job.snapshotId,
+    kind,
+    toolVersion: options.toolVersion,
+    publishedAt,
+    cut: cut.cut,
+    sinceSeq: base?.sinceSeq ?? null,
+    buildsOn: base?.buildsOn ?? null,
+    lastFullWalk:
+      cut.verdict === null || cut.verdictAt === null
+        ? null
+        : { verdict: cut.verdict, finishedAt: cut.verdictAt, ageMs: ageOf(cut.verdictAt, publishedAt) },
+    format: target.format,
+    compression: target.compression,
+    engine: content.engine,
+    partitionBy: options.partitionBy ?? 'none',
+    partitionValues: options.partitionValues ?? {},
+    filters: job.filters,
+    redacted: { names: [...content.redactor.names], values: content.redactor.counts() },
+    schema: content.columns.map(({ name, kind: type, nullable }) => ({ name, type, nullable })),
+    rows,
+    bytes,
+    minCreatedAt: first?.minCreatedAt ?? null,
+    maxCreatedAt: last?.maxCreatedAt ?? null,
+    files,
+  })
+  return { kind, manifest, rows, bytes, publishedAt }
+}

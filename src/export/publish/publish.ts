@@ -1,0 +1,233 @@
+// Makes a file appear whole or not at all: written under a hidden name beside its destination, synced, renamed.
+// Knows bytes and names, never rows or formats.
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { ageOf } from '../../clock.ts'
+import { foreseen, MirrorError } from '../../errors.ts'
+import { syncFolder } from '../../mirror/open.ts'
+import { refuseInUse } from './in-use.ts'
+import type { Sink } from './sink.ts'
+
+/** A file that is written once. */
+export interface OutputFile extends Sink {
+  /** Makes what was written durable under the file's own name. Call once. */
+  finish(): Promise<void>
+  /** Gives the file up: what was written need not stay. Harmless after `finish`. */
+  discard(): Promise<void>
+  /** Of the bytes written, hex. Call once, after the last write. */
+  sha256(): string
+}
+
+export interface Draft extends Sink {
+  /** Makes the file durable and puts it in the place of `path`. Afterwards it is published, whatever happens next. */
+  publish(): Promise<void>
+  /** Removes what was written; nothing is left behind. Harmless after `publish`. */
+  discard(): Promise<void>
+  /** Of the bytes written, hex. Call once, after the last write. */
+  sha256(): string
+}
+
+export interface DraftOptions {
+  /** Mode of the file. */
+  mode: number
+  pid: number
+  /** Tells apart the drafts of one process. */
+  random: string
+  /** Epoch ms. */
+  now: number
+  /** What it must not take the place of, see `filesInUse`. */
+  inUse: readonly string[]
+}
+
+const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
+/** When this process began, epoch ms. */
+const BEGAN_AT = performance.timeOrigin
+const DAY_MS = 86_400_000
+
+/** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
+export function draftPath(path: string, { pid, random }: Pick<DraftOptions, 'pid' | 'random'>): string {
+  // A file name may have 255 bytes, the hidden one as well.
+  const name = [...basename(path)].slice(0, 48).join('')
+  return join(dirname(path), `.${name}.task-mirror-${pid}-${random}.tmp`)
+}
+
+/**
+ * Begins a draft for `path` and clears away those of dead exports in the same folder.
+ * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe) or is
+ * in use, `snapshot-unwritable` or `disk-full`.
+ */
+export async function openDraft(path: string, options: DraftOptions): Promise<Draft> {
+  const draft = draftPath(path, options)
+  try {
+    refuseInUse(path, options.inUse)
+    const present = await stat(path).catch(() => null)
+    if (present !== null && !present.isFile()) {
+      throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
+        facts: { path },
+        hint: 'Name a file with --out, a folder with a / at its end, or - for stdout.',
+      })
+    }
+    await clearLeftOvers(dirname(path), options.now)
+  } catch (error) {
+    throw explainSnapshot(path, error)
+  }
+  const file = await openFile(draft, options.mode, path)
+  return {
+    get bytes() {
+      return file.bytes
+    },
+    write: (piece) => file.write(piece),
+    async publish() {
+      await file.finish()
+      try {
+        await rename(draft, path)
+        syncFolder(dirname(path))
+      } catch (error) {
+        throw explainSnapshot(path, error)
+      }
+    },
+    async discard() {
+      await file.discard()
+      await rm(draft, { force: true }).catch(() => {})
+    },
+    sha256: () => file.sha256(),
+  }
+}
+
+/** So much is brought to the disk while more is written, so that little is left to wait for at the end. */
+const SYNCED_BEHIND_BYTES = 4 * 1024 * 1024
+
+/** Creates the file `path` for writing; errors name `shown`. Throws `snapshot-unwritable` or `disk-full`. */
+export async function openFile(path: string, mode: number, shown: string): Promise<OutputFile> {
+  const file = await open(path, 'wx', mode).catch((error) => {
+    throw explainSnapshot(shown, error)
+  })
+  const hash = createHash('sha256')
+  let bytes = 0
+  let isOpen = true
+  let unsynced = 0
+  let syncing: Promise<void> | null = null
+  let failure: unknown = null
+
+  /** A disk tells a failure once: it is kept for `finish`. */
+  async function syncBehind(): Promise<void> {
+    await file.datasync().catch((error: unknown) => {
+      failure ??= error
+    })
+    syncing = null
+  }
+
+  /** Closes the file whatever happens; the first error counts. */
+  async function close(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    await file.close()
+  }
+
+  return {
+    get bytes() {
+      return bytes
+    },
+    async write(piece) {
+      try {
+        const written = writeAll(file, piece)
+        // Hashed while the kernel takes the bytes on another thread.
+        hash.update(piece)
+        await written
+        bytes += piece.length
+        unsynced += piece.length
+        if (unsynced >= SYNCED_BEHIND_BYTES && syncing === null) {
+          unsynced = 0
+          syncing = syncBehind()
+        }
+      } catch (error) {
+        throw explainSnapshot(shown, error)
+      }
+    },
+    async finish() {
+      try {
+        await syncing
+        if (failure !== null) throw failure
+        // Exactly this mode, whatever the umask takes away.
+        await file.chmod(mode)
+        await file.sync()
+        await close()
+      } catch (error) {
+        throw explainSnapshot(shown, error)
+      }
+    },
+    discard: () => close().catch(() => {}),
+    sha256: () => hash.digest('hex'),
+  }
+}
+
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await file.write(piece, at, piece.length - at)).bytesWritten
+}
+
+/**
+ * Removes drafts, files and folders, whose process is gone or that nobody has written to for a day. A process of another
+ * container that shares the folder cannot be seen from here: two containers should not publish into one folder at once.
+ */
+export async function clearLeftOvers(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = DRAFT_NAME.exec(name)?.[1]
+    if (pid === undefined) continue
+    const path = join(folder, name)
+    const written = await lastWritten(path)
+    // In containers every run is PID 1: a draft under our own number that is older than we are is a dead one's.
+    const isDead = Number(pid) === process.pid ? written < BEGAN_AT : !isAlive(Number(pid))
+    // Another user's draft may refuse to go: that is no reason to fail.
+    if (isDead || (ageOf(written, now) ?? 0) > DAY_MS) {
+      await rm(path, { recursive: true, force: true }).catch(() => {})
+    }
+  }
+}
+
+/** Epoch ms of the last change of a file, or of anything in a folder; now where it cannot be told. */
+async function lastWritten(path: string): Promise<number> {
+  try {
+    const found = await stat(path)
+    if (!found.isDirectory()) return found.mtimeMs
+    const inside = await readdir(path, { recursive: true })
+    const times = await Promise.all(inside.map(async (name) => (await stat(join(path, name))).mtimeMs))
+    return times.reduce((latest, time) => Math.max(latest, time), found.mtimeMs)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** What an error of the file system means for the snapshot at `path`. Others come back as they are. */
+export function explainSnapshot(path: string, error: unknown): unknown {
+  if (foreseen(error) !== error) return foreseen(error)
+  if (error instanceof MirrorError || !(error instanceof Error) || !('syscall' in error)) return error
+  const code = String((error as NodeJS.ErrnoException).code)
+  const detail = { facts: { path, system: code }, cause: error }
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
+    return new MirrorError('disk-full', `The disk of ${path} is full; nothing was published`, {
+      ...detail,
+      hint: 'Free some space and run the same command again.',
+    })
+  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new MirrorError('snapshot-unwritable', `${path} cannot be written: the folder ${dirname(path)} is missing`, {
+      ...detail,
+      hint: 'Create the folder, or name another file with --out.',
+    })
+  }
+  return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${error.message}`, {
+    ...detail,
+    hint: 'Check the owner and mode of the folder and that the mount is writable, or name another file with --out.',
+  })
+}

@@ -1,0 +1,58 @@
+// What an error of the object storage, or of its library, means for the snapshot.
+import { isMirrorError, MirrorError } from '../../../errors.ts'
+import { interrupted } from '../sink.ts'
+
+interface StorageError extends Error {
+  code?: string
+  $metadata?: { httpStatusCode?: number; attempts?: number }
+}
+
+const DENIED =
+  /^(AccessDenied|AllAccessDisabled|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|Forbidden)$/
+
+/** `place` is for the message. Errors that are no `Error` of the storage come back as they are. */
+export function explainS3(place: string, error: unknown): unknown {
+  if (isMirrorError(error) || !(error instanceof Error)) return error
+  const { name, code, message, $metadata: metadata } = error as StorageError
+  if (name === 'AbortError') return interrupted()
+  const status = metadata?.httpStatusCode
+  const detail = { facts: { place, system: code ?? name, status, attempts: metadata?.attempts }, cause: error }
+  const unwritable = (what: string, hint: string) =>
+    new MirrorError('snapshot-unwritable', `${place} cannot be used: ${what}`, { ...detail, hint })
+  if (name === 'NoSuchBucket') return unwritable('there is no such bucket', 'Create the bucket, or name another one.')
+  if (/CredentialsProviderError|ProviderError|TokenProviderError/.test(name)) {
+    return unwritable(
+      'no credentials were found',
+      'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile with AWS_PROFILE.',
+    )
+  }
+  if (/^Region is missing/.test(message)) return unwritable('no region is set', 'Set AWS_REGION.')
+  if (status === 301 || status === 307) {
+    return unwritable(
+      'the bucket is in another region',
+      'Set AWS_REGION to the region of the bucket: redirects are not followed.',
+    )
+  }
+  if (DENIED.test(name) || status === 401 || status === 403) {
+    return unwritable(
+      `the storage refuses access (${name})`,
+      'Check the credentials; they need to list, read, write and delete below the prefix.',
+    )
+  }
+  // Neither an answer of the storage nor trouble with the network: a bug shows itself as one.
+  if (status === undefined && code === undefined && !/Timeout|Network|Socket/i.test(name)) return error
+  return unwritable(
+    `${message || name}${status === undefined ? '' : ` (HTTP ${status})`}`,
+    'Nothing was published. Check the endpoint and the network, and run the same command again.',
+  )
+}
+
+/** The name of what the storage answered with, such as `NoSuchKey`; empty for anything else. */
+export function s3ErrorName(error: unknown): string {
+  return error instanceof Error ? error.name : ''
+}
+
+/** The HTTP status of the answer; 0 for anything else. */
+export function s3Status(error: unknown): number {
+  return (error as StorageError | null)?.$metadata?.httpStatusCode ?? 0
+}

@@ -1,0 +1,126 @@
+// Where the bytes of a snapshot go: stdout, or through a compressor into another sink. Knows no rows and no formats.
+import type { Writable } from 'node:stream'
+import { createGzip, createZstdCompress } from 'node:zlib'
+import { MirrorError } from '../../errors.ts'
+import type { Compression } from './target.ts'
+
+export interface Sink {
+  /** Takes the bytes in order; resolves once they may be reused, so waiting for it is what bounds memory. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Bytes taken so far. */
+  readonly bytes: number
+}
+
+/** Thrown by the sink of stdout when the reader has gone (`| head`): the export ends there, and that is no failure. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone'
+}
+
+/**
+ * Writes to a stream, one piece after the other. A closed pipe is `ReaderGone`; other failures are `snapshot-unwritable`.
+ * A reader may stop reading for good (a pager): `signal` ends the wait for it, with `interrupted`.
+ */
+export function streamSink(stream: Writable, signal?: AbortSignal): Sink {
+  let bytes = 0
+  // Node emits `error` besides calling back; without a listener a closed pipe would end the process. It stays, because
+  // the event may come after the last write.
+  stream.on('error', () => {})
+  return {
+    get bytes() {
+      return bytes
+    },
+    write: (piece) =>
+      new Promise((resolve, reject) => {
+        if (stream.destroyed) return reject(new ReaderGone('stdout is closed'))
+        const onClose = () => settle(() => reject(new ReaderGone('stdout is closed')))
+        const onAbort = () => settle(() => reject(interrupted()))
+        function settle(outcome: () => void): void {
+          stream.off('close', onClose)
+          signal?.removeEventListener('abort', onAbort)
+          outcome()
+        }
+        stream.once('close', onClose)
+        signal?.addEventListener('abort', onAbort)
+        stream.write(piece, (error) =>
+          settle(() => {
+            if (error) return reject(explainStream(error))
+            bytes += piece.length
+            resolve()
+          }),
+        )
+      }),
+  }
+}
+
+export function interrupted(): MirrorError {
+  return new MirrorError('interrupted', 'The export was interrupted; nothing was published', {
+    hint: 'Run the same command again.',
+  })
+}
+
+function explainStream(error: Error): Error {
+  const code = 'code' in error ? String(error.code) : ''
+  if (/^(EPIPE|ECONNRESET|ERR_STREAM_DESTROYED|ERR_STREAM_WRITE_AFTER_END)$/.test(code)) {
+    return new ReaderGone('stdout is closed', { cause: error })
+  }
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+  return new MirrorError(
+    isFull ? 'disk-full' : 'snapshot-unwritable',
+    isFull ? 'The disk that stdout goes to is full' : `stdout cannot be written: ${error.message}`,
+    { cause: error, hint: 'What was written so far is incomplete: run the same command again.' },
+  )
+}
+
+export interface ClosableSink extends Sink {
+  /** Brings what is still held back into the sink below. */
+  close(): Promise<void>
+  /** Frees the compressor without bringing anything. */
+  destroy(): void
+}
+
+/** A sink before `below` that compresses as one stream, on a thread of its own. */
+export function compressingSink(below: Sink, compression: Compression): ClosableSink {
+  let bytes = 0
+  if (compression === 'none') {
+    return {
+      get bytes() {
+        return below.bytes
+      },
+      write: (piece) => below.write(piece),
+      close: async () => {},
+      destroy: () => {},
+    }
+  }
+  const transform = compression === 'gzip' ? createGzip({ level: 6 }) : createZstdCompress()
+  const drained = drain()
+  // Seen by the next write or by close; until then it is nobody's.
+  drained.catch(() => {})
+  async function drain(): Promise<void> {
+    for await (const piece of transform) await below.write(piece as Buffer)
+  }
+  return {
+    get bytes() {
+      return bytes
+    },
+    async write(piece) {
+      const written = new Promise<void>((resolve, reject) => {
+        transform.write(piece, (error) => (error ? reject(error) : resolve()))
+      })
+      try {
+        await Promise.race([written, drained])
+      } catch (error) {
+        // Should the sink below have failed, its own error counts, not the compressor's complaint about being cut off.
+        await drained
+        throw error
+      }
+      bytes += piece.length
+    },
+    async close() {
+      transform.end()
+      await drained
+    },
+    destroy: () => {
+      transform.destroy()
+    },
+  }
+}

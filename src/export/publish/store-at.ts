@@ -1,0 +1,42 @@
+// The store that a target stands for. The library of an object store is loaded only where one is named.
+import { MirrorError } from '../../errors.ts'
+import type { ExportOptions } from '../options.ts'
+import { COLUMNS } from '../read/columns.ts'
+import { folderStore } from './folder.ts'
+import { filesInUse } from './in-use.ts'
+import type { Store } from './store.ts'
+import type { Target } from './target.ts'
+
+type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' | 's3' | 'signal' | 'inUse'> & {
+  dbPath?: string
+}
+
+/** null for stdout and for a single file. Throws `usage-invalid`. */
+export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: StoreOptions): Promise<Store | null> {
+  if (target.kind !== 'folder' && target.kind !== 's3') return null
+  const fixed = Object.entries(options.partitionValues ?? {}).map(([name, value]) => fixedPartition(name, value))
+  const out = [target.out.replace(/(.)\/+$/, '$1'), ...fixed].join('/')
+  if (target.kind === 'folder') {
+    const inUse = options.dbPath === undefined ? [] : filesInUse(options.dbPath, options.inUse)
+    return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid, inUse })
+  }
+  const { s3Store } = await import('./s3/store.ts')
+  return s3Store(out, { env: options.env ?? {}, settings: options.s3, signal: options.signal })
+}
+
+/** Characters that no file system, URL or reader of Hive partitions writes in another way. */
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/
+
+function fixedPartition(name: string, value: string): string {
+  if (!/^[a-z][a-z0-9_]*$/.test(name) || !PLAIN.test(value)) {
+    throw new MirrorError('usage-invalid', `--partition-value: "${name}=${value}" is not a name and a plain value`, {
+      hint: 'Write it as account=acme: a name in small letters, a value of letters, digits and . _ @ + -',
+    })
+  }
+  if (COLUMNS.some((column) => column.name === name) || /^created_(month|day)$/.test(name)) {
+    throw new MirrorError('usage-invalid', `--partition-value: ${name} is a column of its own`, {
+      hint: 'Take another name, such as account.',
+    })
+  }
+  return `${name}=${value}`
+}

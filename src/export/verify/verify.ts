@@ -1,0 +1,217 @@
+// Checks what was published: the manifest, every file by size, checksum and number of rows, and, where asked, every row
+// against the mirror. Finds faults; mends nothing.
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { isMirrorError, MirrorError } from '../../errors.ts'
+import { countLines } from '../encode/lines.ts'
+import { openParquet } from '../encode/parquet/read.ts'
+import { type Manifest, type ManifestFile, parseManifest } from '../publish/manifest.ts'
+import { readLatest } from '../publish/publish-dataset.ts'
+import {
+  LATEST,
+  MANIFEST,
+  MANIFEST_NAMES,
+  readManifest,
+  type S3Settings,
+  SNAPSHOT_ID,
+  type Store,
+} from '../publish/store.ts'
+import { storeAt } from '../publish/store-at.ts'
+import { type Comparison, compareWithMirror } from './rows.ts'
+
+export interface VerifyOptions {
+  /** Whether every row is compared with the mirror at `dbPath`. */
+  deep: boolean
+  dbPath: string
+  env?: Readonly<Record<string, string | undefined>>
+  s3?: S3Settings
+  signal?: AbortSignal
+  /** Files checked so far, and how many there are. */
+  onProgress?: (done: number, total: number) => void
+}
+
+/** Stable names of what can be wrong. */
+export type Check = 'latest' | 'manifest' | 'missing' | 'unlisted' | 'size' | 'checksum' | 'rows' | 'content' | 'absent'
+
+export interface Problem {
+  snapshotId: string | null
+  /** Below the snapshot's folder; null where it is about the whole. */
+  file: string | null
+  check: Check
+  message: string
+}
+
+export interface SnapshotVerified {
+  ok: boolean
+  /** What was checked: a folder or a URL. */
+  place: string
+  snapshots: {
+    snapshotId: string
+    kind: 'full' | 'changes'
+    cut: number
+    files: number
+    rows: number
+    bytes: number
+    /** null where rows were not compared. */
+    deep: Comparison | null
+  }[]
+  problems: Problem[]
+}
+
+/**
+ * `dir` is a destination (all its snapshots and `latest.json` are checked) or the folder of one snapshot; both may be
+ * `s3://` URLs. Throws `snapshot-unwritable` or `usage-invalid` where nothing is there to check, and `interrupted`.
+ */
+export async function verifySnapshot(dir: string, options: VerifyOptions): Promise<SnapshotVerified> {
+  const trimmed = dir.replace(/(.)\/+$/, '$1')
+  const one = SNAPSHOT_ID.test(basename(trimmed)) ? basename(trimmed) : null
+  const root = one === null ? trimmed : dirname(trimmed)
+  const kind = /^s3:/i.test(dir) ? 's3' : 'folder'
+  if (kind === 'folder' && !statSync(trimmed, { throwIfNoEntry: false })?.isDirectory()) throw nothingAt(dir)
+  const { env = {}, s3, signal } = options
+  const store = await storeAt({ kind, out: root }, { env, ...(s3 && { s3 }), ...(signal && { signal }) })
+  if (store === null) throw nothingAt(dir)
+  try {
+    const ids = one === null ? await store.snapshotIds() : [one]
+    const result: SnapshotVerified = { ok: true, place: trimmed, snapshots: [], problems: [] }
+    const manifests: Manifest[] = []
+    for (const id of ids) {
+      const manifest = await checkManifest(store, id, result.problems)
+      if (manifest !== null) manifests.push(manifest)
+    }
+    if (one === null) await checkLatest(store, manifests, result.problems)
+    if (manifests.length === 0 && result.problems.length === 0) throw nothingAt(dir)
+    const total = manifests.reduce((sum, { files }) => sum + files.length, 0)
+    let done = 0
+    for (const manifest of manifests) {
+      const deep = await checkSnapshot(store, manifest, options, result.problems, () => {
+        options.onProgress?.(++done, total)
+      })
+      const { snapshotId, kind, cut, files, rows, bytes } = manifest
+      result.snapshots.push({ snapshotId, kind, cut, files: files.length, rows, bytes, deep })
+    }
+    return { ...result, ok: result.problems.length === 0 }
+  } finally {
+    store.close()
+  }
+}
+
+async function checkManifest(store: Store, snapshotId: string, problems: Problem[]): Promise<Manifest | null> {
+  const found = await readManifest(store, snapshotId)
+  const file = found === null ? MANIFEST : basename(found.name)
+  const fault = (message: string) => problems.push({ snapshotId, file, check: 'manifest', message })
+  if (found === null) {
+    fault('There is no manifest: it is still being written, or its export died')
+    return null
+  }
+  try {
+    const manifest = parseManifest(found.bytes, 'The manifest')
+    if (manifest.snapshotId !== snapshotId) fault(`It is the manifest of ${manifest.snapshotId}`)
+    const sum = (of: (file: ManifestFile) => number) => manifest.files.reduce((total, file) => total + of(file), 0)
+    if (sum(({ rows }) => rows) !== manifest.rows) fault('The rows of its files do not add up to its own number')
+    if (sum(({ bytes: size }) => size) !== manifest.bytes) fault('The bytes of its files do not add up')
+    return manifest
+  } catch (error) {
+    if (!isMirrorError(error, 'snapshot-damaged')) throw error
+    fault(error.message)
+    return null
+  }
+}
+
+async function checkLatest(store: Store, manifests: readonly Manifest[], problems: Problem[]): Promise<void> {
+  const fault = (message: string) => problems.push({ snapshotId: null, file: LATEST, check: 'latest', message })
+  try {
+    const latest = await readLatest(store)
+    if (latest === null) {
+      if (manifests.length > 0) fault('It is missing')
+      return
+    }
+    for (const entry of [latest.full, latest.changes]) {
+      if (entry === null) continue
+      const bytes = await store.read(entry.manifest)
+      if (bytes === null) fault(`It names ${entry.manifest}, which is missing`)
+      else if (createHash('sha256').update(bytes).digest('hex') !== entry.manifestSha256) {
+        fault(`The checksum of ${entry.manifest} is another one`)
+      }
+    }
+  } catch (error) {
+    if (!isMirrorError(error, 'snapshot-damaged')) throw error
+    fault(error.message)
+  }
+}
+
+async function checkSnapshot(
+  store: Store,
+  manifest: Manifest,
+  options: VerifyOptions,
+  problems: Problem[],
+  onFile: () => void,
+): Promise<Comparison | null> {
+  const { snapshotId } = manifest
+  const fault = (file: string | null, check: Check, message: string) =>
+    problems.push({ snapshotId, file, check, message })
+  const listed = new Set(manifest.files.map(({ path }) => path))
+  const present = await store.filesOf(snapshotId)
+  const own = MANIFEST_NAMES.find((name) => present.includes(name))
+  for (const name of present) {
+    if (name !== own && !listed.has(name)) fault(name, 'unlisted', 'The manifest does not know this file')
+  }
+  const comparing = options.deep ? compareWithMirror(options.dbPath, manifest) : null
+  try {
+    for (const file of manifest.files) {
+      if (options.signal?.aborted) throw new MirrorError('interrupted', 'The check was interrupted')
+      const local = await store.localFile(`${snapshotId}/${file.path}`)
+      if (local === null) {
+        fault(file.path, 'missing', 'The file is missing')
+      } else {
+        try {
+          const found = await checkFile(local.path, file, manifest)
+          if (found !== null) fault(file.path, found.check, found.message)
+          else for (const one of (await comparing?.file(local.path)) ?? []) fault(file.path, one.check, one.message)
+        } finally {
+          await local.done()
+        }
+      }
+      onFile()
+    }
+    // Rows of a file that is damaged or missing would be told of again, one by one.
+    const isWhole = !problems.some((problem) => problem.snapshotId === snapshotId)
+    for (const one of isWhole ? ((await comparing?.absent()) ?? []) : []) fault(null, one.check, one.message)
+    return comparing?.result() ?? null
+  } finally {
+    comparing?.close()
+  }
+}
+
+/** The first thing that is wrong with a file by itself; null where nothing is. */
+async function checkFile(
+  path: string,
+  file: ManifestFile,
+  { format, compression }: Manifest,
+): Promise<{ check: Check; message: string } | null> {
+  const { size } = statSync(path)
+  if (size !== file.bytes) return { check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
+  if (hash.digest('hex') !== file.sha256) return { check: 'checksum', message: 'Its checksum is another one' }
+  try {
+    const rows = format === 'parquet' ? await parquetRows(path) : await countLines(path, compression)
+    return rows === file.rows ? null : { check: 'rows', message: `It holds ${rows} rows instead of ${file.rows}` }
+  } catch (error) {
+    return { check: 'rows', message: `It cannot be read: ${error instanceof Error ? error.message : error}` }
+  }
+}
+
+async function parquetRows(path: string): Promise<number> {
+  const file = await openParquet(path)
+  await file.close()
+  return file.rows
+}
+
+function nothingAt(dir: string): MirrorError {
+  return new MirrorError('usage-invalid', `There is no snapshot at ${dir}`, {
+    facts: { dir },
+    hint: 'Name the folder that `export --out FOLDER/` published into, or one snapshot in it.',
+  })
+}

@@ -1,0 +1,100 @@
+// Removes the payloads of tombstoned tasks: the only thing that ever leaves the mirror. What remains says that the task
+// was there, when, and when it was deleted. Synchronous batches with turns between them, so that a signal is heard.
+// Unused parts of the file may hold traces of what was removed until a VACUUM.
+import { setImmediate as turn } from 'node:timers/promises'
+import { explaining } from '../explain.ts'
+import { takeLock } from '../lock.ts'
+import { type Db, openReader, openWriter, type WriterOptions } from '../open.ts'
+import { contentHash } from '../row-bytes.ts'
+import { TASK_COLUMNS } from '../shape.ts'
+import { taskTable } from '../tables/tasks.ts'
+
+export interface PruneRequest extends WriterOptions {
+  path: string
+  /** Tombstones made before this moment, epoch ms. */
+  deletedBefore: number
+  dryRun: boolean
+  signal: AbortSignal
+  /** Epoch ms. */
+  now(): number
+  onProgress?(rows: number): void
+}
+
+export interface PruneResult {
+  /** Tombstoned tasks that lost their payload, or would. */
+  rows: number
+  /** Bytes of the payloads as text. */
+  bytes: number
+}
+
+const PAYLOAD = TASK_COLUMNS.filter(
+  (name) => name.startsWith('data_') || name.startsWith('result_') || name === 'extra',
+)
+const BATCH = 500
+
+const size = PAYLOAD.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ')
+const due = `deleted_at < ? AND (${PAYLOAD.map((name) => `${name} IS NOT NULL`).join(' OR ')})`
+
+/**
+ * Throws `mirror-missing`, `mirror-locked` and what `openWriter` throws; what was committed before a signal stays pruned.
+ * A dry run takes no lock and writes nothing.
+ */
+export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> {
+  const { path } = request
+  // A writer would make a mirror that is missing.
+  const reader = openReader(path)
+  try {
+    if (request.dryRun) return explaining(path, () => count(reader, request.deletedBefore))
+  } finally {
+    reader.close()
+  }
+  const lock = takeLock(path, 'prune', request.now())
+  try {
+    const db = openWriter(path, request)
+    try {
+      return await prune(db, request)
+    } finally {
+      db.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+function count(db: Db, deletedBefore: number): PruneResult {
+  return db
+    .prepare(`SELECT count(*) AS rows, coalesce(sum(${size}), 0) AS bytes FROM tasks WHERE ${due}`)
+    .get(deletedBefore) as PruneResult
+}
+
+async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: PruneRequest): Promise<PruneResult> {
+  const tasks = taskTable(db)
+  const next = db.prepare(
+    `SELECT seq, deleted_at AS deletedAt, ${size} AS bytes FROM tasks
+     WHERE ${due} AND (deleted_at, seq) > (?, ?) ORDER BY deleted_at, seq LIMIT ${BATCH}`,
+  )
+  const done = { rows: 0, bytes: 0 }
+  let last = { deletedAt: Number.MIN_SAFE_INTEGER, seq: 0 }
+  const batch = db.transaction((): number => {
+    const rows = next.all(deletedBefore, last.deletedAt, last.seq) as {
+      seq: number
+      deletedAt: number
+      bytes: number
+    }[]
+    last = rows.at(-1) ?? last
+    for (const { seq, bytes } of rows) {
+      const row = tasks.read(seq)
+      for (const name of PAYLOAD) Object.assign(row, { [name]: null })
+      tasks.strip(seq, row, contentHash(row), now())
+      done.bytes += bytes
+    }
+    done.rows += rows.length
+    return rows.length
+  })
+  while (explaining(path, () => batch.immediate()) > 0) {
+    onProgress?.(done.rows)
+    await turn()
+    signal.throwIfAborted()
+  }
+  return done
+}

@@ -1,0 +1,176 @@
+// Entry of the process that checks a mirror, see verify.ts: SQLite's own check, then every invariant that rows and tables
+// promise. Reads one consistent state on a connection of its own, row by row.
+import { MirrorError } from '../../errors.ts'
+import { hostOf } from '../../host.ts'
+import { isObject } from '../../json.ts'
+import type { JsonValue, TaskRow } from '../../task.ts'
+import { explaining } from '../explain.ts'
+import { type Db, openReader } from '../open.ts'
+import { contentHash } from '../row-bytes.ts'
+import { TASK_COLUMNS } from '../shape.ts'
+import { hostColumn } from '../url-host.ts'
+import { answerOnce } from './statement-process.ts'
+import type { Fault, MirrorVerified, VerifyProgress, VerifyRequest } from './verify.ts'
+
+const MOST_EXAMPLES = 5
+const TELL_EVERY = 1000
+const MARK_BYTES = 1024
+
+type Report = (check: Fault['check'], message: string, example: string) => void
+type OnProgress = (progress: VerifyProgress) => void
+
+answerOnce(({ path }: VerifyRequest, onProgress: OnProgress) => explaining(path, () => verify(path, onProgress)))
+
+function verify(path: string, onProgress: OnProgress): MirrorVerified {
+  const db = openReader(path)
+  const faults = new Map<string, Fault>()
+  const report: Report = (check, message, example) => {
+    const known = faults.get(check) ?? { check, message, count: 0, examples: [] }
+    known.count += 1
+    if (known.examples.length < MOST_EXAMPLES) known.examples.push(example)
+    faults.set(check, known)
+  }
+  try {
+    onProgress(['integrity check', 0, null])
+    checkIntegrity(db, path)
+    db.exec('BEGIN')
+    const counts = checkTasks(db, report, onProgress)
+    checkChangeSeqs(db, report)
+    checkOwed(db, report)
+    checkMarks(db, report)
+    checkJson(db, report)
+    checkCuts(db, report)
+    return { path, ...counts, faults: [...faults.values()] }
+  } finally {
+    db.close()
+  }
+}
+
+function checkIntegrity(db: Db, path: string): void {
+  const found = db.prepare('PRAGMA integrity_check(5)').pluck().all() as string[]
+  if (found.length === 1 && found[0] === 'ok') return
+  throw new MirrorError('mirror-damaged', `The mirror ${path} is damaged: ${found.join('; ').replaceAll('\n', ' ')}`, {
+    facts: { path },
+    hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
+  })
+}
+
+type Checked = TaskRow & { content_hash: Buffer | null; gone: bigint; host: string | null }
+
+function checkTasks(db: Db, report: Report, onProgress: OnProgress) {
+  const total = db.prepare('SELECT count(*) FROM tasks').pluck().get() as number
+  const all = db
+    .prepare(`SELECT ${TASK_COLUMNS.join(', ')}, content_hash, deleted_at IS NOT NULL AS gone, ${hostColumn(db)} AS host
+       FROM tasks ORDER BY seq`)
+    .safeIntegers()
+  let rows = 0
+  let tombstones = 0
+  for (const found of all.iterate() as Iterable<Checked>) {
+    const { content_hash, gone, host, ...row } = found
+    rows += 1
+    if (gone === 1n) tombstones += 1
+    if (content_hash === null || !contentHash(row).equals(content_hash)) {
+      report('content-hash', 'content_hash does not fit the columns: the row was changed by something else', row.id)
+    } else if (host !== hostOf(row.data_url)) {
+      report('host', 'host is not that of data_url: it was changed by something else', row.id)
+    }
+    const column = unreadableColumn(row)
+    if (column !== null) report('json', 'a column that holds JSON text does not', `${row.id} ${column}`)
+    if (rows % TELL_EVERY === 0) onProgress(['verify', rows, total])
+  }
+  return { rows, tombstones }
+}
+
+const JSON_COLUMNS = ['data_header', 'result_header', 'result_body', 'extra'] as const
+
+/** The first column whose text is no JSON, or no object where it must be one. */
+function unreadableColumn(row: TaskRow): string | null {
+  for (const name of JSON_COLUMNS) {
+    const text = row[name]
+    if (text === null) continue
+    const value = parsed(text)
+    if (value === undefined || (name === 'extra' && !isObject(value))) return name
+  }
+  return null
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function checkChangeSeqs(db: Db, report: Report): void {
+  let last = 0
+  for (const seq of db
+    .prepare('SELECT change_seq FROM tasks ORDER BY change_seq')
+    .pluck()
+    .iterate() as Iterable<number>) {
+    if (seq <= last) report('change-seq', 'change_seq is not unique and positive', `change_seq ${seq}`)
+    last = seq
+  }
+}
+
+function checkOwed(db: Db, report: Report): void {
+  const owed = db.prepare(
+    `SELECT o.task_id AS id, t.id IS NULL AS isUnknown FROM open_checks o LEFT JOIN tasks t ON t.id = o.task_id
+     WHERE t.id IS NULL OR (t.deleted_at IS NOT NULL AND o.reason <> 'deleted')`,
+  )
+  for (const { id, isUnknown } of owed.iterate() as Iterable<{ id: string; isUnknown: number }>) {
+    if (isUnknown === 1) report('owed-unknown', 'open_checks names a task that is not in the mirror', id)
+    else report('owed-tombstone', 'open_checks owes something of a deleted task', id)
+  }
+}
+
+function checkMarks(db: Db, report: Report): void {
+  const highest = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck().get() as number
+  const marks = db.prepare(
+    `SELECT m.walk_id AS walkId, m.chunk, m.bits, w.id IS NULL AS isStray FROM walk_marks m LEFT JOIN walks w ON w.id = m.walk_id`,
+  )
+  type Mark = { walkId: number; chunk: number; bits: Buffer; isStray: number }
+  for (const { walkId, chunk, bits, isStray } of marks.iterate() as Iterable<Mark>) {
+    const fits = isStray === 0 && chunk >= 0 && bits.length === MARK_BYTES
+    if (!fits || chunk * MARK_BYTES * 8 + highestBit(bits) > highest) {
+      report('walk-marks', 'walk_marks marks rows that are not there, for a walk', `walk ${walkId} chunk ${chunk}`)
+    }
+  }
+}
+
+/** Number of the highest bit that is set, least significant first; -1 where none is. */
+function highestBit(bits: Buffer): number {
+  for (let at = bits.length - 1; at >= 0; at -= 1) {
+    const byte = bits[at] as number
+    if (byte !== 0) return at * 8 + 31 - Math.clz32(byte)
+  }
+  return -1
+}
+
+/** The JSON of the small tables; that of tasks is read with them. */
+function checkJson(db: Db, report: Report): void {
+  for (const [table, key, column] of [
+    ['service_facts', 'key', 'value'],
+    ['runs', 'id', 'plan'],
+    ['runs', 'id', 'error'],
+    ['walks', 'id', 'state'],
+    ['walks', 'id', 'first_window'],
+    ['snapshots', 'id', 'filters'],
+  ] as const) {
+    const all = db.prepare(`SELECT ${key} AS name, ${column} AS text FROM ${table} WHERE ${column} IS NOT NULL`)
+    for (const { name, text } of all.iterate() as Iterable<{ name: string | number; text: string }>) {
+      if (parsed(text) === undefined)
+        report('json', 'a column that holds JSON text does not', `${table} ${name} ${column}`)
+    }
+  }
+}
+
+/** Later changes would get numbers that a published feed has already used. */
+function checkCuts(db: Db, report: Report): void {
+  const ahead = db
+    .prepare('SELECT id FROM snapshots WHERE cut > (SELECT coalesce(max(change_seq), 0) FROM tasks)')
+    .pluck()
+  for (const id of ahead.iterate() as Iterable<string>) {
+    report('snapshot-cut', 'a snapshot was published from a later state: the file is an older copy of the mirror', id)
+  }
+}

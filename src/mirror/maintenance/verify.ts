@@ -1,0 +1,53 @@
+// Whether a mirror is what it should be. Everything is read by a process of its own (verify-process.ts): SQLite's check is
+// one long statement, and a row may be as large as a task may be. Beside a run it blocks nobody.
+
+import { openReader } from '../open.ts'
+import { askProcess } from './statement-process.ts'
+
+/** An invariant that does not hold. */
+export interface Fault {
+  check:
+    | 'content-hash'
+    | 'host'
+    | 'json'
+    | 'change-seq'
+    | 'owed-tombstone'
+    | 'owed-unknown'
+    | 'walk-marks'
+    | 'snapshot-cut'
+  message: string
+  /** How many rows break it. */
+  count: number
+  /** What names the first of them: ids of tasks, or of rows in other tables. */
+  examples: string[]
+}
+
+export interface MirrorVerified {
+  path: string
+  /** Rows of `tasks`, tombstones among them. */
+  rows: number
+  tombstones: number
+  faults: Fault[]
+}
+
+/** What the process is asked; it answers `MirrorVerified` and tells how far it is. */
+export interface VerifyRequest {
+  path: string
+}
+export type VerifyProgress = [phase: string, rows: number, total: number | null]
+
+export interface VerifyOptions {
+  signal: AbortSignal
+  onProgress?(...progress: VerifyProgress): void
+}
+
+/**
+ * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable`, `interrupted`, and `mirror-damaged` where
+ * SQLite itself finds the file damaged.
+ */
+export async function verifyMirror(path: string, { signal, onProgress }: VerifyOptions): Promise<MirrorVerified> {
+  // Refuses in words what is no mirror; the process only meets what happens under way.
+  openReader(path).close()
+  const tell = (progress: VerifyProgress) => onProgress?.(...progress)
+  return askProcess<VerifyRequest, MirrorVerified, VerifyProgress>('verify-process', { path }, signal, tell)
+}

@@ -1,0 +1,87 @@
+// Which rows a walk has met: one bit per row, by seq. Bits live in memory and are written with the window's transaction.
+import type { Db } from '../open.ts'
+import { writeOne } from './statements.ts'
+
+const CHUNK_BITS = 8192
+
+/** A set of row numbers at one bit each. */
+export class Bits {
+  readonly chunks = new Map<number, Uint8Array>()
+
+  has(seq: number): boolean {
+    const bits = this.chunks.get(Math.floor(seq / CHUNK_BITS))
+    const bit = seq % CHUNK_BITS
+    return bits !== undefined && ((bits[bit >> 3] as number) & (1 << (bit & 7))) !== 0
+  }
+
+  /** True where the bit was not set before. */
+  add(seq: number): boolean {
+    const chunk = Math.floor(seq / CHUNK_BITS)
+    let bits = this.chunks.get(chunk)
+    if (bits === undefined) {
+      bits = new Uint8Array(CHUNK_BITS / 8)
+      this.chunks.set(chunk, bits)
+    }
+    const bit = seq % CHUNK_BITS
+    const before = bits[bit >> 3] as number
+    bits[bit >> 3] = before | (1 << (bit & 7))
+    return bits[bit >> 3] !== before
+  }
+
+  /** Takes out every number above `highest`. */
+  dropAbove(highest: number): void {
+    const last = Math.floor(highest / CHUNK_BITS)
+    for (const [chunk, bits] of this.chunks) {
+      if (chunk > last) this.chunks.delete(chunk)
+      else if (chunk === last)
+        for (let bit = (highest % CHUNK_BITS) + 1; bit < CHUNK_BITS; bit += 1) bits[bit >> 3]! &= ~(1 << (bit & 7))
+    }
+  }
+}
+
+export interface Marks {
+  /** The highest seq when the walk began. */
+  highestBefore: number
+  has(seq: number): boolean
+  /** True where the bit was not set before. Lasts once `save` was called and the transaction has ended. */
+  add(seq: number): boolean
+  /** Writes the chunks changed since the last save; call inside the window's transaction. */
+  save(): void
+  /** Seqs from 1 to `highest` that are not marked, in order. */
+  missing(highest: number): Generator<number>
+}
+
+/** The marks of a walk as the mirror holds them. After a rolled back transaction, open them anew. */
+export function openMarks(db: Db, walkId: number): Marks {
+  const put = db.prepare('INSERT OR REPLACE INTO walk_marks (walk_id, chunk, bits) VALUES (?, ?, ?)')
+  const load = db.prepare('SELECT chunk, bits FROM walk_marks WHERE walk_id = ?')
+  const highest = db.prepare('SELECT max_seq_at_start FROM walks WHERE id = ?').pluck().get(walkId) as
+    | number
+    | undefined
+  const bits = new Bits()
+  const changed = new Set<number>()
+  for (const row of load.iterate(walkId) as Iterable<{ chunk: number; bits: Buffer }>) {
+    bits.chunks.set(row.chunk, Uint8Array.from(row.bits))
+  }
+  return {
+    highestBefore: highest ?? 0,
+    has: (seq) => bits.has(seq),
+    add(seq) {
+      if (!bits.add(seq)) return false
+      changed.add(Math.floor(seq / CHUNK_BITS))
+      return true
+    },
+    save() {
+      for (const chunk of changed) writeOne(put, walkId, chunk, bits.chunks.get(chunk) as Uint8Array)
+      changed.clear()
+    },
+    *missing(highest) {
+      for (let seq = 1; seq <= highest; seq += 1) if (!bits.has(seq)) yield seq
+    },
+  }
+}
+
+/** Forgets the marks of every walk but `keepWalkId`: once a walk has ended they are not needed. */
+export function forgetMarks(db: Db, keepWalkId: number | null): void {
+  db.prepare('DELETE FROM walk_marks WHERE walk_id IS NOT ?').run(keepWalkId)
+}

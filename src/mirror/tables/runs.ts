@@ -1,0 +1,112 @@
+// The rows of `runs`: one per run, counted up window by window so that a killed run shows what it had committed.
+import type { Outcome, Verdict } from '../../task.ts'
+import type { Db } from '../open.ts'
+import { writeOne } from './statements.ts'
+
+/** What a run counts while it works; names as in `--json`. */
+export interface RunCounts {
+  windows: number
+  details: number
+  seen: number
+  inserted: number
+  updated: number
+  unchanged: number
+  deleted: number
+  restored: number
+  rejected: number
+}
+
+export interface RunTraffic {
+  requests: number
+  retries: number
+  bytes: number
+  waitedMs: number
+}
+
+export interface RunEnd extends RunTraffic {
+  plan: string[]
+  outcome: Outcome
+  verdict: Verdict | null
+  drift: number
+  exitCode: number
+  error: { code: string; message: string } | null
+}
+
+const COUNTED = [
+  'windows',
+  'details',
+  'seen',
+  'inserted',
+  'updated',
+  'unchanged',
+  'deleted',
+  'restored',
+  'rejected',
+] as const
+const KEPT_ROWS = 10_000
+
+export function noCounts(): RunCounts {
+  return {
+    windows: 0,
+    details: 0,
+    seen: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    restored: 0,
+    rejected: 0,
+  }
+}
+
+/** Adds `more` onto `sum`, in place. */
+export function addCounts(sum: RunCounts, more: Partial<RunCounts>): RunCounts {
+  for (const name of COUNTED) sum[name] += more[name] ?? 0
+  return sum
+}
+
+export function runTable(db: Db) {
+  const insert = db.prepare('INSERT INTO runs (command, started_at, tool_version) VALUES (?, ?, ?)')
+  const prune = db.prepare(`DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ${KEPT_ROWS}`)
+  const count = db.prepare(`UPDATE runs SET ${COUNTED.map((name) => `${name} = ${name} + ?`).join(', ')} WHERE id = ?`)
+  const plan = db.prepare('UPDATE runs SET plan = ? WHERE id = ?')
+  const end = db.prepare(
+    `UPDATE runs SET plan = ?, outcome = ?, verdict = ?, drift = ?, exit_code = ?, error = ?, requests = ?, retries = ?,
+     bytes = ?, waited_ms = ?, finished_at = ? WHERE id = ?`,
+  )
+  const last = db.prepare('SELECT max(started_at, coalesce(finished_at, 0)) FROM runs ORDER BY id DESC LIMIT 1').pluck()
+  const get = db.prepare(`SELECT ${COUNTED.join(', ')} FROM runs WHERE id = ?`)
+  return {
+    begin(command: string, toolVersion: string, now: number): number {
+      const done = writeOne(insert, command, now, toolVersion)
+      prune.run()
+      return Number(done.lastInsertRowid)
+    },
+    /** When the last run ended or, where it has not, began, epoch ms; null before the first one. */
+    lastMoment: (): number | null => (last.get() ?? null) as number | null,
+    /** Call inside the transaction of the rows that are counted. */
+    count: (id: number, counts: Partial<RunCounts>): void =>
+      void writeOne(count, ...COUNTED.map((name) => counts[name] ?? 0), id),
+    setPlan: (id: number, steps: string[]): void => void writeOne(plan, JSON.stringify(steps), id),
+    counts: (id: number): RunCounts => get.get(id) as RunCounts,
+    end(id: number, run: RunEnd, now: number): void {
+      writeOne(
+        end,
+        JSON.stringify(run.plan),
+        run.outcome,
+        run.verdict,
+        run.drift,
+        run.exitCode,
+        run.error === null ? null : JSON.stringify(run.error),
+        run.requests,
+        run.retries,
+        run.bytes,
+        run.waitedMs,
+        now,
+        id,
+      )
+    },
+  }
+}
+
+export type RunTable = ReturnType<typeof runTable>

@@ -1,0 +1,116 @@
+// The rows of `snapshots`: what was published. Written after publishing, on a short connection of its own, so that an
+// export never holds the mirror's lock and works on a read-only mirror too.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isMirrorError } from '../../errors.ts'
+import { explain, explaining } from '../explain.ts'
+import { checkSchema, connect, type Db, openReader } from '../open.ts'
+import { writeOne } from './statements.ts'
+
+export interface SnapshotRow {
+  id: string
+  /** Highest `change_seq` in it. */
+  cut: number
+  /** Where it was published: the file, or the folder or prefix that holds the datasets. */
+  path: string
+  format: 'ndjson' | 'parquet'
+  files: number
+  rows: number
+  bytes: number
+  /** The filters of the publication; equal ones are equal text. */
+  filters: Record<string, unknown>
+  /** For a feed: only rows with a greater `change_seq`; null for a full snapshot. */
+  sinceSeq: number | null
+  /** Epoch ms. */
+  publishedAt: number
+}
+
+/**
+ * The rows about `place` in `format`, the last published first, whatever the clock said then; at most the last 1,000. Throws what `openReader` throws.
+ */
+export function snapshotsAt(
+  path: string,
+  place: string,
+  format: SnapshotRow['format'],
+): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
+  const db = openReader(path)
+  return explaining(path, () => {
+    try {
+      const rows = db
+        .prepare(
+          `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
+           ORDER BY rowid DESC LIMIT 1000`,
+        )
+        .all(place, format) as { id: string; cut: number; filters: string }[]
+      return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
+    } finally {
+      db.close()
+    }
+  })
+}
+
+/** A publication that the mirror has a row about. */
+export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
+
+/** The last first, whatever the clock said. */
+export function publications(db: Db): Publication[] {
+  return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY rowid DESC').all() as Publication[]
+}
+
+const PAUSE_MS = 50
+/** The last ones stay, and the last one of each place, format and filters, which a feed goes on from. */
+const KEPT_ROWS = 10_000
+
+/**
+ * Adds the row. Waits up to `busyTimeoutMs` for a writer, in short steps that leave the event loop free.
+ * Throws `mirror-unwritable`, `mirror-locked`, `disk-full`, `mirror-damaged` or `mirror-unreadable`.
+ */
+export async function recordSnapshot(path: string, row: SnapshotRow, busyTimeoutMs: number): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += 2 * PAUSE_MS) {
+    try {
+      insert(path, row)
+      return
+    } catch (error) {
+      const explained = explain(path, error)
+      if (!isMirrorError(explained, 'mirror-locked') || waitedMs >= busyTimeoutMs) throw explained
+      await sleep(PAUSE_MS)
+    }
+  }
+}
+
+function insert(path: string, row: SnapshotRow): void {
+  const db = connect(path, { fileMustExist: true, timeout: PAUSE_MS })
+  try {
+    checkSchema(db, path)
+    const statement = db.prepare(
+      `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    const prune = db.prepare(
+      `DELETE FROM snapshots WHERE rowid IN (
+         SELECT rowid FROM (
+           SELECT rowid, row_number() OVER (ORDER BY rowid DESC) AS place,
+             row_number() OVER (PARTITION BY path, format, filters ORDER BY rowid DESC) AS among
+           FROM snapshots)
+         WHERE place > 2 * ${KEPT_ROWS} OR (place > ${KEPT_ROWS} AND among > 1))`,
+    )
+    const count = db.prepare('SELECT count(*) FROM snapshots').pluck()
+    db.transaction(() => {
+      writeOne(
+        statement,
+        row.id,
+        BigInt(row.cut),
+        row.path,
+        row.format,
+        BigInt(row.files),
+        BigInt(row.rows),
+        BigInt(row.bytes),
+        JSON.stringify(row.filters),
+        row.sinceSeq === null ? null : BigInt(row.sinceSeq),
+        BigInt(row.publishedAt),
+      )
+      if ((count.get() as number) > KEPT_ROWS) prune.run()
+    }).immediate()
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,115 @@
+// A run that is no sync: one errand at the service, under the lock and with a row in `runs` like any other. Knows how a
+// run begins and ends, not what the errand is.
+import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
+import { BY_ITSELF } from '../../mirror/commits.ts'
+import { openReader } from '../../mirror/open.ts'
+import { LONGEST_WAIT_MS } from '../../mirror/tables/facts.ts'
+import type { ClientOptions } from '../../service/client.ts'
+import type { Traffic } from '../../service/service.ts'
+import type { Verdict } from '../../task.ts'
+import { toolVersion } from '../../version.ts'
+import { UNBOUND } from '../account.ts'
+import { bindService, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from '../connect.ts'
+import { learn, type Run, type RunContext } from '../context.ts'
+import { startWriter } from '../writer/thread.ts'
+
+export type ErrandName = 'get' | 'probe' | 'rejected' | 'verify'
+
+export interface ErrandDone<T> {
+  value: T
+  /** 0 where nothing fell short. */
+  exitCode: number
+  verdict?: Verdict
+  /** Where more than the run's own client has asked. */
+  traffic?: Traffic
+}
+
+/** Throws `mirror-missing` for an errand that makes no sense without a mirror: a run would make one. */
+export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
+  openReader(config.mirror.path).close()
+}
+
+/**
+ * Runs `work` between the beginning and the end of a run. Throws what `openSession`, `bindService` and `work` throw, after
+ * the run's row has been closed.
+ */
+export async function runErrand<T>(
+  context: RunContext,
+  command: ErrandName,
+  work: (run: Run) => Promise<ErrandDone<T>>,
+  client: Partial<ClientOptions> = {},
+): Promise<ErrandDone<T>> {
+  const { config, apiKey, now, signal, progress } = context
+  const { mirror, sync, rejected } = config
+  const baseUrl = requireBaseUrl(context)
+  const writer = await startWriter({
+    path: mirror.path,
+    command,
+    now: now(),
+    toolVersion: toolVersion(),
+    busyTimeoutMs: mirror.busyTimeoutMs,
+    fileMode: Number.parseInt(mirror.fileMode, 8),
+    rejectedMaxBytes: rejected.maxBytes,
+    finalStatuses: sync.finalStatuses,
+    settleMs: sync.settleMs,
+    oweDetails: sync.details !== 'never',
+    acceptOthers: false,
+    dryRun: false,
+    gathering: BY_ITSELF,
+  })
+  const service = await openClient(context, signal, client)
+  let done: ErrandDone<T> | null = null
+  let error: unknown = null
+  try {
+    const opened = await writer.opened()
+    const run: Run = {
+      ...context,
+      service,
+      writer,
+      request: { command: 'backfill' },
+      opened,
+      facts: { ...opened.facts },
+      notes: [],
+      account: UNBOUND,
+    }
+    try {
+      tellOfClock(run)
+      refuseTooEarly(run)
+      bindService(run, baseUrl, apiKey)
+      done = await work(run)
+    } catch (thrown) {
+      error = thrown
+      if (isMirrorError(thrown, 'wait-too-long')) {
+        await learn(run, { not_before: Math.min(Number(thrown.facts.notBefore), now() + LONGEST_WAIT_MS) })
+      }
+    }
+    const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
+    const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : exitCodeOf(error)
+    const stopped = signal.aborted && isMirrorError(error, 'interrupted')
+    await writer.endRun(
+      {
+        plan: [command],
+        outcome: error === null ? (exitCode === EXIT.done ? 'ok' : 'partial') : stopped ? 'interrupted' : 'failed',
+        verdict: done?.verdict ?? null,
+        drift: 0,
+        exitCode,
+        requests,
+        retries,
+        bytes,
+        waitedMs,
+        error: error === null ? null : describe(error),
+      },
+      now(),
+    )
+  } finally {
+    progress.finish()
+    await service.close()
+    await writer.close().catch(() => 0)
+  }
+  if (done === null) throw error
+  return done
+}
+
+function describe(error: unknown): { code: string; message: string } {
+  return isMirrorError(error) ? { code: error.code, message: error.message } : { code: 'bug', message: String(error) }
+}

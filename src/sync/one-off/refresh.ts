@@ -1,0 +1,47 @@
+// `get --refresh`: one task asked for by id and taken in like any other detail.
+import { EXIT, MirrorError } from '../../errors.ts'
+import type { Answer, Ok } from '../../service/service.ts'
+import type { RunContext } from '../context.ts'
+import { askForTask, foundStep, isFound } from '../steps/details.ts'
+import type { ParsedAnswer } from '../writer/writing.ts'
+import { runErrand } from './errand.ts'
+
+export interface Refreshed {
+  /** Whether the mirror now holds what the service answered. */
+  isCurrent: boolean
+  /** Why not, one sentence; null where it does. */
+  why: string | null
+}
+
+/** Throws `service-failing` where the service kept failing, and what `runErrand` throws. */
+export async function refreshTask(context: RunContext, id: string): Promise<Refreshed> {
+  const { value } = await runErrand<Refreshed>(context, 'get', async (run) => {
+    const detail = await askForTask(run, id)
+    const { answer } = detail
+    if (!isFound(detail)) return { value: { isCurrent: false, why: absent(id, answer) }, exitCode: EXIT.partial }
+    await run.account.saw(await run.writer.shownByDetail((answer as Ok<ParsedAnswer>).value.handle, id))
+    const [taken] = await run.writer.takeDetails([foundStep(detail, true)], run.now())
+    if (taken?.outcome === 'behind') {
+      const why = `The service's answer for ${id} lags behind what its list has shown; the mirror keeps the later state`
+      return { value: { isCurrent: false, why }, exitCode: EXIT.partial }
+    }
+    if (taken?.outcome !== 'set-aside') return { value: { isCurrent: true, why: null }, exitCode: EXIT.done }
+    const why = `The service's answer for ${id} cannot be taken in; it was set aside, see \`task-mirror rejected\``
+    return { value: { isCurrent: false, why }, exitCode: EXIT.partial }
+  })
+  return value
+}
+
+/** What an answer without a task says; throws where it is no answer to the question at all. */
+function absent(id: string, answer: Answer<ParsedAnswer>): string {
+  if (answer.kind === 'failed') {
+    throw new MirrorError('service-failing', `The service fails to answer for the task ${id}: ${answer.message}`, {
+      facts: { id, reason: answer.reason, httpStatus: answer.httpStatus },
+      hint: 'Try again later; without --refresh the mirror is read alone.',
+    })
+  }
+  if (answer.kind === 'ok') return `The service knows no task with the id ${id} (it answers without an item)`
+  const { httpStatus, message } = answer
+  if (httpStatus === 0) return `The service cannot be asked for the id ${id}: ${message}`
+  return `The service gives no task for the id ${id} (HTTP ${httpStatus}: ${message})`
+}

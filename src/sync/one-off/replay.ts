@@ -1,0 +1,86 @@
+// `rejected --replay`: another try at what was set aside. Items with a task id are asked for by id, for the service's
+// present answer is worth more than an old text; others, and those the service no longer has, are read from their text.
+import { EXIT } from '../../errors.ts'
+import type { WaitingItem } from '../../mirror/replay.ts'
+import type { Run, RunContext } from '../context.ts'
+import { isFound } from '../steps/details.ts'
+import type { ParsedAnswer } from '../writer/writing.ts'
+import { requireMirror, runErrand } from './errand.ts'
+
+export interface ReplayResult {
+  schemaVersion: 1
+  /** Items that were waiting; the sum of the three below. */
+  tried: number
+  /** Taken in, or found to be in the mirror in newer form. */
+  taken: number
+  /** Unreadable places that a complete full walk, begun after they were last met, did not meet again. */
+  settled: number
+  /** Still set aside. */
+  left: number
+}
+
+const BATCH = 100
+
+/** Throws `mirror-missing` and what `runErrand` throws. What was taken in before an error or a signal stays taken in. */
+export async function replayRejected(context: RunContext): Promise<ReplayResult> {
+  requireMirror(context)
+  const { value } = await runErrand(context, 'rejected', async (run) => {
+    const value = await replayAll(run)
+    return { value, exitCode: value.left > 0 ? EXIT.partial : EXIT.done }
+  })
+  return value
+}
+
+async function replayAll(run: Run): Promise<ReplayResult> {
+  const { writer, now, progress } = run
+  const settled = await writer.settleReadPlaces(now())
+  let tried = settled
+  let taken = 0
+  for (let after = 0; ; ) {
+    const items = await writer.waitingItems(after, BATCH)
+    if (items.length === 0) break
+    after = (items.at(-1) as WaitingItem).id
+    tried += items.length
+    const answered = await askFor(run, items)
+    const texts = items.filter((item) => !answered.has(item))
+    taken += answered.size + (await writer.replayTexts(texts, now()))
+    progress.set({ phase: 'replay', done: tried, requests: run.service.traffic().requests })
+  }
+  return { schemaVersion: 1, tried, taken, settled, left: tried - taken - settled }
+}
+
+/** Asks for every item that has a task id; returns those whose task the mirror now holds. */
+async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>> {
+  const answered = new Set<WaitingItem>()
+  const ids = [...new Set(items.flatMap(({ taskId }) => taskId ?? []))]
+  if (ids.length === 0) return answered
+  let next = 0
+  const ask = async (): Promise<void> => {
+    while (next < ids.length) {
+      const taskId = ids[next++] as string
+      if (!(await refetch(run, taskId))) continue
+      for (const item of items) if (item.taskId === taskId) answered.add(item)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask))
+  await run.writer.settleReplayed([...answered], run.now())
+  return answered
+}
+
+/** True where the service answers with the task in a form that can be taken in. */
+async function refetch(run: Run, taskId: string): Promise<boolean> {
+  const { writer, service, now } = run
+  const readAt = now()
+  const answer = await service.get(taskId, async (raw): Promise<ParsedAnswer> => {
+    const parsed = await writer.parseDetail(raw)
+    if (parsed.taskId === taskId) return parsed
+    // What does not fit is set aside already: handing it on would set it aside once more.
+    await writer.dropDetail(parsed.handle)
+    return { ...parsed, hasPayload: false, count: 0 }
+  })
+  const detail = { taskId, readAt, answer }
+  if (!isFound(detail) || answer.kind !== 'ok') return false
+  await run.account.saw(await writer.shownByDetail(answer.value.handle, taskId))
+  const [taken] = await writer.takeDetails([{ kind: 'found', taskId, handle: answer.value.handle, readAt }], now())
+  return taken?.outcome !== 'set-aside' && taken?.outcome !== 'failed'
+}

@@ -1,0 +1,148 @@
+// `verify --service`: a random sample of live tasks asked for by id and compared digit for digit, and the number of tasks
+// where the end of the list can be proven. Changes nothing in the mirror.
+import { EXIT } from '../../errors.ts'
+import { openReader } from '../../mirror/open.ts'
+import { sampleLiveIds } from '../../mirror/sample.ts'
+import { readStatus } from '../../mirror/status.ts'
+import type { Verdict } from '../../task.ts'
+import { findPastEnd, OutOfRequests, readStart } from '../../walk/paging.ts'
+import { findTotal } from '../../walk/total.ts'
+import type { Run, RunContext } from '../context.ts'
+import { openAsker } from '../probe/asker.ts'
+import { shareAtMost } from '../sample-bound.ts'
+import type { ParsedDetail } from '../writer/details-intake.ts'
+import type { ParsedList } from '../writer/writing.ts'
+import { requireMirror, runErrand } from './errand.ts'
+
+export interface Difference {
+  id: string
+  /** Names such as `systemStatus` or `result.body`. */
+  fields: string[]
+  /** It was open in the mirror: it may just have changed since. */
+  wasOpen: boolean
+}
+
+export interface ServiceVerified {
+  /** Tasks asked for. */
+  sampled: number
+  equal: number
+  different: Difference[]
+  /** The service answers, but with no task. */
+  missing: { id: string; answer: string }[]
+  /** The service did not answer to the point. */
+  unanswered: { id: string; answer: string }[]
+  /** The share, 0 to 1, of all live tasks that is not as the service has it at most, at 95 %, as far as the sample tells. */
+  differAtMost: number
+  total: {
+    /** Tasks in the list; null where its end cannot be proven. */
+    service: number | null
+    /** Live tasks of the mirror. */
+    mirror: number
+    /** Items of the list that are set aside. */
+    setAside: number
+    /** How the number was found, or why it was not. */
+    why: string
+  }
+  exitCode: number
+}
+
+const MOST_FOR_TOTAL = 60
+
+type Compared =
+  | { kind: 'equal' }
+  | { kind: 'different'; fields: string[]; wasOpen: boolean }
+  | { kind: 'missing' | 'unanswered'; answer: string }
+
+/** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runErrand` throws. */
+export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
+  requireMirror(context)
+  const { value } = await runErrand(context, 'verify', async (run) => {
+    const value = await compare(run, sample)
+    const verdict: Verdict = value.exitCode === EXIT.done ? 'complete' : 'partial'
+    return { value, exitCode: value.exitCode, verdict }
+  })
+  return value
+}
+
+async function compare(run: Run, sample: number): Promise<ServiceVerified> {
+  // The lock is held, so what is read here stands still.
+  const db = openReader(run.config.mirror.path)
+  try {
+    const { tasks } = readStatus(db)
+    const total = await countTasks(run)
+    const ids = sampleLiveIds(db, sample, run.random)
+    const found = await askAll(run, ids)
+    const { setAside } = tasks
+    const isTotalOff = total.service !== null && (total.service < tasks.live || total.service > tasks.live + setAside)
+    const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
+    const result = { ...found, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
+    const isEqual = found.equal === found.sampled && !isTotalOff
+    return { ...result, exitCode: isEqual ? EXIT.done : EXIT.partial }
+  } finally {
+    db.close()
+  }
+}
+
+/** The number of tasks, and with the first window whether the account is still the same. */
+async function countTasks(run: Run): Promise<{ service: number | null; why: string }> {
+  const { service } = run
+  const asker = openAsker({ service, keyless: service, writer: run.writer, most: MOST_FOR_TOTAL, now: run.now })
+  try {
+    const start = await readStart(asker)
+    if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }
+    await run.writer.dropWindow((asker.first() as ParsedList).handle)
+    await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
+    const past = await findPastEnd(asker, start)
+    const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)
+    // A page that is filtered hides how many there are.
+    if (run.facts.filtered_pages === true) return { service: null, why: 'items are dropped from pages after paging' }
+    return { service: total, why: total === null ? `at least ${atLeast}: ${why}` : why }
+  } catch (error) {
+    if (!(error instanceof OutOfRequests)) throw error
+    return { service: null, why: `its end was not found with ${MOST_FOR_TOTAL} requests` }
+  }
+}
+
+async function compareOne({ service, writer }: Run, id: string): Promise<Compared> {
+  const unused: number[] = []
+  const discard = ({ handle }: ParsedDetail): void => void unused.push(handle)
+  // By the writer: a large task must hold up no signal.
+  const answer = await service.get(id, (raw) => writer.parseDetail(raw), { discard })
+  for (const handle of unused) await writer.dropDetail(handle)
+  if (answer.kind === 'failed') return { kind: 'unanswered', answer: answer.message }
+  if (answer.kind === 'refused') {
+    const text = `HTTP ${answer.httpStatus}: ${answer.message}`
+    // 403 on one id is that task's error, and says nothing about whether it exists.
+    return { kind: answer.httpStatus === 403 || answer.httpStatus === 0 ? 'unanswered' : 'missing', answer: text }
+  }
+  const compared = await writer.compareDetail(answer.value.handle, id)
+  if (compared.kind === 'none') return { kind: 'missing', answer: 'answered without an item' }
+  if (compared.kind === 'unfit') return { kind: 'unanswered', answer: compared.message }
+  const { fields, wasOpen } = compared
+  return fields.length === 0 ? { kind: 'equal' } : { kind: 'different', fields, wasOpen }
+}
+
+async function askAll(run: Run, ids: string[]) {
+  const found: Omit<ServiceVerified, 'differAtMost' | 'total' | 'exitCode'> = {
+    sampled: ids.length,
+    equal: 0,
+    different: [],
+    missing: [],
+    unanswered: [],
+  }
+  let next = 0
+  let done = 0
+  const ask = async (): Promise<void> => {
+    while (next < ids.length) {
+      const id = ids[next++] as string
+      const { kind, ...more } = await compareOne(run, id)
+      if (kind === 'equal') found.equal += 1
+      else (found[kind] as object[]).push({ id, ...more })
+      done += 1
+      const { requests, inFlight } = run.service.traffic()
+      run.progress.set({ phase: 'verify', done, total: ids.length, requests, inFlight })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask))
+  return found
+}

@@ -1,0 +1,65 @@
+// The questions of `probe` about single tasks: the key, what the list leaves out, what errors look like.
+import type { Forms } from '../../mirror/forms.ts'
+import type { Run } from '../context.ts'
+import { madeUpId } from '../steps/deletions.ts'
+import type { ParsedList } from '../writer/writing.ts'
+import { describeReply, detailKeyFinding, type Finding, untold, wholeFinding } from './answers.ts'
+import type { Asker } from './asker.ts'
+
+export interface DetailFindings {
+  detailNeedsKey: Finding
+  listWhole: Finding
+  /** What is known of list and detail with what the comparison has shown; null where nothing was compared. */
+  forms: Forms | null
+  notFound: Finding
+  badId: Finding
+  /** The service refuses the configured key for single tasks. */
+  isKeyRefused: boolean
+}
+
+/** The form of most ids, where no other is known. */
+const UUID = '00000000-0000-4000-8000-000000000000'
+
+/** `page` is the start of the list, held by the writer. Throws `OutOfRequests`. */
+export async function askAboutDetails(
+  run: Run,
+  asker: Asker,
+  page: ParsedList,
+  hasKey: boolean,
+): Promise<DetailFindings> {
+  const listed = await run.writer.compareListed(page.handle)
+  const madeUp = await asker.get(madeUpId(listed[0] ?? UUID, run.random))
+  if (madeUp.kind === 'key-refused') {
+    const seen = `${madeUp.httpStatus === null ? 'refused' : `HTTP ${madeUp.httpStatus}`} ${hasKey ? 'even with' : 'without'} the key`
+    const closed = untold('single tasks are not given: see detailNeedsKey')
+    const detailNeedsKey: Finding = { value: true, seen }
+    return { detailNeedsKey, listWhole: closed, forms: null, notFound: closed, badId: closed, isKeyRefused: hasKey }
+  }
+  const found = describeReply(madeUp)
+  const notFound = found.value === 'answered' ? untold('an id that cannot exist was answered with a task') : found
+  const badId = describeReply(await asker.get('not-an-id'))
+  const given: string[] = []
+  const differing: string[] = []
+  for (const id of listed) {
+    const differs = await asker.compare(id)
+    if (differs !== null) given.push(id)
+    if (differs === true) differing.push(id)
+  }
+  // What differs is read a second time both ways: a task may have changed in between.
+  if (differing.length > 0) for (const id of await asker.compareAgain(differing, page.count)) await asker.compare(id)
+  const shown = await run.writer.formsShown()
+  return {
+    detailNeedsKey: await askDetailKey(asker, given[0], hasKey),
+    listWhole: wholeFinding(shown),
+    forms: shown.tasks === 0 ? null : shown.forms,
+    notFound,
+    badId,
+    isKeyRefused: false,
+  }
+}
+
+async function askDetailKey(asker: Asker, id: string | undefined, hasKey: boolean): Promise<Finding> {
+  if (id === undefined) return untold('no listed task could be asked for by id')
+  if (!hasKey) return { value: false, seen: 'a listed task answers without a key' }
+  return detailKeyFinding(await asker.get(id, { withoutKey: true }))
+}

@@ -1,0 +1,209 @@
+// `probe`: answers by observation the questions that the interface leaves open, with at most 60 requests. Which window
+// to ask for is decided in walk/, what an answer means in probe-answers.ts; this file keeps the sequence.
+import { EXIT, MirrorError } from '../../errors.ts'
+import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
+import {
+  type Cap,
+  findCap,
+  findPastEnd,
+  findTakeLimit,
+  OutOfRequests,
+  type PastEnd,
+  readStart,
+  type Seen,
+  type Start,
+} from '../../walk/paging.ts'
+import { findTotal, type Total } from '../../walk/total.ts'
+import { openClient } from '../connect.ts'
+import { learn, type Run, type RunContext } from '../context.ts'
+import { runErrand } from '../one-off/errand.ts'
+import type { ParsedList } from '../writer/writing.ts'
+import {
+  beyondFinding,
+  capFinding,
+  clockFindings,
+  compressionFinding,
+  describeReply,
+  type Finding,
+  isReordered,
+  limitsFinding,
+  listKeyFinding,
+  orderFinding,
+  pastEndFinding,
+  totalFinding,
+  untold,
+} from './answers.ts'
+import { type Asker, openAsker } from './asker.ts'
+import { askAboutDetails, type DetailFindings } from './details.ts'
+
+/** The questions in the order they are told. */
+export const QUESTIONS = {
+  listNeedsKey: 'does the list need the key',
+  detailNeedsKey: 'does a single task need the key',
+  order: 'order of the list',
+  takeCap: 'is take capped',
+  takeBeyond1000: 'take beyond 1000',
+  pastEnd: 'past the end',
+  total: 'how many tasks',
+  listWhole: 'does the list carry whole tasks',
+  notFound: 'an id that does not exist',
+  badId: 'an id of another form',
+  badWindow: 'skip -1',
+  date: 'Date header',
+  clockSkewMs: 'clock ahead, ms',
+  compression: 'compression',
+  limits: 'limits told in headers',
+} as const
+
+export interface ProbeResult {
+  schemaVersion: 1
+  runId: number
+  /** Epoch ms. */
+  askedAt: number
+  /** Retries included. */
+  requests: number
+  bytes: number
+  durationMs: number
+  answers: Record<keyof typeof QUESTIONS, Finding>
+}
+
+export interface ProbeDone {
+  result: ProbeResult
+  /** 5 where the service refuses the configured key for single tasks, else 0: "cannot tell" is an answer. */
+  exitCode: number
+}
+
+export const MOST_REQUESTS = 60
+const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
+
+/** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runErrand` throws. */
+export async function probeService(context: RunContext): Promise<ProbeDone> {
+  let asker: Asker | null = null
+  const onNotice = (noticed: Parameters<Asker['notice']>[0]) => asker?.notice(noticed)
+  const { signal, apiKey } = context
+  const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onNotice })
+  const work = async (run: Run) => {
+    const { service, writer } = run
+    asker = openAsker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
+    const value = await probe(run, asker, apiKey !== null)
+    return { value, exitCode: value.exitCode, traffic: asker.traffic() }
+  }
+  try {
+    return (await runErrand(context, 'probe', work, { onNotice })).value
+  } finally {
+    await keyless?.close()
+  }
+}
+
+async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone> {
+  const { now, config } = run
+  const askedAt = now()
+  /** `otherwise` where the requests are used up before the question is answered. */
+  const ask = async <T>(phase: string, otherwise: T, work: () => Promise<T>): Promise<T> => {
+    run.progress.set({ phase: `probe: ${phase}`, requests: asker.traffic().requests })
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof OutOfRequests) return otherwise
+      throw error
+    }
+  }
+
+  const { start, page } = await readFirst(run, asker)
+  const listNeedsKey = await ask('key', untold(SPENT), () => askListKey(run, asker, start, hasKey))
+  const details = await ask('single tasks', UNASKED, () => askAboutDetails(run, asker, page, hasKey))
+  await run.writer.dropWindow(page.handle)
+  const cap = await ask<Cap>('cap', { kind: 'unknown', items: null, why: SPENT }, () => findCap(asker, start))
+  const isTakeRefused = start.larger?.answer.kind === 'refused'
+  const limit = await ask('cap', start.take, async () => (isTakeRefused ? findTakeLimit(asker, start) : start.take))
+  const past = await ask<PastEnd>('end', { kind: 'unknown', why: SPENT, lastId: null }, () => findPastEnd(asker, start))
+  const noTotal: Total = { total: null, lastId: null, atLeast: start.ids.length, why: SPENT }
+  const found = await ask('total', noTotal, () => findTotal(asker, start, past, run.facts.total ?? null))
+  const total = cap.kind === 'filtered' ? { ...noTotal, why: 'items are dropped from pages after paging' } : found
+  const beyond = await ask('take', untold(SPENT), async () =>
+    beyondFinding(start.larger === null ? await asker.list(0, 1001) : null, start, total),
+  )
+  const badWindow = await ask('errors', untold(SPENT), async () => describeReply(await asker.list(-1, 1)))
+  const swapped = await ask('order', false, async () => {
+    const again = await asker.list(0, start.take)
+    return again.kind === 'ok' && isReordered(page, again.value)
+  })
+
+  const { isKeyRefused, forms: _, ...aboutDetails } = details
+  const answers = {
+    listNeedsKey,
+    ...aboutDetails,
+    order: orderFinding(asker.aside, swapped, config.sync.settleMs),
+    takeCap: capFinding(cap, start, limit),
+    takeBeyond1000: beyond,
+    pastEnd: pastEndFinding(past),
+    total: totalFinding(total),
+    badWindow,
+    ...clockFindings(asker.aside),
+    compression: compressionFinding(asker.aside),
+    limits: limitsFinding(asker.aside),
+  }
+  const { requests, bytes } = asker.traffic()
+  await learn(run, { ...provenFacts(run, cap, total, details), probe: { askedAt, requests, answers } })
+  const { runId } = run.opened
+  const result = { schemaVersion: 1, runId, askedAt, requests, bytes, durationMs: now() - askedAt, answers } as const
+  return { result, exitCode: isKeyRefused ? EXIT.keyRefused : EXIT.done }
+}
+
+const UNASKED: DetailFindings = {
+  detailNeedsKey: untold(SPENT),
+  listWhole: untold(SPENT),
+  forms: null,
+  notFound: untold(SPENT),
+  badId: untold(SPENT),
+  isKeyRefused: false,
+}
+
+/** What a handful of windows proves; order and frontier are left to complete walks. */
+function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: DetailFindings): Facts {
+  const facts: Facts = {}
+  if (cap.kind === 'count') facts.page_cap = cap.items as number
+  if (cap.kind === 'none') facts.page_cap = undefined
+  if (cap.kind === 'filtered') facts.filtered_pages = true
+  if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
+  const known = formsOf(run.facts)
+  const { summary, uneven } = forms ?? known
+  // Rows that owe a detail by it are looked for by the next sync.
+  if (JSON.stringify(summary) !== JSON.stringify(known.summary))
+    Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
+  if (uneven.length > 0) facts.uneven_fields = uneven
+  // Once there is one, walks keep it in step with what the mirror has taken in, and a newer one would mislead them.
+  if (total.total !== null && total.lastId !== null && run.facts.total === undefined) {
+    Object.assign(facts, { total: total.total, last_id: total.lastId })
+  }
+  return facts
+}
+
+/** The start of the list; it shows the account, too. */
+async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: ParsedList }> {
+  const start = await readStart(asker)
+  if ('kind' in start) throw unlisted(start)
+  await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
+  return { start, page: asker.first() as ParsedList }
+}
+
+function unlisted({ kind, status, message }: Exclude<Seen, { kind: 'items' }>): MirrorError {
+  const what = kind === 'refused' ? 'refuses' : 'fails'
+  return new MirrorError(
+    kind === 'refused' ? 'service-refused' : 'service-failing',
+    `The service ${what} to list even one task (status ${status}): ${message}`,
+    {
+      facts: { status },
+      hint: 'Check service.baseUrl and service.auth with `task-mirror config show`, or try again later.',
+    },
+  )
+}
+
+async function askListKey(run: Run, asker: Asker, start: Start, hasKey: boolean): Promise<Finding> {
+  const { placement, on } = run.config.service.auth
+  if (!hasKey) return { value: false, seen: 'the list answers without a key' }
+  if (placement === 'none' || on === 'detail') {
+    return { value: false, seen: 'the list answers without the key, which service.auth does not send' }
+  }
+  return listKeyFinding(await asker.list(0, Math.min(start.take, 10), { withoutKey: true }), start.ids)
+}

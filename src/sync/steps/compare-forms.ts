@@ -1,0 +1,135 @@
+// Whether the list is a summary: a few tasks are asked for by id and compared with their listed form. What differs is read
+// again both ways, so that a task which just changed teaches nothing. Judges nothing itself (mirror/forms.ts).
+import { ageOf } from '../../clock.ts'
+import { isMirrorError } from '../../errors.ts'
+import { pathText } from '../../mirror/differences.ts'
+import type { Run } from '../context.ts'
+import { askForTask, type DetailAnswer, foundStep, isFound } from './details.ts'
+
+/** Tasks of a full walk, and one more for every ten windows. */
+const SAMPLE = 6
+/** As long as fewer have been compared, those that any walk finds new or changed are. */
+const EVIDENCE = { final: 4, open: 2 }
+/** Of those that show less than the mirror holds. */
+const DOUBTED = 3
+/** Windows that are read again at most. */
+const MOST_WINDOWS = 4
+
+/** Chooses what walks of this run are to keep for the comparison. */
+export async function beginComparison(run: Run): Promise<void> {
+  const { facts, request, config, now, random } = run
+  if (request.details === 'never') return
+  const compared = facts.forms_compared
+  const { fullEveryMs, settleMs } = config.sync
+  const age = ageOf(compared?.at, now(), settleMs)
+  const isDue = request.full === true || age === null || age >= fullEveryMs
+  await run.writer.beginSample({
+    full: isDue ? SAMPLE : 0,
+    newFinal: Math.max(0, EVIDENCE.final - (compared?.final ?? 0)),
+    newOpen: Math.max(0, EVIDENCE.open - (compared?.open ?? 0)),
+    longest: compared?.longest ?? { result: 0, data: 0 },
+    known: compared === undefined,
+    doubted: DOUBTED,
+    seed: Math.floor(random() * 2 ** 32),
+  })
+}
+
+/**
+ * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
+ * tasks twice and knows half of them by id at most, or where none was ever compared: then nothing says that the list shows
+ * all of them.
+ */
+export async function compareWithDetails(run: Run): Promise<boolean> {
+  const { writer, now } = run
+  const sampled = await writer.sampled()
+  let isTold = true
+  if (sampled.length > 0) {
+    const latest = new Map<string, DetailAnswer>()
+    const { unclear, isKeyRefused } = await askFor(
+      run,
+      sampled.map(({ id }) => id),
+      latest,
+    )
+    if (unclear.length > 0 && !isKeyRefused) {
+      const listedAgain = await listAgain(
+        run,
+        sampled.filter(({ id }) => unclear.includes(id)),
+      )
+      await askFor(run, listedAgain, latest)
+      const silent = listedAgain.filter((id) => !latest.has(id)).length
+      // What is not listed again may just have been deleted.
+      isTold = silent === 0 || silent < latest.size
+    }
+    const learned = await writer.endSample(isTold, now())
+    Object.assign(run.facts, learned)
+    isTold &&= isKeyRefused || run.facts.forms_compared !== undefined
+    if (learned.summary_fields !== undefined)
+      run.log.info(
+        { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
+        'The list is a summary',
+      )
+    const steps = [...latest.values()].map((detail) => foundStep(detail))
+    if (steps.length > 0) await writer.takeDetails(steps, now())
+  }
+  for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
+    from = await writer.sweep(from, now())
+    run.facts.summary_sweep = from ?? undefined
+  }
+  return isTold
+}
+
+/**
+ * Notes their details, the later ones in place of those before. `unclear`: the ids without one, or whose detail differs from
+ * the list.
+ */
+async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>) {
+  const { writer } = run
+  const unclear: string[] = []
+  // A key that is good for the list alone is none of the list's faults.
+  const unlessRefused = (error: unknown): null => {
+    if (!isMirrorError(error, 'key-refused')) throw error
+    return null
+  }
+  const ask = (id: string) => askForTask(run, id).catch(unlessRefused)
+  // One first, for the key; then side by side, so that a run with little time comes to the end of them.
+  const details = await Promise.all(ids.slice(0, 1).map(ask))
+  if (!details.includes(null)) details.push(...(await Promise.all(ids.slice(1).map(ask))))
+  const isKeyRefused = details.includes(null)
+  if (isKeyRefused)
+    run.log.warn(
+      { code: 'key-refused' },
+      'The service refuses single tasks: whether the list shows all of them stays unknown',
+    )
+  for (const [index, id] of ids.entries()) {
+    const detail = details[index] ?? null
+    if (detail === null || !isFound(detail) || detail.answer.kind !== 'ok') {
+      unclear.push(id)
+      continue
+    }
+    const before = latest.get(id)
+    if (before?.answer.kind === 'ok') await writer.dropDetail(before.answer.value.handle)
+    latest.set(id, detail)
+    if (await writer.noteDetail(id, detail.answer.value.handle)) unclear.push(id)
+  }
+  return { unclear, isKeyRefused }
+}
+
+/** Reads the windows around where they were met; returns the ids that were found there. */
+async function listAgain(run: Run, tasks: { id: string; place: number }[]): Promise<string[]> {
+  const { writer, service, config } = run
+  const take = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
+  const found = new Set<string>()
+  for (let reads = 0; reads < MOST_WINDOWS; reads += 1) {
+    const next = tasks[0]
+    if (next === undefined) break
+    const skip = Math.max(0, next.place - Math.floor(take / 2))
+    const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+    tasks = tasks.slice(1)
+    if (answer.kind !== 'ok') continue
+    const { handle } = answer.value
+    for (const id of await writer.noteListed(handle)) found.add(id)
+    await writer.dropWindow(handle)
+    tasks = tasks.filter(({ id }) => !found.has(id))
+  }
+  return [...found]
+}

@@ -1,0 +1,153 @@
+// Deletions on proof (design.md 6.5): candidates are asked for by id twice, between witnesses (look-ups.ts), against what the
+// service answers to an id that cannot exist. Tombstones are asked for again, in case there was no deletion.
+import { setTimeout as delay } from 'node:timers/promises'
+import { MirrorError } from '../../errors.ts'
+import type { Answer } from '../../service/service.ts'
+import type { Run } from '../context.ts'
+import type { DetailStep } from '../writer/details-intake.ts'
+import type { ParsedAnswer } from '../writer/writing.ts'
+import { askForAll, askForTask, dueBy, failedStep, isFound } from './details.ts'
+import { callWitnesses, inAnySequence, lookUp, type Witnesses } from './look-ups.ts'
+
+/** Candidates that are decided together: as many look-ups are lost where a run is killed. */
+const ROUND = 500
+/** More than this that are not found are worth a pause before they are asked for again. */
+const MANY = 10
+/** Tombstones asked for at once; only where one of them was found, more are. */
+const TOMBSTONES = 100
+
+export interface DeletionsResult {
+  /** Candidates that were not decided because there are more than may go without being asked. */
+  refused: number
+  /** Candidates that stay owed. */
+  undecided: number
+}
+
+/** What an answer without a task looks like; null where it says nothing (a failure after its retries). */
+export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
+  if (answer.kind === 'failed') return null
+  // A 403 is that task's error, and 5xx is never an answer to the question.
+  if (answer.kind === 'refused') return `http ${answer.httpStatus}, envelope ${answer.statusCode}`
+  return answer.value.hasPayload ? null : `http 200, envelope ${answer.value.statusCode}, no item`
+}
+
+/**
+ * An id of the same form that cannot be in use: every letter and digit replaced at random within its own kind.
+ * `random` gives 0 to 1.
+ */
+export function madeUpId(like: string, random: () => number): string {
+  const pick = (from: string): string => from[Math.floor(random() * from.length)] as string
+  const hexOnly = /^[0-9a-fA-F-]+$/.test(like)
+  return [...like]
+    .map((sign) => {
+      if (/[0-9]/.test(sign)) return pick('0123456789')
+      if (/[a-z]/.test(sign)) return pick(hexOnly ? 'abcdef' : 'abcdefghijklmnopqrstuvwxyz')
+      if (/[A-Z]/.test(sign)) return pick(hexOnly ? 'ABCDEF' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')
+      return sign
+    })
+    .join('')
+}
+
+/** Whether so many deletions need to be allowed. Pure. */
+export function isMassDelete(candidates: number, live: number, fraction: number, minimum: number): boolean {
+  return candidates > minimum && candidates > live * fraction
+}
+
+/**
+ * Decides the candidates that are owed. `witnesses` gives tasks that this run has just met; there is none where the list
+ * is empty, and then only `allowMassDelete` together with `listIsEmpty` (asked a second time) lets anything be buried.
+ */
+export async function decideDeletions(
+  run: Run,
+  witnesses: string[],
+  liveTasks: number,
+  listIsEmpty: () => Promise<boolean>,
+): Promise<DeletionsResult> {
+  const { writer } = run
+  await writer.dropMetCandidates()
+  const owed = await writer.owedCount('candidate')
+  if (owed === 0) return { refused: 0, undecided: 0 }
+  const { massDeleteFraction, massDeleteMinimum } = run.config.sync
+  const allowed = run.request.allowMassDelete === true
+  if (!allowed && isMassDelete(owed, liveTasks, massDeleteFraction, massDeleteMinimum))
+    return { refused: owed, undecided: owed }
+  if (witnesses.length === 0 && !(allowed && (await listIsEmpty()))) return { refused: owed, undecided: owed }
+
+  const due = await writer.due('candidate', dueBy(run), Number.MAX_SAFE_INTEGER)
+  const shape = due.length === 0 ? null : await learnNotFound(run, (due[0] as { taskId: string }).taskId)
+  if (shape === null) return { refused: 0, undecided: owed }
+
+  const ids = due.map(({ taskId }) => taskId)
+  const called = callWitnesses(run, witnesses)
+  const isBelieved = witnesses.length > 0 ? called.areBelieved : listIsEmpty
+  for (let from = 0; from < ids.length; from += ROUND) {
+    const isOver = !(await decideRound(run, ids.slice(from, from + ROUND), shape, {
+      ...called,
+      areBelieved: isBelieved,
+    }))
+    run.progress.set({ phase: 'deletions', done: Math.min(from + ROUND, ids.length), total: ids.length })
+    if (isOver) break
+  }
+  return { refused: 0, undecided: await writer.owedCount('candidate') }
+}
+
+/**
+ * Looks `ids` up twice, the second time in another sequence and, where many were not found, at least
+ * `sync.deletionPauseMs` later: what is found neither time is gone. False where the look-up cannot be believed: then
+ * everything stays owed.
+ */
+async function decideRound(run: Run, ids: string[], shape: string, witnesses: Witnesses): Promise<boolean> {
+  const { writer, now, random, config, signal } = run
+  const isNotFound = (answer: Answer<ParsedAnswer>) => notFoundShape(answer) === shape
+  const first = await lookUp(run, ids, isNotFound, witnesses)
+  await writer.takeDetails(first.steps, now())
+  if (first.absent.length === 0) return !first.isSilent
+  if (first.absent.length > MANY) await pause(config.sync.deletionPauseMs, signal)
+  const again = inAnySequence(
+    first.absent.map(({ taskId }) => taskId),
+    random,
+  )
+  const second = await lookUp(run, again, isNotFound, witnesses)
+  const absent = new Set(again)
+  // Not found a moment ago, and there now.
+  const isContradicted = second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId))
+  const isBelieved = !isContradicted && (await witnesses.areBelieved(second.steps))
+  const decided = second.absent.map(
+    (detail): DetailStep =>
+      isBelieved ? { kind: 'absent', taskId: detail.taskId, readAt: detail.readAt } : failedStep(detail, 'candidate'),
+  )
+  await writer.takeDetails([...second.steps, ...decided], now())
+  return isBelieved
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {
+    throw new MirrorError('interrupted', 'Stopped before deletions were decided')
+  })
+}
+
+/** Digits added to made-up ids, one after another: ids that are counted from 1 are in use whatever their digits are. */
+const LONGER = ['', '', '00', '0000', '00000000']
+
+/** What the service answers to an id of the same form that it cannot hold; null where that answer cannot be told apart. */
+async function learnNotFound(run: Run, like: string): Promise<string | null> {
+  for (const more of /[0-9]$/.test(like) ? LONGER : LONGER.slice(0, 1)) {
+    const madeUp = await askForTask(run, madeUpId(like + more, run.random))
+    if (!isFound(madeUp)) return notFoundShape(madeUp.answer)
+    await run.writer.dropDetail((madeUp.answer as { value: ParsedAnswer }).value.handle)
+  }
+  return null
+}
+
+/**
+ * After a full walk: asks for tombstones again, those first that were never asked for and then the youngest, for the
+ * look-up may have been wrong for longer than anybody waits. What is found is restored, whether the list shows it or not.
+ */
+export async function askForTombstones(run: Run): Promise<void> {
+  for (;;) {
+    const due = await run.writer.dueTombstones(dueBy(run), run.now(), TOMBSTONES)
+    if (due.length === 0) return
+    const { taken } = await askForAll(run, due, 'deleted', 'tombstones')
+    if (!taken.some(({ outcome }) => outcome === 'restored')) return
+  }
+}

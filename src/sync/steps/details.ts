@@ -1,0 +1,100 @@
+// Asking for single tasks by id: open ones, owed details, candidates. Several in flight; answers are committed in small
+// batches as they come.
+import type { OwedReason } from '../../mirror/tables/owed.ts'
+import { type Answer, ageOfAnswer } from '../../service/service.ts'
+import type { Run } from '../context.ts'
+import type { DetailStep, DetailTaken } from '../writer/details-intake.ts'
+import type { ParsedAnswer } from '../writer/writing.ts'
+
+/** What asking for one id brought, before it is known what "not found" looks like. */
+export type DetailAnswer = { taskId: string; readAt: number; answer: Answer<ParsedAnswer> }
+
+const BATCH = 50
+
+export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer> {
+  const readAt = run.now()
+  const unused: number[] = []
+  const answer = await run.service.get(taskId, (raw) => run.writer.parseDetail(raw), {
+    discard: ({ handle }) => unused.push(handle),
+  })
+  for (const handle of unused) await run.writer.dropDetail(handle)
+  return { taskId, readAt: readAt - ageOfAnswer(answer), answer }
+}
+
+/** Whether the answer brought a task. */
+export function isFound({ answer }: DetailAnswer): boolean {
+  return answer.kind === 'ok' && answer.value.hasPayload
+}
+
+/** Whether the answer is the service's of now, as far as anything shows. */
+export function isFresh({ answer }: DetailAnswer): boolean {
+  return ageOfAnswer(answer) === 0
+}
+
+/** The step that takes a found task in; `byHand`: see `takeDetail`. */
+export function foundStep({ taskId, readAt, answer }: DetailAnswer, byHand = false): DetailStep {
+  if (answer.kind !== 'ok') throw new Error('An answer without a task was taken for one')
+  return { kind: 'found', taskId, handle: answer.value.handle, readAt, byHand }
+}
+
+/** The step that keeps the task owed: nothing is known of it. */
+export function failedStep(detail: DetailAnswer, reason: OwedReason): DetailStep {
+  return { kind: 'failed', taskId: detail.taskId, reason, error: describe(detail.answer) }
+}
+
+/** Until when something counts as due: everything that is owed where a full walk was asked for by hand. */
+export function dueBy(run: Run): number {
+  return run.request.full === true ? Number.MAX_SAFE_INTEGER : run.now()
+}
+
+function describe(answer: Answer<ParsedAnswer>): string {
+  if (answer.kind === 'ok') return 'answered without a task'
+  const status = answer.httpStatus === null ? '' : ` (status ${answer.httpStatus})`
+  return `${answer.message}${status}`.slice(0, 200)
+}
+
+export interface DetailsResult {
+  asked: number
+  /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
+  missing: DetailAnswer[]
+  taken: DetailTaken[]
+}
+
+/** Asks for all `ids` and takes in what is found; what is not found stays owed for `reason`. `byHand`: see `takeDetail`. */
+export async function askForAll(
+  run: Run,
+  ids: string[],
+  reason: OwedReason,
+  phase: string,
+  byHand = false,
+): Promise<DetailsResult> {
+  const result: DetailsResult = { asked: 0, missing: [], taken: [] }
+  let next = 0
+  let ready: DetailStep[] = []
+  const flush = async (): Promise<void> => {
+    const steps = ready
+    ready = []
+    if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
+  }
+  const ask = async (): Promise<void> => {
+    while (next < ids.length) {
+      const id = ids[next++] as string
+      const detail = await askForTask(run, id)
+      result.asked += 1
+      if (isFound(detail)) ready.push(foundStep(detail, byHand))
+      else {
+        result.missing.push(detail)
+        ready.push(failedStep(detail, reason))
+      }
+      if (ready.length >= BATCH) await flush()
+      const { requests, inFlight } = run.service.traffic()
+      run.progress.set({ phase, done: result.asked, total: ids.length, requests, inFlight })
+    }
+  }
+  const workers = Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask)
+  const ended = await Promise.allSettled(workers)
+  // What was answered is kept, also where another request ended the run.
+  await flush()
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+  return result
+}

@@ -1,0 +1,138 @@
+// The full walk of a run: once, or up to three times where nothing orders the list, and what its verdict means.
+import { MirrorError } from '../../errors.ts'
+import type { Facts } from '../../mirror/tables/facts.ts'
+import type { Order, Verdict } from '../../task.ts'
+import { isCreatedOrder } from '../../walk/order.ts'
+import { Sequence } from '../../walk/sequence.ts'
+import { learn, type Run } from '../context.ts'
+import type { PlanStep } from '../plan.ts'
+import { isTouchOrder } from './front.ts'
+import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone } from './walking.ts'
+import { type WatchedFront, watchFront } from './watched-front.ts'
+
+export interface FullDone {
+  verdict: Verdict
+  reason: string | null
+  drift: number
+  met: number
+}
+
+const WALKS = 3
+
+export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<FullDone> {
+  let resume = step.resume === null ? null : await run.writer.walk(step.resume)
+  let cutoff: number | null = null
+  let previous: { digest: string; sequence: Sequence } | null = null
+  let drift = 0
+  const { order: known } = run.facts
+  let { front } = run.facts
+  let cameToFront = known === 'updated_desc'
+  for (let round = 1; ; round += 1) {
+    const sequence: Sequence = new Sequence()
+    // One that was cut off does not show how the list stands now.
+    const list: WatchedFront | null = resume === null ? watchFront(run, front ?? []) : null
+    const done: WalkDone = await runWalk(run, {
+      kind: 'full',
+      ...(list === null ? {} : { onParsed: list.onParsed }),
+      request: {
+        start: 0,
+        beyond: true,
+        lap: 'unless-oldest-first',
+        digestCutoff: cutoff,
+        joined(window) {
+          list?.joined(window)
+          for (const [index, id] of window.ids.entries()) if (window.met[index] === 0) sequence.add(id)
+        },
+        ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
+      },
+      resume,
+      total: run.facts.total ?? null,
+    })
+    resume = null
+    drift += done.result.drift
+    const { verdict, reason, order, digest, digestCutoff } = done.result
+    const came = done.result.front === null ? null : (list?.judge() ?? null)
+    if (list?.openInFront() === true) await learn(run, { open_in_front: true })
+    if (verdict === 'partial') {
+      await closeFull(run, done, 'partial', reason, order)
+      return { verdict: 'partial', reason, drift, met: done.met }
+    }
+    // In the order that was known everything has come to the front, and nowhere else.
+    const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
+    if (asKnown || order !== 'none') {
+      await closeFull(run, done, 'complete', null, asKnown ? 'updated_desc' : order)
+      return { verdict: 'complete', reason: null, drift, met: done.met }
+    }
+    cameToFront = came !== null && (cameToFront || isTouchOrder(came))
+    // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
+    // by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both want the lap to be one answer:
+    // between two, a new task that was passed over can move from what is still unread to what was read.
+    const isSame = (earlier: NonNullable<typeof previous>) =>
+      digest === earlier.digest || (came !== null && sequence.agreesWith(earlier.sequence))
+    const agrees = previous !== null && done.result.front !== null && isSame(previous)
+    if (agrees) {
+      await closeFull(run, done, 'complete', null, cameToFront ? 'updated_desc' : 'none')
+      return { verdict: 'complete', reason: null, drift, met: done.met }
+    }
+    await closeFull(run, done, 'partial', 'no-order', 'none')
+    if (round >= WALKS) return { verdict: 'partial', reason: 'no-order', drift, met: done.met }
+    previous = { digest, sequence }
+    cutoff = digestCutoff
+    front = done.result.front ?? undefined
+  }
+}
+
+async function closeFull(
+  run: Run,
+  done: WalkDone,
+  verdict: Verdict,
+  reason: string | null,
+  order: Order | null,
+): Promise<void> {
+  const result = { ...done.result, order }
+  const { settleMs } = run.config.sync
+  const learned: Facts = learnedFrom(run, result)
+  const complete = verdict === 'complete'
+  if (complete && result.order !== null) learned.order = result.order
+  if (complete && result.front !== null) learned.front = result.front
+  const newest = result.order === 'created_asc' ? result.newest : result.newestInFirst
+  const frontier = isCreatedOrder(result.order) ? frontierOf(result, newest, settleMs) : null
+  if (frontier !== null)
+    Object.assign(learned, complete ? { frontier, seen_until: undefined } : { seen_until: frontier })
+  await endWalk(run, { ...done, result }, verdict, reason, learned, complete)
+}
+
+/** The sentence for a walk that proved less than it should. */
+export function partialNote(what: string, reason: string | null): string {
+  return `The ${what} is partial: ${REASONS[reason ?? ''] ?? `${reason}`}`
+}
+
+const REASONS: Record<string, string> = {
+  'skip-ignored': 'the service ignores skip, so only its first window can be read.',
+  wraps: 'the service starts again from the top behind the end of the list.',
+  'skip-limit': 'the service refuses to go beyond an index, though items may lie there.',
+  'page-of-one': 'the service gives one item at a time, so no seam can be verified.',
+  'no-progress': 'many windows in a row brought nothing new.',
+  'request-limit': 'the bound on requests of one walk was reached.',
+  'end-keeps-moving': 'the end of the list moved whenever it was looked at; a later run will try again.',
+  'unreadable-from': 'several items in a row cannot be read, or the list moved around one that cannot.',
+  'from-cache':
+    'a cache on the way answered what had to be asked anew, so nothing proves that the list has not moved since.',
+  'list-shrunk':
+    'the list is empty or suddenly much shorter than it was, so nothing is marked deleted; if that is right, run `task-mirror sync --full --allow-mass-delete`.',
+  'no-order': 'nothing orders the list, and no two walks brought the same ids in the same sequence.',
+  ties: 'many tasks share one createdAt and came in another order at every read, so they could not be counted.',
+  'lap-unreadable': 'the head of the list could not be read again at the end.',
+  'lap-too-long': 'the head of the list kept changing at the end.',
+  'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
+  'open-behind': 'tasks that are not finished may stand behind all others, and no one answer shows all of those.',
+  'frontier-not-proven': 'no full walk has been complete yet.',
+}
+
+/** Throws where a walk cannot go on because the run's time is over. */
+export function assertTimeLeft(deadline: number | null, now: number): void {
+  if (deadline === null || now < deadline) return
+  throw new MirrorError('duration-reached', 'The run has reached --max-duration; its progress is kept', {
+    hint: 'The next run goes on from there.',
+  })
+}

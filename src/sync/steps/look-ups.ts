@@ -1,0 +1,107 @@
+// Looking tasks up that may be gone, and whether "not found" can be believed: between every few of them witnesses are asked
+// for, tasks that the list has just shown. A look-up that does not know those, or that contradicts itself, proves nothing.
+import type { Run } from '../context.ts'
+import type { DetailStep } from '../writer/details-intake.ts'
+import { askForTask, type DetailAnswer, failedStep, foundStep, isFound, isFresh } from './details.ts'
+
+/** Ids that are asked for between witnesses. */
+const FEW = 10
+/** Witnesses asked for one directly after the other: of two servers that take turns, both have to answer. */
+const IN_A_ROW = 2
+/** A witness may be deleted the very moment it is asked for; more than one in so many is no chance. */
+const LOST_ONE_IN = 20
+
+/** Whether so many witnesses that were not found, out of those asked for, may have been deleted just now. Pure. */
+export function isLossByChance(asked: number, lost: number): boolean {
+  return lost * LOST_ONE_IN <= asked
+}
+
+/** `ids` in a sequence by chance; `random` gives 0 to 1. */
+export function inAnySequence<T>(ids: readonly T[], random: () => number): T[] {
+  const shuffled = [...ids]
+  for (let last = shuffled.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1))
+    ;[shuffled[last], shuffled[other]] = [shuffled[other] as T, shuffled[last] as T]
+  }
+  return shuffled
+}
+
+export interface Witnesses {
+  /** Asks for some of them: true where the look-up found all. What is found goes to `found`. */
+  speak(found: DetailStep[]): Promise<boolean>
+  /** Whether the look-up has known, all in all, what the list shows; asks once more for those it did not know. */
+  areBelieved(found: DetailStep[]): Promise<boolean>
+}
+
+/** `ids`: tasks that this run has just met. With none the empty list stands for them, which the caller asks for. */
+export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
+  const queue = inAnySequence(ids, run.random)
+  const lost = new Set<string>()
+  let asked = 0
+  let next = 0
+
+  async function ask(id: string, found: DetailStep[]): Promise<boolean> {
+    const detail = await askForTask(run, id)
+    if (!isFound(detail)) return false
+    found.push(foundStep(detail))
+    return isFresh(detail)
+  }
+
+  async function speak(found: DetailStep[]): Promise<boolean> {
+    for (let turn = 0; turn < Math.min(IN_A_ROW, queue.length); turn += 1) {
+      const id = queue[next % queue.length] as string
+      next += 1
+      asked += 1
+      if (await ask(id, found)) continue
+      lost.add(id)
+      return false
+    }
+    return true
+  }
+
+  return {
+    speak,
+    async areBelieved(found) {
+      for (const id of lost) if (await ask(id, found)) return false
+      // Too few have been asked for to tell a task deleted just now from a look-up that does not know some.
+      while (lost.size > 0 && asked < LOST_ONE_IN && asked < queue.length) await speak(found)
+      return isLossByChance(asked, lost.size)
+    },
+  }
+}
+
+export interface LookedUp {
+  /** Answers that settle nothing: taken in, or asked for again later. */
+  steps: DetailStep[]
+  /** Not found, between witnesses that were. */
+  absent: DetailAnswer[]
+  /** It ended early: the look-up did not know what the list shows. */
+  isSilent: boolean
+}
+
+/**
+ * Looks `ids` up once, a few at a time side by side; ends early where the look-up knows no witness twice in a row.
+ * `isNotFound`: whether an answer says that there is no such task.
+ */
+export async function lookUp(
+  run: Run,
+  ids: readonly string[],
+  isNotFound: (answer: DetailAnswer['answer']) => boolean,
+  witnesses: Witnesses,
+): Promise<LookedUp> {
+  const steps: DetailStep[] = []
+  const absent: DetailAnswer[] = []
+  let before = await witnesses.speak(steps)
+  for (let from = 0; from < ids.length; from += FEW) {
+    if (!before && !(await witnesses.speak(steps))) return { steps, absent, isSilent: true }
+    const answers = await Promise.all(ids.slice(from, from + FEW).map((id) => askForTask(run, id)))
+    const after = await witnesses.speak(steps)
+    for (const detail of answers) {
+      if (isFound(detail)) steps.push(foundStep(detail))
+      else if (after && isFresh(detail) && isNotFound(detail.answer)) absent.push(detail)
+      else steps.push(failedStep(detail, 'candidate'))
+    }
+    before = after
+  }
+  return { steps, absent, isSilent: false }
+}

@@ -1,0 +1,162 @@
+// Head walk and tail walk: the cheapest way to what is new, where the order is created (design.md 6.3) or what is new comes
+// to the front (front.ts).
+import type { Facts } from '../../mirror/tables/facts.ts'
+import type { Verdict } from '../../task.ts'
+import type { Run } from '../context.ts'
+import { mayBringForward } from '../plan.ts'
+import { runWanted } from './neighbours.ts'
+import { readOpenBehind } from './open-behind.ts'
+import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
+import { watchFront } from './watched-front.ts'
+import { watchList } from './watched-list.ts'
+
+export interface NewsDone {
+  verdict: Verdict
+  reason: string | null
+  drift: number
+  /** The list contradicts the order that was known: only a full walk can tell what is new. */
+  isRefuted: boolean
+  /** Something is not as the last full walk left it: the next full walk is due now. */
+  bringForward: boolean
+}
+
+export function runNews(run: Run, kind: 'head' | 'tail'): Promise<NewsDone> {
+  if (kind === 'tail') return runTail(run)
+  return run.facts.order === 'updated_desc' ? runFront(run) : runHead(run)
+}
+
+async function runHead(run: Run): Promise<NewsDone> {
+  const { facts } = run
+  const frontier = facts.frontier ?? (facts.seen_until as number)
+  const before = facts.total ?? null
+  const inserted = (await run.writer.counts()).inserted
+  const list = watchList(run, 'created_desc', frontier)
+  let endShownAt = facts.open_in_front === true ? 0 : null
+  const done = await runWalk(run, {
+    kind: 'head',
+    async begun(walkId) {
+      await list.begun(walkId)
+      endShownAt ??= await readOpenBehind(run, walkId)
+    },
+    onParsed: list.onParsed,
+    request: {
+      start: 0,
+      beyond: true,
+      // Without a run of neighbours the walk ends with the list, in an order that is in doubt.
+      lap: 'beyond-one-window',
+      known: { order: 'created_desc', inversionMs: facts.inversion_ms ?? 0 },
+      reached: list.found,
+    },
+    total: null,
+  })
+  const { result } = done
+  // What was finished since then is in the front only where the front was read later.
+  const isEndShown = endShownAt !== null && endShownAt <= done.oldestReadAt
+  const reordered = result.contradicted
+  const proven = facts.frontier !== undefined
+  const verdict: Verdict = result.verdict === 'complete' && !reordered && proven && isEndShown ? 'complete' : 'partial'
+  const unproven = reordered ? 'order-not-proven' : proven ? 'open-behind' : 'frontier-not-proven'
+  const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
+  const learned: Facts = learnedFrom(run, result)
+  const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
+  if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
+  if (reordered) learned.order = undefined
+  if (learned.total === undefined && before !== null) {
+    learned.total = before + (await run.writer.counts()).inserted - inserted
+  }
+  await endWalk(run, done, verdict, reason, learned, false)
+  const read = done.met > run.config.sync.window
+  const looksAtEnd = result.total === null && facts.open_in_front === true
+  const moved = looksAtEnd ? await lastTaskMoved(run) : result.total !== null && read
+  return { verdict, reason, drift: result.drift, isRefuted: reordered || !isEndShown, bringForward: moved }
+}
+
+/** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
+async function runFront(run: Run): Promise<NewsDone> {
+  const { facts } = run
+  const { total } = facts
+  const inserted = (await run.writer.counts()).inserted
+  const list = watchFront(run, facts.front as string[])
+  let endShownAt = facts.open_in_front === true ? 0 : null
+  const done = await runWalk(run, {
+    kind: 'head',
+    async begun(walkId) {
+      endShownAt ??= await readOpenBehind(run, walkId)
+    },
+    onParsed: list.onParsed,
+    request: {
+      start: 0,
+      beyond: true,
+      lap: 'unless-one-answer',
+      joined: list.joined,
+      reached: () => list.judge() !== null,
+    },
+    total: null,
+  })
+  const { result } = done
+  // What was finished since then is in the front only where the front was read later.
+  const isEndShown = endShownAt !== null && endShownAt <= done.oldestReadAt
+  const learned: Facts = learnedFrom(run, result)
+  const fresh = (await run.writer.counts()).inserted - inserted
+  if (learned.total === undefined && total !== undefined) learned.total = total + fresh
+  if (list.openInFront()) learned.open_in_front = true
+  const isReached = list.judge() !== null && result.front !== null
+  const isAll = isReached && isEndShown
+  const isProven = result.verdict === 'complete' && isAll
+  if (isProven) learned.front = result.front as string[]
+  const reason = isProven ? null : (result.reason ?? 'order-not-proven')
+  const verdict: Verdict = isProven ? 'complete' : 'partial'
+  const order = isProven ? ('updated_desc' as const) : null
+  await endWalk(run, { ...done, result: { ...result, order } }, verdict, reason, learned, false)
+  const moved = isProven && facts.open_in_front === true && result.total === null && (await lastTaskMoved(run))
+  return { verdict, reason, drift: result.drift, isRefuted: !isAll, bringForward: moved }
+}
+
+/** One request: the last known task at its known place. Another answer means that something is missing or extra. */
+async function lastTaskMoved(run: Run): Promise<boolean> {
+  const { total, last_id: lastId } = run.facts
+  if (total === undefined || lastId === undefined || total < 1) return false
+  if (!mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)) return false
+  const answer = await run.service.list({ skip: total - 1, take: 2 }, (raw) => run.writer.parseList(raw))
+  if (answer.kind !== 'ok') return answer.kind === 'refused'
+  const { handle } = answer.value
+  const { ids, known, others } = await run.writer.view(handle, 0)
+  await run.account.saw({ known, others, unknown: ids.length - known })
+  await run.writer.takeIn({ handle, walkId: null, skip: total - 1, readAt: answer.startedAt, now: run.now() })
+  return ids.length !== 1 || ids[0] !== lastId
+}
+
+async function runTail(run: Run): Promise<NewsDone> {
+  const { facts } = run
+  const frontier = facts.frontier ?? (facts.seen_until as number)
+  const { overlap, settleMs, window } = run.config.sync
+  const before = facts.total
+  const list = watchList(run, 'created_asc', frontier)
+  // Room for a run of neighbours before the open tasks, which change.
+  const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
+  const done = await runWalk(run, {
+    kind: 'tail',
+    begun: list.begun,
+    onParsed: list.onParsed,
+    request: {
+      start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
+      accepts: list.holds,
+      known: { order: 'created_asc', inversionMs: facts.inversion_ms ?? 0 },
+      beyond: false,
+      lap: 'never',
+    },
+    total: null,
+  })
+  const { result } = done
+  const reordered = result.contradicted
+  const proven = facts.frontier !== undefined
+  const verdict: Verdict = result.verdict === 'complete' && !reordered && proven ? 'complete' : 'partial'
+  const reason = result.reason ?? (reordered ? 'order-not-proven' : proven ? null : 'frontier-not-proven')
+  const learned: Facts = learnedFrom(run, result)
+  const next = frontierOf(result, result.newest, settleMs)
+  if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
+  if (reordered) learned.order = undefined
+  await endWalk(run, done, verdict, reason, learned, false)
+  const shrunk = before !== undefined && result.total !== null && result.total < before
+  return { verdict, reason, drift: result.drift, isRefuted: reordered, bringForward: shrunk }
+}

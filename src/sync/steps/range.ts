@@ -1,0 +1,114 @@
+// A walk over one range of createdAt (design.md 6.3): the place of one bound is searched, the other ends the walk.
+import type { Verdict } from '../../task.ts'
+import { isCreatedOrder, noEvidence, observe, orderShown } from '../../walk/order.ts'
+import type { Walk, WalkRequest } from '../../walk/request.ts'
+import { seekMoment } from '../../walk/search.ts'
+import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
+import { walk } from '../../walk/walk.ts'
+import type { Run } from '../context.ts'
+import { endWalk, learnedFrom, runWalk } from './walking.ts'
+
+export interface RangeDone {
+  verdict: Verdict
+  reason: string | null
+  drift: number
+}
+
+export interface Range {
+  since: number | null
+  until: number | null
+}
+
+type CreatedOrder = 'created_desc' | 'created_asc'
+
+/**
+ * What the walk has to see, whichever end of the list is newest. `frontier`: up to which tasks are known; a walk that begins
+ * at the top, newest first, must come by something as new as that before it believes what is older. Pure.
+ */
+export function rangeRequest(
+  order: CreatedOrder,
+  { since, until }: Range,
+  slackMs: number,
+  overlap: number,
+  frontier: number | null = null,
+) {
+  const desc = order === 'created_desc'
+  const entry = desc ? until : since
+  const exit = desc ? since : until
+  const early = entry === null ? null : desc ? entry + slackMs : entry - slackMs
+  const late = exit === null ? null : desc ? exit - slackMs : exit + slackMs
+  const isEarly = (at: number): boolean => early === null || (desc ? at >= early : at < early)
+  const isLate = (at: number): boolean => late !== null && (desc ? at < late : at >= late)
+  const expected = desc && entry === null && frontier !== null ? frontier - slackMs : Number.NEGATIVE_INFINITY
+  let newest = Number.NEGATIVE_INFINITY
+  let behind = 0
+  return {
+    entry,
+    accepts: ({ moments }: ItemsWindow): boolean =>
+      moments[0] !== null && moments[0] !== undefined && isEarly(moments[0]),
+    reached:
+      late === null
+        ? undefined
+        : ({ moments, met }: ItemsWindow): boolean => {
+            moments.forEach((at, index) => {
+              newest = Math.max(newest, at ?? newest)
+              if (at !== null && met[index] === 0 && isLate(at) && newest >= expected) behind += 1
+            })
+            return behind >= overlap
+          },
+  }
+}
+
+/** Tasks behind its range that end a walk, at least: in a list whose order was misread a few may stand anywhere. */
+const LEAST_BEHIND = 10
+
+/** Null where the list is not in created order: then only a full walk can tell. */
+export async function runRange(run: Run, range: Range): Promise<RangeDone | null> {
+  const known = run.facts.order
+  const order = known === undefined ? await peekOrder(run) : known
+  if (order === null || !isCreatedOrder(order)) return null
+  const { overlap, window } = run.config.sync
+  const wanted = Math.max(overlap, LEAST_BEHIND)
+  const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
+  const { entry, accepts, reached } = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
+  const total = run.facts.total ?? null
+
+  async function* seekAndWalk(source: WindowSource, request: WalkRequest): Walk {
+    if (entry === null) return yield* walk(source, request)
+    const place = yield* seekMoment(source, { order: order as CreatedOrder, moment: entry, window, total })
+    return yield* walk(source, { ...request, start: Math.max(0, place - overlap) })
+  }
+  const done = await runWalk(run, {
+    kind: 'range',
+    range,
+    request: {
+      start: 0,
+      ...(entry === null ? {} : { accepts }),
+      ...(reached === undefined ? {} : { reached }),
+      known: { order, inversionMs: slackMs },
+      beyond: true,
+      lap: 'never',
+    },
+    steps: seekAndWalk,
+    total: null,
+  })
+  const { result } = done
+  const reason = result.reason ?? (known === undefined || result.contradicted ? 'order-not-proven' : null)
+  const verdict: Verdict = reason === null ? 'complete' : 'partial'
+  await endWalk(run, done, verdict, reason, learnedFrom(run, result), false)
+  return { verdict, reason, drift: result.drift }
+}
+
+/** The order that the pairs of the first window show; its items are kept by the walk that follows. */
+async function peekOrder(run: Run) {
+  const { window, settleMs } = run.config.sync
+  const answer = await run.service.list({ skip: 0, take: window }, (raw) => run.writer.parseList(raw))
+  if (answer.kind !== 'ok') return null
+  const { handle } = answer.value
+  const { ids, moments, known, others } = await run.writer.view(handle, 0)
+  await run.writer.dropWindow(handle)
+  await run.account.saw({ known, others, unknown: ids.length - known })
+  const evidence = noEvidence()
+  observe(evidence, ids, moments, 0)
+  return orderShown(evidence, settleMs).order
+}

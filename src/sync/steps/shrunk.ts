@@ -1,0 +1,68 @@
+// A list that is empty, or suddenly much shorter than it was, is more often a fault of the service than the truth: no walk
+// over it is complete, whatever the plan, until --allow-mass-delete accepts it.
+import type { WalkKind } from '../../mirror/tables/walks.ts'
+import type { WalkResult } from '../../walk/request.ts'
+import { learn, type Run } from '../context.ts'
+import { isMassDelete } from './deletions.ts'
+
+export interface ShrinkLimits {
+  massDeleteFraction: number
+  massDeleteMinimum: number
+}
+
+/** Whether a list of `listed` items is too short to be believed where there were `before`. Pure. */
+export function isMuchShorter(listed: number, before: number, limits: ShrinkLimits): boolean {
+  if (before <= 0) return false
+  const gone = before - listed
+  return listed === 0 || isMassDelete(gone, before, limits.massDeleteFraction, limits.massDeleteMinimum)
+}
+
+/** The last index that a list has to have an item at if it is to be believed. Pure. */
+export function lastBelieved(before: number, { massDeleteFraction, massDeleteMinimum }: ShrinkLimits): number {
+  return Math.max(1, Math.ceil(before - Math.max(massDeleteMinimum, before * massDeleteFraction))) - 1
+}
+
+/** What a walk saw of the length of the list: proven, or that so many items stand at its beginning. */
+export type Extent = { total: number } | { total: null; atLeast: number }
+
+/**
+ * `met`: tasks that the walk has met. One request where the walk did not see the end, two where nothing stands where
+ * something should.
+ */
+export async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean> {
+  const { request, facts, opened, config } = run
+  if (request.allowMassDelete === true || request.rebind === true) return false
+  if (extent.total === 0 && opened.liveTasks + met > 0) return true
+  // What the list hides lives on in the mirror: it is no longer than it was when its end was last proven.
+  const before = Math.min(opened.liveTasks, facts.total ?? opened.liveTasks)
+  if (before === 0) return false
+  if (extent.total !== null) return isMuchShorter(extent.total, before, config.sync)
+  const place = lastBelieved(before, config.sync)
+  return place >= extent.atLeast && (await isNothingAt(run, place)) && (await isNothingAt(run, place))
+}
+
+async function isNothingAt({ service, writer, config, facts }: Run, place: number): Promise<boolean> {
+  // Pages that are filtered may well be empty where they are small.
+  const take = facts.filtered_pages === true ? config.sync.window : Math.min(2, config.sync.window)
+  const answer = await service.list({ skip: place, take }, (raw) => writer.parseList(raw))
+  if (answer.kind !== 'ok') return answer.kind === 'refused'
+  await writer.dropWindow(answer.value.handle)
+  return answer.value.count === 0
+}
+
+/**
+ * What a walk has come to: a complete one over such a list is partial, and teaches nothing of its length. Keeps in mind
+ * (`shrunk_to`) that the list was so short, for --allow-mass-delete to walk it in full.
+ */
+export async function believed(run: Run, kind: WalkKind, result: WalkResult, met: number): Promise<WalkResult> {
+  if (result.verdict !== 'complete') return result
+  const { total } = result
+  // Only a head walk ends before the end of the list and began at its beginning.
+  const extent: Extent = total === null ? { total, atLeast: kind === 'head' ? met : Infinity } : { total }
+  if (!(await isShrunk(run, extent, met))) {
+    if (run.facts.shrunk_to !== undefined && kind !== 'range') await learn(run, { shrunk_to: undefined })
+    return result
+  }
+  await learn(run, { shrunk_to: total ?? met })
+  return { ...result, verdict: 'partial', reason: 'list-shrunk', total: null, lastId: null }
+}

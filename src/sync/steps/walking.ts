@@ -1,0 +1,162 @@
+// Runs one walk: hands its windows to the writer step by step, and keeps what it learned. No decision about windows here.
+import type { Facts } from '../../mirror/tables/facts.ts'
+import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
+import type { Verdict } from '../../task.ts'
+import { isCreatedOrder } from '../../walk/order.ts'
+import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
+import type { StepResult, WindowSource } from '../../walk/source.ts'
+import { walk } from '../../walk/walk.ts'
+import type { Run } from '../context.ts'
+import { listSource } from '../list-source.ts'
+import type { ParsedList } from '../writer/writing.ts'
+import { listLength } from './length.ts'
+import { believed } from './shrunk.ts'
+
+export interface WalkTask {
+  kind: WalkKind
+  range?: { since: number | null; until: number | null }
+  request: Omit<WalkRequest, 'settings' | 'resume'>
+  /** What makes the steps; `walk` itself where absent. */
+  steps?: (source: WindowSource, request: WalkRequest) => Walk
+  resume?: WalkRow | null
+  /** Called before the first window is asked for. */
+  begun?(walkId: number): Promise<void>
+  /** Called with every answer before any of it is taken in. */
+  onParsed?(parsed: ParsedList): Promise<void>
+  /** Items in the list when its end was last proven: for progress and for reading ahead. */
+  total: number | null
+}
+
+export interface WalkDone {
+  walkId: number
+  result: WalkResult
+  /** Tasks this walk met for the first time. */
+  met: number
+  /** The earliest moment that one of its answers shows, epoch ms. */
+  oldestReadAt: number
+}
+
+const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
+
+export function walkSettings(run: Run): WalkSettings {
+  const { window, overlap, settleMs } = run.config.sync
+  return { window, overlap, settleMs, maxRequests: 1_000_000 }
+}
+
+/** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
+export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
+  const { writer, now } = run
+  const walkId =
+    task.resume?.id ?? (await writer.beginWalk(task.kind, task.range ?? { since: null, until: null }, now()))
+  await task.begun?.(walkId)
+  const length = listLength(run, walkId, task.total, task.kind === 'full')
+  const source = listSource({
+    service: run.service,
+    writer,
+    walkId,
+    concurrency: run.config.service.concurrency,
+    total: task.total,
+    now,
+    ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
+    onShown: (shown) => run.account.saw(shown),
+  })
+  const resume =
+    task.resume == null ? undefined : { state: task.resume.state as WalkState, firstWindow: task.resume.firstWindow }
+  const settings = walkSettings(run)
+  const steps = (task.steps ?? walk)(source, { ...task.request, settings, ...(resume === undefined ? {} : { resume }) })
+  let met = task.resume?.met ?? 0
+  let reply: StepResult = { newlyMet: 0 }
+  let oldestReadAt = Number.POSITIVE_INFINITY
+  try {
+    for (;;) {
+      const { value, done } = await steps.next(reply)
+      if (done === true) {
+        const result = await believed(run, task.kind, value, met)
+        return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
+      }
+      reply = { newlyMet: 0 }
+      if (value.kind === 'unreadable') {
+        const { skip, identity, message } = value
+        const reason = 'unreadable'
+        await writer.setAsideItem({ source: 'list', skip, taskId: null, reason, message, raw: '', identity }, now())
+        continue
+      }
+      if (value.kind === 'mark') {
+        met += await writer.markMet(walkId, value.ids)
+        continue
+      }
+      const { handle, skip, startedAt } = value.window
+      oldestReadAt = Math.min(oldestReadAt, startedAt)
+      const where = { handle, skip, readAt: startedAt, now: now() }
+      if (value.kind === 'keep') {
+        await writer.takeIn({ ...where, walkId: null })
+        continue
+      }
+      const { nextSkip, drift, state, firstWindow } = value
+      const progress = { nextSkip, drift, state, ...(firstWindow === undefined ? {} : { firstWindow }) }
+      const taken = await writer.takeIn({ ...where, walkId, progress })
+      met += taken.newlyMet
+      reply = { newlyMet: taken.newlyMet }
+      length.reached(nextSkip)
+      const { requests, inFlight } = run.service.traffic()
+      run.progress.set({ phase: PHASE[task.kind], done: met, ...length.told(), requests, inFlight })
+    }
+  } finally {
+    await Promise.all([source.settle(), length.settle()])
+  }
+}
+
+/** `result`, which is partial for `reason` where it was not for another one. */
+function partialBy(result: WalkResult, reason: string): WalkResult {
+  return { ...result, verdict: 'partial', reason: result.reason ?? reason }
+}
+
+/** Closes the walk's row with the verdict of the run, which may be stricter than the walk's own. */
+export async function endWalk(
+  run: Run,
+  done: WalkDone,
+  verdict: Verdict,
+  reason: string | null,
+  learned: Facts,
+  candidates: boolean,
+): Promise<number> {
+  const { walkId, result } = done
+  Object.assign(run.facts, learned)
+  run.log.info({ walk: walkId, verdict, reason, met: done.met, drift: result.drift, order: result.order }, 'Walk ended')
+  return run.writer.endWalk({
+    walkId,
+    verdict,
+    reason,
+    ordering: result.order,
+    facts: learned,
+    candidates,
+    now: run.now(),
+  })
+}
+
+/** What any walk teaches about the service. */
+export function learnedFrom(run: Run, result: WalkResult): Facts {
+  const learned: Facts = {}
+  if (result.pageCap !== null) learned.page_cap = result.pageCap
+  if (result.filtered) learned.filtered_pages = true
+  if (result.total !== null && result.lastId !== null) {
+    learned.total = result.total
+    learned.last_id = result.lastId
+  }
+  if (isCreatedOrder(result.order)) {
+    learned.inversion_ms = Math.max(run.facts.inversion_ms ?? 0, result.inversionMs)
+  }
+  return learned
+}
+
+/**
+ * The frontier a walk may set: the newest createdAt of its first window, and no later than its start less `settleMs`, so
+ * that neither a task dated in the future nor one that appears late is left behind it. The start is that of the service's
+ * clock or of this machine's, whichever is earlier: one of them may be wrong, and an early frontier only costs requests.
+ */
+export function frontierOf(result: WalkResult, newest: number | null, settleMs: number): number | null {
+  const clocks = [result.firstServiceDate, result.firstStartedAt].filter((at) => at !== null)
+  if (clocks.length === 0) return null
+  const start = Math.min(...clocks)
+  return newest === null ? start - settleMs : Math.min(newest, start - settleMs)
+}

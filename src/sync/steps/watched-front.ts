@@ -1,0 +1,85 @@
+// A list as a walk reads it from its front, compared with how that stood when everything was met last (front.ts).
+import type { ItemsWindow } from '../../walk/source.ts'
+import type { Run } from '../context.ts'
+import { finalsOf } from '../writer/prepare.ts'
+import type { ParsedList } from '../writer/writing.ts'
+import { evidenceOf, type FrontEvidence, type Listed, untouchedFrom } from './front.ts'
+import { runWanted } from './neighbours.ts'
+
+/** Tasks compared one by one: what was touched since is less, or the walk was a full one. */
+const MOST_COMPARED = 20_000
+/** Answers that may be on their way to the walk. */
+const MOST_WINDOWS = 256
+
+export interface WatchedFront {
+  onParsed(parsed: ParsedList): Promise<void>
+  /** A window has joined the walk. */
+  joined(window: ItemsWindow): void
+  /**
+   * What the walk so far shows of where news stands; null where it has not come to what is untouched, or has seen what is
+   * new behind it too.
+   */
+  judge(): FrontEvidence | null
+  /** An open task was seen in front of a final one: they do not all stand behind. */
+  openInFront(): boolean
+}
+
+/** `front`: ids that stood first then, in their order. */
+export function watchFront(run: Run, front: readonly string[]): WatchedFront {
+  const { writer, config } = run
+  const wanted = runWanted(config.sync.overlap)
+  const before = new Map<string, boolean>()
+  const finals = new Map<number, Uint8Array>()
+  const listed: Listed[] = []
+  let seen = 0
+  let lastFresh = -1
+  let lastOpen = -1
+  let freshOpen = -1
+  let openInFront = false
+
+  function judge(): FrontEvidence | null {
+    const untouched = untouchedFrom(front, listed, wanted)
+    return untouched === null || lastFresh >= untouched ? null : evidenceOf(front, listed, untouched)
+  }
+
+  return {
+    async onParsed(parsed) {
+      const { handle, ids } = parsed
+      finals.set(handle, finalsOf(parsed))
+      // Of answers that joined nothing.
+      for (const oldest of finals.keys()) {
+        if (finals.size <= MOST_WINDOWS) break
+        finals.delete(oldest)
+      }
+      if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
+      const { isAsBefore } = await writer.standing(handle)
+      // What was seen first counts: later this walk may have taken it in.
+      for (const [index, id] of ids.entries()) if (!before.has(id)) before.set(id, isAsBefore[index] === 1)
+    },
+
+    joined({ ids, met, held, handle }) {
+      const final = finals.get(handle)
+      finals.delete(handle)
+      for (const [index, id] of ids.entries()) {
+        if (met[index] === 1) continue
+        const isKnown = held[index] === 1
+        const isFinal = final?.[index] === 1
+        if (isFinal) {
+          openInFront ||= lastOpen >= 0
+          lastFresh = isKnown ? Math.max(lastFresh, freshOpen) : seen
+        } else {
+          lastOpen = seen
+          // Behind all that is final it stands where the end of the list is looked at (open-behind.ts).
+          if (!isKnown) freshOpen = seen
+        }
+        const isAsBefore = before.get(id)
+        if (isAsBefore !== undefined && listed.length < MOST_COMPARED) listed.push({ id, isKnown, isAsBefore, isFinal })
+        seen += 1
+      }
+    },
+
+    judge,
+
+    openInFront: () => openInFront,
+  }
+}

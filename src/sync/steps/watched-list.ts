@@ -1,0 +1,98 @@
+// The list as a head or tail walk reads it, watched for runs of neighbours (neighbours.ts): every answer is compared with
+// what the mirror held before anything of it is taken in.
+import type { OrderEvidence } from '../../walk/order.ts'
+import type { ItemsWindow } from '../../walk/source.ts'
+import type { Run } from '../context.ts'
+import type { ParsedList } from '../writer/writing.ts'
+import { byPlace, type Candidate, holdsRun, inOrder, longestRun, type RunRules, runWanted } from './neighbours.ts'
+import type { WalkTask } from './walking.ts'
+
+export interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
+  /** Whether the windows so far, in list order, hold a run older than the frontier. Items met before are passed over. */
+  found(window: ItemsWindow, shown: OrderEvidence): Promise<boolean>
+  /** Whether this window alone holds one. */
+  holds(window: ItemsWindow): Promise<boolean>
+}
+
+/** What the mirror held of a task before the walk. */
+interface Known {
+  seq: number
+  isAsBefore: boolean
+}
+
+/** Tasks compared that are kept: the last ones, far more than a walk still asks about. */
+const MOST_COMPARED = 50_000
+/** Windows looked at one after another; then only every one at a power of two, for finding places far down takes long. */
+const EAGER = 16
+
+/** `frontier`: only tasks created before it, less the inversions, belong to a run, epoch ms. */
+export function watchList(run: Run, order: RunRules['order'], frontier: number): WatchedList {
+  const { writer, config } = run
+  const { overlap, settleMs } = config.sync
+  const inversionMs = run.facts.inversion_ms ?? 0
+  const rules: RunRules = { order, inversionMs, wanted: runWanted(overlap) }
+  const before = new Map<string, Known | null>()
+  let stretch: Candidate[] = []
+  let windows = 0
+  let settled = Number.MAX_SAFE_INTEGER
+
+  async function compare({ handle, ids }: ParsedList): Promise<void> {
+    const { seqs, isAsBefore } = await writer.standing(handle)
+    for (const [index, id] of ids.entries()) {
+      // What was seen first counts: later this walk may have taken it in.
+      if (before.has(id)) continue
+      const seq = seqs[index] as number
+      before.set(id, seq === 0 || seq > settled ? null : { seq, isAsBefore: isAsBefore[index] === 1 })
+    }
+    for (const id of before.keys()) {
+      if (before.size <= MOST_COMPARED) break
+      before.delete(id)
+    }
+  }
+
+  /** Stretches of known tasks older than `bound`, the last one still open; anything else between them ends a stretch. */
+  function stretchesOf({ ids, moments, met }: ItemsWindow, bound: number, open: Candidate[]): Candidate[][] {
+    const stretches = [open]
+    for (const [index, moment] of moments.entries()) {
+      const id = ids[index] as string
+      // Without createdAt, or not to be taken in: says nothing.
+      if (met[index] === 1 || moment === null || id.startsWith('\u0000')) continue
+      const known = before.get(id) ?? null
+      if (known === null || moment >= bound) stretches.push([])
+      else stretches.at(-1)?.push({ id, moment, ...known })
+    }
+    return stretches
+  }
+
+  async function anyRun(stretches: Candidate[][]): Promise<boolean> {
+    const long = stretches.flatMap((some) => inOrder(some, rules)).filter(({ length }) => length >= rules.wanted)
+    const sorted = byPlace(long.flat())
+    if (sorted.length === 0) return false
+    const places = await writer.placesOf(
+      sorted.map(({ seq }) => seq),
+      true,
+    )
+    const placeOf = new Map(sorted.map(({ seq }, index) => [seq, places[index] as number]))
+    return long.some((some) => holdsRun(some, placeOf, rules))
+  }
+
+  return {
+    async begun(walkId) {
+      // Without a frontier nothing is settled, and no walk of news can be complete.
+      if (run.facts.frontier !== undefined) settled = await writer.settledSeq(walkId)
+    },
+
+    onParsed: compare,
+
+    async found(window, shown) {
+      const seen = Math.min(settleMs, order === 'created_desc' ? shown.inversionDesc : shown.inversionAsc)
+      const stretches = stretchesOf(window, frontier - Math.max(inversionMs, seen), stretch)
+      stretch = (stretches.at(-1) as Candidate[]).slice(-longestRun(rules) - config.sync.window)
+      windows += 1
+      if (windows > EAGER && !Number.isInteger(Math.log2(windows))) return false
+      return anyRun(stretches)
+    },
+
+    holds: (window) => anyRun(stretchesOf(window, frontier - inversionMs, [])),
+  }
+}

@@ -1,0 +1,117 @@
+// List and detail compared, on the writing side: the sampled items with what their details showed, what follows for all
+// tasks, and the rows that owe a detail by it. Knows the mirror, not the network.
+import { compareForms, differingFields, missingFields } from '../../mirror/differences.ts'
+import { judgeSample } from '../../mirror/form-votes.ts'
+import { canHaveMore, type Forms } from '../../mirror/forms.ts'
+import { rowOf } from '../../mirror/row-bytes.ts'
+import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import type { Detail } from '../../service/wire.ts'
+import type { Task } from '../../task.ts'
+import { bodyBytes, type SampleRequest } from './form-sample.ts'
+import { storedTask } from './intake.ts'
+import type { Writing } from './writing.ts'
+
+/** An item to be asked for by id. */
+export interface SampleTask {
+  id: string
+  /** Its index in the list when it was met. */
+  place: number
+}
+
+/** How the tasks that were compared differ. */
+export interface FormsShown {
+  /** How many there were, and whether one of them was final. */
+  tasks: number
+  hasFinal: boolean
+  /** Names of fields that the list leaves out, and of all that differ. */
+  missing: string[]
+  differing: string[]
+  /** What is known of all tasks, with these. */
+  forms: Forms
+}
+
+/** Rows looked through in one transaction. */
+const SWEEP = 2_000
+
+export function formIntake(writing: Writing, details: Map<number, Detail>) {
+  const { db, tables, compared } = writing
+
+  return {
+    beginSample: (request: SampleRequest): void => writing.sample.begin(request),
+
+    /** The items that were chosen; they are compared until `endSample`. */
+    sampled(): SampleTask[] {
+      const items = writing.sample.take()
+      compared.clear()
+      for (const { id, isFinal, bytes } of items)
+        compared.set(id, { isFinal, bodies: bodyBytes(bytes), listed: [storedTask(rowOf(bytes))], details: [] })
+      return items.map(({ id, place }) => ({ id, place }))
+    },
+
+    /** Notes the parsed answer as the detail of a sampled task, and leaves it held. True where it differs from the list. */
+    noteDetail(taskId: string, handle: number): boolean {
+      const forms = compared.get(taskId)
+      const item = details.get(handle)?.item
+      if (forms === undefined || item?.kind !== 'task' || item.task.id !== taskId) return false
+      forms.details.push(item.task)
+      return compareForms(forms.listed[0] as Task, item.task).length > 0
+    },
+
+    /**
+     * Stores what the sample has shown; from then on it counts for every item taken in. `isTold`: enough of it was answered;
+     * otherwise the next full walk compares again. Returns the facts it changed.
+     */
+    endSample(isTold: boolean, now: number): Facts {
+      const judged = judgeSample([...compared.values()], writing.rules.forms)
+      const answered = [...compared.values()].filter(({ details: found }) => found.length > 0)
+      compared.clear()
+      const known = readFacts(db)
+      const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 } }
+      const longest = {
+        result: Math.max(before.longest.result, ...answered.map(({ bodies }) => bodies.result)),
+        data: Math.max(before.longest.data, ...answered.map(({ bodies }) => bodies.data)),
+      }
+      const { summary, uneven } = judged.forms
+      const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
+      const facts: Facts = {
+        forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open, longest },
+      }
+      if (!isTold || judged.final + judged.open === 0) facts.forms_compared = known.forms_compared
+      if (isNew) Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
+      if (uneven.length > 0) facts.uneven_fields = uneven
+      if (summary.length > 0) facts.list_whole = false
+      else if (judged.final > 0 && known.list_whole === undefined) facts.list_whole = true
+      writing.commit(() => writeFacts(db, facts, now))
+      writing.rules.forms = judged.forms
+      return facts
+    },
+
+    /** What the comparison has shown, by what was read last both ways; nothing is stored, and it is over. */
+    formsShown(): FormsShown {
+      const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
+      compared.clear()
+      const names = (of: (listed: Task, detail: Task) => string[]): string[] =>
+        [...new Set(tasks.flatMap((task) => of(task.listed.at(-1) as Task, task.details.at(-1) as Task)))].sort()
+      return {
+        tasks: tasks.length,
+        hasFinal: tasks.some((task) => task.isFinal),
+        missing: names(missingFields),
+        differing: names(differingFields),
+        forms: judgeSample(tasks, writing.rules.forms).forms,
+      }
+    },
+
+    /** Owes details of the next rows whose listed form can have less than its detail. Returns where to go on; null at the end. */
+    sweep(from: number, now: number): number | null {
+      return writing.commit(() => {
+        const { seqs, next } = tables.tasks.withoutDetail(from, SWEEP)
+        for (const seq of seqs) {
+          const task = storedTask(tables.tasks.read(seq))
+          if (canHaveMore(task, writing.rules.forms)) tables.owed.owe(task.id, 'detail', now)
+        }
+        writeFacts(db, { summary_sweep: next ?? undefined } as Facts, now)
+        return next
+      })
+    },
+  }
+}

@@ -1,0 +1,247 @@
+// Which listed items are compared with their details: the newest and the oldest, an open one, the longest, one of every
+// rare shape, and some by chance. Keeps their rows as a walk passes; what the comparison shows is judged elsewhere.
+import { isObject, parseExact } from '../../json.ts'
+import { filledColumns, rowOf, stringBytes } from '../../mirror/row-bytes.ts'
+import { TASK_COLUMNS } from '../../mirror/shape.ts'
+import type { WalkKind } from '../../mirror/tables/walks.ts'
+import { type ListedTask, storedTask } from './intake.ts'
+
+export interface SampledItem {
+  id: string
+  /** Its index in the list when it was met. */
+  place: number
+  isFinal: boolean
+  /** Its encoded row. */
+  bytes: Buffer
+}
+
+/** Bytes of the longest listed `result.body` and `data.body`. */
+export interface LongestBodies {
+  result: number
+  data: number
+}
+
+export interface SampleRequest {
+  /** Items of a full walk; 0: none. */
+  full: number
+  /** New or changed items of any walk, final and open ones. */
+  newFinal: number
+  newOpen: number
+  /** New ones of any walk with a longer body than these, too: what was compared says nothing of longer ones. */
+  longest: LongestBodies
+  /** Known and unchanged ones count as new: nothing was ever compared. */
+  known: boolean
+  /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
+  doubted: number
+  /** Of the choice by chance, 32 bits. */
+  seed: number
+}
+
+const NOTHING: SampleRequest = {
+  full: 0,
+  newFinal: 0,
+  newOpen: 0,
+  longest: { result: Number.POSITIVE_INFINITY, data: Number.POSITIVE_INFINITY },
+  known: false,
+  doubted: 0,
+  seed: 1,
+}
+/** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
+const MOST_BY_CHANCE = 16
+const MOST_SHAPES = 12
+const LONGEST_ITEM = 4_194_304
+/** A shape that fewer of the items have than this share is rare. */
+const RARE = 0.1
+/** Members of `extra` are told apart up to this length of its text. */
+const LONGEST_EXTRA = 2_000
+const WINDOWS_PER_ITEM = 10
+const BODIES = { result: TASK_COLUMNS.indexOf('result_body'), data: TASK_COLUMNS.indexOf('data_body') }
+const EXTRA = TASK_COLUMNS.indexOf('extra')
+
+type Longest = { result?: SampledItem; data?: SampledItem }
+
+/** What one full walk has shown so far. */
+interface Passed {
+  items: number
+  windows: number
+  first: SampledItem | null
+  last: SampledItem | null
+  open: SampledItem | null
+  longest: Longest
+  shapes: Map<string, { count: number; item: SampledItem }>
+  byChance: SampledItem[]
+}
+
+const nothingPassed = (): Passed => ({
+  items: 0,
+  windows: 0,
+  first: null,
+  last: null,
+  open: null,
+  longest: {},
+  shapes: new Map(),
+  byChance: [],
+})
+
+export class FormSample {
+  #request = NOTHING
+  #walkId: number | null = null
+  /** What kind of walk the window is of; null: of none. */
+  #kind: WalkKind | null = null
+  #passed = nothingPassed()
+  #news: SampledItem[] = []
+  #longest: Longest = {}
+  #doubted: SampledItem[] = []
+  /** The last final item of the window that is being taken in: its bytes are valid until then. */
+  #lastInWindow: SampledItem | null = null
+  #state = 1
+
+  begin(request: SampleRequest): void {
+    this.#request = request
+    this.#state = request.seed | 0
+  }
+
+  /** A window of a walk begins; null: of none. */
+  enter(walkId: number | null, kindOf: (walkId: number) => WalkKind | null): void {
+    this.#kind = walkId === null ? null : kindOf(walkId)
+    if (!this.#isFull()) return
+    // Where several full walks are made, the last one counts.
+    if (walkId !== this.#walkId) this.#passed = nothingPassed()
+    this.#walkId = walkId
+    this.#passed.windows += 1
+  }
+
+  /** `isNews`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
+  offer(listed: ListedTask, place: number, { isNews, showsLess }: { isNews: boolean; showsLess: boolean }): void {
+    const { known, doubted } = this.#request
+    if (listed.bytes.length > LONGEST_ITEM) return
+    if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
+    if (this.#isFull()) this.#pass(listed, place)
+    else if (known || (isNews && this.#kind !== 'range')) this.#takeNews(listed, place)
+  }
+
+  #takeNews(listed: ListedTask, place: number): void {
+    const { newFinal, newOpen, longest } = this.#request
+    const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
+    if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
+    keepLongest(this.#longest, listed, place, longest)
+  }
+
+  /** The window's bytes are about to be given up. */
+  leave(): void {
+    if (this.#lastInWindow !== null)
+      this.#passed.last = { ...this.#lastInWindow, bytes: Buffer.from(this.#lastInWindow.bytes) }
+    this.#lastInWindow = null
+  }
+
+  /** What is to be compared, each task once; nothing is kept afterwards. */
+  take(): SampledItem[] {
+    const { first, last, open, longest, shapes, byChance, items, windows } = this.#passed
+    const rare = [...shapes.values()]
+      .filter(({ count }) => count < items * RARE)
+      .sort((a, b) => a.count - b.count)
+      .map(({ item }) => item)
+    const news = [...this.#news, this.#longest.result, this.#longest.data]
+    const ofWalk = [
+      longest.result,
+      rare[0],
+      open,
+      last,
+      first,
+      byChance[0],
+      longest.data,
+      ...rare.slice(1, 4),
+      ...byChance.slice(1),
+    ]
+    // Beside a full walk news is what no walk has met: it counts where there is little else.
+    const { full } = this.#request
+    const most = full === 0 ? Infinity : Math.min(MOST_BY_CHANCE, full + Math.floor(windows / WINDOWS_PER_ITEM))
+    const wanted = full === 0 ? news : [...ofWalk, ...news]
+    const chosen = new Map<string, SampledItem>()
+    for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
+    for (const item of this.#doubted) chosen.set(item.id, chosen.get(item.id) ?? item)
+    this.#passed = nothingPassed()
+    this.#news = []
+    this.#longest = {}
+    this.#doubted = []
+    this.#request = NOTHING
+    this.#kind = null
+    this.#walkId = null
+    return [...chosen.values()]
+  }
+
+  #isFull(): boolean {
+    return this.#request.full > 0 && this.#kind === 'full'
+  }
+
+  #pass(listed: ListedTask, place: number): void {
+    const passed = this.#passed
+    passed.items += 1
+    if (listed.final) {
+      passed.first ??= itemOf(listed, place)
+      this.#lastInWindow = { id: listed.id, place, isFinal: true, bytes: listed.bytes }
+    } else passed.open ??= itemOf(listed, place)
+    keepLongest(passed.longest, listed, place)
+    const shape = shapeOf(listed)
+    const known = passed.shapes.get(shape)
+    if (known !== undefined) known.count += 1
+    else if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: itemOf(listed, place) })
+    if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(itemOf(listed, place))
+    else {
+      const at = Math.floor(this.#chance() * passed.items)
+      if (at < MOST_BY_CHANCE) passed.byChance[at] = itemOf(listed, place)
+    }
+  }
+
+  /** 0 to 1; mulberry32. */
+  #chance(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Keeps it where it has the longest body so far, and a longer one than `beyond`. */
+function keepLongest(
+  kept: Longest,
+  listed: ListedTask,
+  place: number,
+  beyond: LongestBodies = { result: 0, data: 0 },
+): void {
+  const lengths = bodyBytes(listed.bytes)
+  for (const body of ['result', 'data'] as const) {
+    const known = kept[body]
+    const least = known === undefined ? beyond[body] : bodyBytes(known.bytes)[body]
+    if (lengths[body] > least) kept[body] = itemOf(listed, place)
+  }
+}
+
+export function bodyBytes(row: Buffer): LongestBodies {
+  return { result: stringBytes(row, BODIES.result), data: stringBytes(row, BODIES.data) }
+}
+
+function itemOf(listed: ListedTask, place: number): SampledItem {
+  return { id: listed.id, place, isFinal: listed.final, bytes: Buffer.from(listed.bytes) }
+}
+
+/** Which columns it fills, and the names in `extra` with what is true or false among them: `"truncated":true` for one. */
+function shapeOf({ bytes }: ListedTask): string {
+  const filled = filledColumns(bytes)
+  const length = stringBytes(bytes, EXTRA)
+  if (length === 0 || length > LONGEST_EXTRA) return String(filled)
+  const extra = parseExact(rowOf(bytes).extra as string)
+  if (!isObject(extra)) return String(filled)
+  return `${filled} ${Object.entries(extra).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))}`
+}
+
+/** Five tasks of a window at most: final ones from its start, middle and end, one with a result to leave out, an open one. */
+export function fewOf(listed: ListedTask[]): ListedTask[] {
+  const finals = listed.filter(({ final }) => final)
+  const places = [0, Math.floor(finals.length / 2), finals.length - 1]
+  const picked = new Set(places.flatMap((place) => finals[place] ?? []))
+  const rich = finals.find(({ bytes }) => isObject(storedTask(rowOf(bytes)).result ?? null))
+  const open = listed.find(({ final }) => !final)
+  for (const each of [rich, open]) if (each !== undefined) picked.add(each)
+  return [...picked]
+}

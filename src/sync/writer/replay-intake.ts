@@ -1,0 +1,75 @@
+// Set-aside items on the writing side: taken in from their own raw text where that can be read now.
+import { ageOf } from '../../clock.ts'
+import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../../mirror/replay.ts'
+import { shapeTask } from '../../mirror/shape.ts'
+import { type PageItem, readItemText } from '../../service/wire.ts'
+import type { Task } from '../../task.ts'
+import { countOutcome, isAnother, takeDetail, takeListed } from './intake.ts'
+import { prepareTask } from './prepare.ts'
+import type { Writing } from './writing.ts'
+
+export function replayIntake(writing: Writing) {
+  const { db, tables, rules, runs, runId } = writing
+
+  /** Null where the text is no task that this item may stand for. */
+  function readTask(item: WaitingItem): Task | null {
+    const raw = rawTextOf(db, item.id)
+    if (raw === '') return null
+    let read: PageItem
+    try {
+      read = readItemText(raw)
+    } catch {
+      return null
+    }
+    if (read.kind !== 'task') return null
+    return item.taskId === null || item.taskId === read.task.id ? read.task : null
+  }
+
+  /** True where the mirror now holds what the text says, or something newer. */
+  function takeText(item: WaitingItem, now: number): boolean {
+    const task = readTask(item)
+    if (task === null) return false
+    const listed = item.source === 'list' ? prepareTask(task, rules.finalStatuses) : null
+    const known = tables.tasks.find(task.id, listed?.hash)
+    if (known !== undefined) {
+      if (isAnother(tables, rules, known, shapeTask(task))) return false
+      // An old text neither replaces newer content nor takes a tombstone back.
+      if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
+      if (known.readAt >= item.seenAt) return true
+      // Set aside under a clock that was ahead: nobody knows which of the two is newer, and the service is asked.
+      if (ageOf(item.seenAt, now, 0) === null) return false
+    }
+    const { outcome } =
+      listed !== null
+        ? takeListed(tables, rules, known, listed, item.seenAt, now)
+        : takeDetail(tables, rules, known, task, { readAt: item.seenAt, byHand: false, isListed: false }, now)
+    const counts = { seen: 1 }
+    countOutcome(counts, outcome)
+    runs.count(runId, counts)
+    return true
+  }
+
+  function settle(items: WaitingItem[], now: number): void {
+    for (const { id } of items) markReplayed(db, id, now)
+    // Bytes and counts of what waits are read again.
+    tables.setAside.reload()
+  }
+
+  return {
+    waitingItems: (after: number, limit: number): WaitingItem[] => waitingItems(db, after, limit),
+
+    /** Takes in what can be taken in from its raw text, in one transaction; returns how many of `items` are done with. */
+    replayTexts(items: WaitingItem[], now: number): number {
+      return writing.commit(() => {
+        const done = items.filter((item) => takeText(item, now))
+        settle(done, now)
+        return done.length
+      })
+    },
+
+    /** The service has been asked for the tasks of `items`, and they were taken in. */
+    settleReplayed: (items: WaitingItem[], now: number): void => writing.commit(() => settle(items, now)),
+
+    settleReadPlaces: (now: number): number => writing.commit(() => markReadPlaces(db, now)),
+  }
+}

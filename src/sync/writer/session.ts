@@ -1,0 +1,357 @@
+// Everything that happens on the writing connection: windows that are ready (prepare.ts) and details are looked up and
+// committed, with the walks, the run and what is owed. Synchronous, so that nothing can await inside a transaction. Runs
+// in the writer thread (worker.ts), and directly in tests; knows the mirror and the wire format, not the network.
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ageOf } from '../../clock.ts'
+import { MirrorError } from '../../errors.ts'
+import { commitsTo, type Gathering } from '../../mirror/commits.ts'
+import { explaining } from '../../mirror/explain.ts'
+import { takeLock } from '../../mirror/lock.ts'
+import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../../mirror/open.ts'
+import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import { Bits, forgetMarks, type Marks, openMarks } from '../../mirror/tables/marks.ts'
+import { type Owed, type OwedReason, owedTable } from '../../mirror/tables/owed.ts'
+import { type RunCounts, type RunEnd, runTable } from '../../mirror/tables/runs.ts'
+import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
+import { placesOf, taskTable } from '../../mirror/tables/tasks.ts'
+import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
+import { walBytes } from '../../mirror/wal.ts'
+import type { Detail } from '../../service/wire.ts'
+import type { Moment } from '../../task.ts'
+import { identityOf, isOther, type Shown } from '../identity.ts'
+import { nextOpenCheck } from '../steps/open-checks.ts'
+import { detailIntake } from './details-intake.ts'
+import { formIntake } from './form-intake.ts'
+import { FormSample } from './form-sample.ts'
+import type { Tables } from './intake.ts'
+import { replayIntake } from './replay-intake.ts'
+import { standingLookUp } from './standing.ts'
+import { windowIntake } from './windows.ts'
+import type { Writing } from './writing.ts'
+
+export interface SessionOptions {
+  path: string
+  command: string
+  /** Epoch ms. */
+  now: number
+  toolVersion: string
+  busyTimeoutMs: number
+  fileMode: number
+  rejectedMaxBytes: number
+  finalStatuses: string[]
+  /** A stored moment later than now by more than this is unknown (clock.ts). */
+  settleMs: number
+  /** Whether a part the list does not carry owes a detail. */
+  oweDetails: boolean
+  /** A known id with another `createdAt` or `userId` replaces the task instead of being set aside. */
+  acceptOthers: boolean
+  /** Everything is rolled back at the end; a mirror that is missing is made elsewhere and removed. */
+  dryRun: boolean
+  /** Windows that share a transaction. What a kill takes back is asked for again by the next run. */
+  gathering: Gathering
+}
+
+export interface Opened {
+  runId: number
+  /** Without moments that lie in the future. */
+  facts: Facts
+  /** How far in the future the last run ended, ms; null where it did not: this is the first to see that a clock was wrong. */
+  future: number | null
+  lastFull: WalkRow | null
+  lastCompleteFull: WalkRow | null
+  interrupted: WalkRow | null
+  liveTasks: number
+  owed: Record<Exclude<OwedReason, 'deleted'>, number>
+}
+
+export interface WalkEnded extends WalkEnd {
+  walkId: number
+  facts: Facts
+  /** Rows the walk did not meet become candidates for deletion: complete full walks only. */
+  candidates: boolean
+  now: number
+}
+
+/** Rows looked at for a witness near a place. */
+const NEARBY = 1_000
+
+export type Session = ReturnType<typeof openSession>
+
+/** Takes the lock, opens the mirror and begins the run. Throws what `takeLock` and `openWriter` throw. */
+export function openSession(options: SessionOptions) {
+  const { path } = options
+  const scratch = options.dryRun && !existsSync(path) ? mkdtempSync(join(tmpdir(), 'task-mirror-dry-')) : null
+  const lock = scratch === null ? takeLock(path, options.command, options.now) : null
+  const release = (): void => {
+    lock?.release()
+    if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
+  }
+  let db: Db
+  try {
+    db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
+  } catch (error) {
+    release()
+    throw error
+  }
+  try {
+    if (options.dryRun) beginTrial(db)
+    return beginSession(db, options, release)
+  } catch (error) {
+    db.close()
+    release()
+    throw error
+  }
+}
+
+/** Begins the run on an open mirror; `release` is called when it is closed. */
+export function beginSession(db: Db, options: SessionOptions, release: () => void) {
+  const tables: Tables = {
+    tasks: taskTable(db),
+    owed: owedTable(db, options.settleMs),
+    setAside: setAsideTable(db, options.rejectedMaxBytes),
+  }
+  const { tasks, owed, setAside } = tables
+  const walks = walkTable(db)
+  const runs = runTable(db)
+  const seen = new Bits()
+  const tombstonesAsked = new Set<string>()
+  const file = statSync(db.name).ino
+  let broken: { error: unknown } | null = null
+  let marks: { walkId: number; of: Marks } | null = null
+
+  /** What is kept in memory beside the mirror is read again. */
+  function onRollback(error: unknown): void {
+    broken ??= { error }
+    marks = null
+    tasks.reload()
+    setAside.reload()
+    seen.dropAbove(tasks.highestSeq())
+  }
+
+  const { commit, gather, flush, count } = commitsTo(db, options.path, options.gathering, onRollback)
+
+  const future = futureOf(runs.lastMoment(), options)
+  const runId = commit(() => {
+    writeFacts(db, { final_statuses: options.finalStatuses }, options.now)
+    return runs.begin(options.command, options.toolVersion, options.now)
+  })
+
+  const writing: Writing = {
+    db,
+    runId,
+    tables,
+    rules: {
+      finalStatuses: new Set(options.finalStatuses),
+      oweDetails: options.oweDetails,
+      acceptOthers: options.acceptOthers,
+      forms: formsOf(readFacts(db)),
+    },
+    sample: new FormSample(),
+    compared: new Map(),
+    walks,
+    runs,
+    seen,
+    unfitMet: new Set(),
+    detailReadAt: new Map(),
+    marks(walkId) {
+      if (marks === null || marks.walkId !== walkId) {
+        if (marks !== null) writing.unfitMet.clear()
+        marks = { walkId, of: openMarks(db, walkId) }
+      }
+      return marks.of
+    },
+    pieces: count,
+    commit,
+    gather,
+    throwBroken() {
+      if (broken !== null) throw broken.error
+    },
+  }
+
+  const details = new Map<number, Detail>()
+
+  return {
+    ...windowIntake(writing),
+    ...detailIntake(writing, details, nextOpenCheck),
+    ...formIntake(writing, details),
+    ...replayIntake(writing),
+    ...standingLookUp(writing),
+
+    opened(): Opened {
+      return {
+        runId,
+        facts: believedFacts(db, options.now, options.settleMs),
+        future,
+        lastFull: walks.lastEnded('full'),
+        lastCompleteFull: walks.lastEnded('full', 'complete'),
+        interrupted: walks.interrupted(),
+        liveTasks: tasks.liveCount(),
+        owed: { open: owed.count('open'), detail: owed.count('detail'), candidate: owed.count('candidate') },
+      }
+    },
+
+    setFacts(facts: Facts, now: number): void {
+      commit(() => writeFacts(db, facts, now))
+      writing.rules.forms = formsOf(readFacts(db))
+    },
+
+    beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
+      return commit(() => {
+        const walkId = walks.begin(
+          { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
+          now,
+        )
+        // Only a full walk is ever resumed, and only the latest.
+        forgetMarks(db, kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
+        broken = null
+        return walkId
+      })
+    },
+
+    /** Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. */
+    endWalk(ended: WalkEnded): number {
+      writing.throwBroken()
+      return commit(() => {
+        walks.end(ended.walkId, ended, ended.now)
+        writeFacts(db, ended.facts, ended.now)
+        let found = 0
+        if (ended.candidates) {
+          const highest = (walks.get(ended.walkId) as WalkRow).maxSeqAtStart
+          for (const seq of writing.marks(ended.walkId).missing(highest)) {
+            // A detail of this run has answered for the task by itself.
+            const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+            if (live === undefined) continue
+            owed.owe(live, 'candidate', ended.now)
+            found += 1
+          }
+        }
+        return found
+      })
+    },
+
+    walk: (walkId: number): WalkRow | null => walks.get(walkId),
+    lastFull: (): WalkRow | null => walks.lastEnded('full'),
+
+    /** What is due by id, oldest check first; open tasks that the list has shown whole in this run are left out. */
+    due(reason: OwedReason, now: number, limit: number): Owed[] {
+      const isMet = ({ seq, isAsListed }: Owed) => writing.seen.has(seq) && (reason !== 'open' || isAsListed)
+      return owed.due(reason, now, limit, (one) => reason === 'detail' || !isMet(one))
+    },
+    /** Tombstones to ask for again, each once in a run. */
+    dueTombstones(dueBy: number, now: number, limit: number): string[] {
+      const due: string[] = []
+      for (const id of owed.dueTombstones(dueBy)) {
+        if (due.length >= limit) break
+        if (!tombstonesAsked.has(id)) due.push(id)
+      }
+      for (const id of due) tombstonesAsked.add(id)
+      if (due.length > 0) {
+        commit(() => {
+          for (const id of due) owed.owe(id, 'deleted', now)
+        })
+      }
+      return due
+    },
+    /**
+     * Ids of live tasks that this run has met: whoever asks for one must find it. Near `parts` (0 to 1) of all rows, and
+     * the newest as far as those are too few; at most as many as there are parts.
+     */
+    witnesses(parts: number[]): string[] {
+      const found = new Set<string>()
+      const highest = tasks.highestSeq()
+      const look = (from: number, most: number): void => {
+        for (let seq = from; seq > Math.max(0, from - most); seq -= 1) {
+          const id = writing.seen.has(seq) ? tasks.liveIdOf(seq) : undefined
+          if (id === undefined || found.has(id)) continue
+          found.add(id)
+          return
+        }
+      }
+      for (const part of parts) look(1 + Math.floor(part * Math.max(0, highest - 1)), NEARBY)
+      for (let seq = highest; seq > 0 && found.size < parts.length; seq -= 1) look(seq, 1)
+      return [...found]
+    },
+
+    /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
+    placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(db, seqs, newestFirst),
+
+    /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
+    shownBy(ids: string[], moments: Moment[]): Shown {
+      const shown = { known: 0, others: 0, unknown: 0 }
+      for (const [index, id] of ids.entries()) {
+        const known = tasks.find(id)
+        if (known === undefined) {
+          shown.unknown += 1
+          continue
+        }
+        shown.known += 1
+        const listed = { userId: null, createdAt: moments[index] ?? null }
+        if (isOther(identityOf(tasks.identity(known.seq)), listed)) shown.others += 1
+      }
+      return shown
+    },
+    /** The live tasks at these parts (0 to 1) of all rows, each once. */
+    liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
+
+    owedCount: (reason: OwedReason): number => owed.count(reason),
+    /** Details that are owed and not expected any moment. */
+    unexpectedCount: (now: number): number => owed.unexpectedCount(now),
+    /** A candidate that this run has met is none any more. */
+    dropMetCandidates(): void {
+      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY, ({ seq }) =>
+        writing.seen.has(seq),
+      )
+      if (met.length === 0) return
+      commit(() => {
+        for (const { taskId } of met) owed.settle(taskId, 'candidate')
+      })
+    },
+    oweAll(reason: OwedReason, now: number, range: { since: number | null; until: number | null }): number {
+      return commit(() => owed.oweAll(reason, now, range.since, range.until))
+    },
+
+    setAsideItem: (item: SetAside, now: number): boolean =>
+      commit(() => {
+        const added = setAside.add(item, runId, now)
+        if (added) runs.count(runId, { rejected: 1 })
+        return added
+      }),
+
+    /** Commits the windows that were taken in; throws what they could not be committed for, where no call has. */
+    flush,
+
+    counts: (): RunCounts => runs.counts(runId),
+    setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
+    endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
+
+    /**
+     * Ends the connection and gives the lock back, whatever happens; windows gathered since the last commit are lost, so
+     * `endRun` comes before. Returns the size in bytes of a WAL that readers keep from being folded back. Throws where
+     * the disk keeps it (nothing is lost, the next run folds it back), and where somebody has taken the file away, which
+     * SQLite does not notice.
+     */
+    close(): number {
+      try {
+        endTrial(db)
+        explaining(options.path, () => closeWriter(db))
+        if (statSync(db.name, { throwIfNoEntry: false })?.ino !== file) throw takenAway(options.path)
+      } finally {
+        release()
+      }
+      return walBytes(options.path)
+    },
+  }
+}
+
+function takenAway(path: string): MirrorError {
+  return new MirrorError('mirror-unreadable', `${path} was removed or replaced while this run wrote to it`, {
+    facts: { path },
+    hint: 'What this run took in went with it; run the same command again, and move a mirror only between runs.',
+  })
+}
+
+function futureOf(moment: number | null, { now, settleMs }: SessionOptions): number | null {
+  return moment === null || ageOf(moment, now, settleMs) !== null ? null : moment - now
+}
