@@ -6,7 +6,12 @@ import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
 
 /** Before a run is bound to its service. */
-export const UNBOUND: AccountCheck = { hasOtherKey: false, isBegun: () => false, saw: async () => undefined }
+export const UNBOUND: AccountCheck = {
+  hasOtherKey: false,
+  isBegun: () => false,
+  found: new Set(),
+  saw: async () => undefined,
+}
 
 /** Known tasks that are looked up by id where a window shows too little of the account. */
 const LOOKED_UP = 5
@@ -15,6 +20,7 @@ const LOOKED_UP = 5
 export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun(): Promise<void> }): AccountCheck {
   const isSure = run.opened.liveTasks === 0 || run.request.rebind === true
   const all: Shown = { known: 0, others: 0, unknown: 0 }
+  const found = new Set<string>()
   let areGone = false
   let isBegun = false
   let isAsked = false
@@ -30,8 +36,8 @@ export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun():
     add(shown)
     if (judge() === 'ask') {
       isAsked = true
-      const { gone, asked, ...found } = await lookUpKnown(run)
-      add(found)
+      const { gone, asked, ...shown } = await lookUpKnown(run, found)
+      add(shown)
       areGone = gone === asked && isMass(run)
     }
     if (judge() === 'other') throw otherAccount(all, areGone)
@@ -44,6 +50,7 @@ export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun():
   return {
     hasOtherKey: given.hasOtherKey,
     isBegun: () => isBegun,
+    found,
     saw(shown) {
       // One after another: what one of them is still looking up counts for the next as well.
       const judged = last.then(() => judgeShown(shown))
@@ -74,8 +81,8 @@ function otherAccount({ known, others }: Shown, areGone: boolean): MirrorError {
   })
 }
 
-/** Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Takes nothing in. */
-async function lookUpKnown(run: Run): Promise<Shown & { asked: number; gone: number }> {
+/** Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Adds to `found`; takes nothing in. */
+async function lookUpKnown(run: Run, found: Set<string>): Promise<Shown & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
   const ids = await run.writer.liveIdsAt(Array.from({ length: LOOKED_UP }, run.random))
   for (const id of ids) {
@@ -84,6 +91,7 @@ async function lookUpKnown(run: Run): Promise<Shown & { asked: number; gone: num
     if (notFoundShape(detail.answer) !== null) shown.gone += 1
     if (!isFound(detail) || detail.answer.kind !== 'ok') continue
     const { handle } = detail.answer.value
+    found.add(id)
     const { known, others } = await run.writer.shownByDetail(handle, id)
     await run.writer.dropDetail(handle)
     shown.known += known

@@ -27,6 +27,8 @@ export interface AccountCheck {
   hasOtherKey: boolean
   /** False until an answer has shown something. */
   isBegun(): boolean
+  /** Ids of this mirror that the look-up has found for it. */
+  found: ReadonlySet<string>
   /** To be called with what every answer shows, before anything of it is taken in. Throws `other-account`. */
   saw(shown: Shown): Promise<void>
 }

@@ -2,6 +2,7 @@
 // model of the mirror without SQL, and the real decision between them.
 import { describe, expect, test } from 'vitest'
 import { seeded } from '../../src/simulator/random.ts'
+import { UNBOUND } from '../../src/sync/account.ts'
 import type { Run } from '../../src/sync/context.ts'
 import { decideDeletions } from '../../src/sync/steps/deletions.ts'
 import { inAnySequence, isLossByChance } from '../../src/sync/steps/look-ups.ts'
@@ -15,6 +16,8 @@ interface World {
   witnesses: string[]
   /** Whether the look-up says "not found" to its n-th question, from 0, whatever there is. */
   isBlind(n: number, id: string): boolean
+  /** Those that the same run has found by id before. */
+  found?: ReadonlySet<string>
   seed?: number
 }
 
@@ -24,7 +27,7 @@ interface Decided {
   asked: number
 }
 
-async function decide({ candidates, there, witnesses, isBlind, seed = 1 }: World): Promise<Decided> {
+async function decide({ candidates, there, witnesses, isBlind, found = new Set(), seed = 1 }: World): Promise<Decided> {
   const random = seeded(seed, 0xde1e)
   const owed = new Set(candidates)
   const buried: string[] = []
@@ -33,6 +36,7 @@ async function decide({ candidates, there, witnesses, isBlind, seed = 1 }: World
   const run = {
     config: { sync: { massDeleteFraction: 1, massDeleteMinimum: 0, deletionPauseMs: 0 } },
     request: { command: 'sync' },
+    account: { ...UNBOUND, found },
     signal: new AbortController().signal,
     now: () => 0,
     random: () => random.next(),
@@ -127,6 +131,14 @@ describe('tasks that the list hides and the look-up knows', () => {
       buried += (await decide({ ...world, seed })).buried.length
     }
     expect(buried).toBeLessThanOrEqual(count === 1 ? 8 : 0)
+  })
+
+  test('outlive it where the same run has found one of them before', async () => {
+    const world = { there: new Set(WITNESSES), witnesses: WITNESSES, isBlind: () => false }
+    const candidates = HIDDEN.slice(0, 3)
+    const { buried, undecided } = await decide({ ...world, candidates, found: new Set([HIDDEN[1] as string]) })
+    expect({ buried, undecided }).toEqual({ buried: [], undecided: 3 })
+    expect((await decide({ ...world, candidates })).buried).toHaveLength(3)
   })
 
   test('are not asked for again and again while the look-up knows nothing', async () => {

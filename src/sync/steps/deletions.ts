@@ -109,8 +109,10 @@ async function decideRound(run: Run, ids: string[], shape: string, witnesses: Wi
   )
   const second = await lookUp(run, again, isNotFound, witnesses)
   const absent = new Set(again)
-  // Not found a moment ago, and there now.
-  const isContradicted = second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId))
+  // Not found a moment ago, and there now; or the other way round.
+  const isContradicted =
+    second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId)) ||
+    again.some((id) => run.account.found.has(id))
   const isBelieved = !isContradicted && (await witnesses.areBelieved(second.steps))
   const decided = second.absent.map(
     (detail): DetailStep =>
