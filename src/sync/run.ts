@@ -217,9 +217,9 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
   }
 }
 
-/** A look-up that tells nothing says nothing of what the list leaves out. */
+/** Tasks that cannot be compared say nothing of what the list leaves out. */
 const NOT_COMPARED =
-  'The service lists tasks and does not answer when they are asked for by id: whether the list shows all of them is unknown; the next run asks again.'
+  'Listed tasks could not be compared with what the service shows of them by id: whether the list shows all of them is unknown; the next run asks again.'
 
 /** Whether a full walk that was cut off is still to come: it has waited already. */
 function goesOn(plan: PlanStep[]): boolean {

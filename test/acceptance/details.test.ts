@@ -53,7 +53,7 @@ describe.concurrent('a list that is a summary', () => {
     stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 404 } : null))
     const first = await stage.sync()
     expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 3, verdict: 'complete' })
-    expect(first.stderr).toContain('does not answer when they are asked for by id')
+    expect(first.stderr).toContain('could not be compared with what the service shows of them by id')
     expect((await stage.sync()).code).toBe(3)
     stage.simulator.setFaults(undefined)
     expect((await stage.sync()).code).toBe(0)

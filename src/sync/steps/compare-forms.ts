@@ -13,7 +13,7 @@ const EVIDENCE = { final: 4, open: 2 }
 /** Of those that show less than the mirror holds. */
 const DOUBTED = 3
 /** Windows that are read again at most. */
-const MOST_WINDOWS = 4
+const MOST_WINDOWS = 8
 
 /** Chooses what walks of this run are to keep for the comparison. */
 export async function beginComparison(run: Run): Promise<void> {
@@ -36,8 +36,8 @@ export async function beginComparison(run: Run): Promise<void> {
 
 /**
  * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
- * tasks twice and knows half of them by id at most, or where none was ever compared: then nothing says that the list shows
- * all of them.
+ * tasks twice and knows half of them by id at most, does not list again what differs, or where none was ever compared: then
+ * nothing says that the list shows all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -51,14 +51,14 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       latest,
     )
     if (unclear.length > 0 && !isKeyRefused) {
-      const listedAgain = await listAgain(
+      const { listed, isRead } = await listAgain(
         run,
         sampled.filter(({ id }) => unclear.includes(id)),
       )
-      await askFor(run, listedAgain, latest)
-      const silent = listedAgain.filter((id) => !latest.has(id)).length
-      // What is not listed again may just have been deleted.
-      isTold = silent === 0 || silent < latest.size
+      await askFor(run, listed, latest)
+      const silent = listed.filter((id) => !latest.has(id)).length
+      // What is not listed again may just have been deleted; what could not be listed again teaches nothing.
+      isTold = isRead && (silent === 0 || silent < latest.size)
     }
     const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
@@ -114,22 +114,34 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
   return { unclear, isKeyRefused }
 }
 
-/** Reads the windows around where they were met; returns the ids that were found there. */
-async function listAgain(run: Run, tasks: { id: string; place: number }[]): Promise<string[]> {
+/**
+ * Reads the windows around where they were met. `listed`: the ids that were found there; `isRead`: false where the service
+ * did not give one of the windows, so that a task may still be listed.
+ */
+async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
   const { writer, service, config } = run
-  const take = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
-  const found = new Set<string>()
+  let take = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
+  const listed = new Set<string>()
+  let isRead = true
   for (let reads = 0; reads < MOST_WINDOWS; reads += 1) {
     const next = tasks[0]
     if (next === undefined) break
     const skip = Math.max(0, next.place - Math.floor(take / 2))
     const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+    // Perhaps for its size: some services refuse windows of more than so many.
+    if (answer.kind === 'refused' && take > 1) {
+      take = Math.ceil(take / 2)
+      continue
+    }
     tasks = tasks.slice(1)
-    if (answer.kind !== 'ok') continue
+    if (answer.kind !== 'ok') {
+      isRead = false
+      continue
+    }
     const { handle } = answer.value
-    for (const id of await writer.noteListed(handle)) found.add(id)
+    for (const id of await writer.noteListed(handle)) listed.add(id)
     await writer.dropWindow(handle)
-    tasks = tasks.filter(({ id }) => !found.has(id))
+    tasks = tasks.filter(({ id }) => !listed.has(id))
   }
-  return [...found]
+  return { listed: [...listed], isRead }
 }
