@@ -215,6 +215,15 @@ export function stringBytes(row: Buffer, column: number): number {
   return row[column * SLOT] === TEXT ? row.readDoubleBE(column * SLOT + 1) : 0
 }
 
+/** The bytes with which the string in a column of an encoded row begins and ends; 0 twice where it holds none. */
+export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
+  const length = stringBytes(row, column)
+  if (length === 0) return [0, 0]
+  let at = ROW_HEAD
+  for (let before = 0; before < column; before += 1) at += stringBytes(row, before)
+  return [row[at] as number, row[at + length - 1] as number]
+}
+
 /** The columns of a row in the order of `TASK_COLUMNS`. Spelled out: names that vary cost three times as much. */
 export function valuesOf(row: TaskRow): ColumnValue[] {
   return [

@@ -51,6 +51,12 @@ test.each<[string, Task]>([
   expect(chosen((marked as Task[]).with(77, task), { full: 6 })).toContain('t77')
 })
 
+test.each(['{"a":"x', '[1,', '<p>x'])('a body that breaks off (%s), however long others are', (body) => {
+  const list = Array.from({ length: 200 }, (_, n) => done(n, { data: { body: '{"a":"whole"}' } }))
+  expect(chosen(list.with(77, done(77, { data: { body } })), { full: 6 })).toContain('t77')
+  expect(chosen(list, { full: 6 })).not.toContain('t77')
+})
+
 test('each task once, and all of them where there are few', () => {
   expect(chosen([done(1), done(2)], { full: 6 }).toSorted()).toEqual(['t1', 't2'])
   expect(chosen([], { full: 6 })).toEqual([])

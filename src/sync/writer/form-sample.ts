@@ -1,7 +1,8 @@
 // Which listed items are compared with their details: the newest and the oldest, an open one, the longest, one of every
-// rare shape, and some by chance. Keeps their rows as a walk passes; what the comparison shows is judged elsewhere.
+// rare shape (a body that breaks off is one), and some by chance. Keeps their rows as a walk passes; what the comparison
+// shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
-import { filledColumns, rowOf, stringBytes } from '../../mirror/row-bytes.ts'
+import { filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
 import { TASK_COLUMNS } from '../../mirror/shape.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { type ListedTask, storedTask } from './intake.ts'
@@ -225,14 +226,29 @@ function itemOf(listed: ListedTask, place: number): SampledItem {
   return { id: listed.id, place, isFinal: listed.final, bytes: Buffer.from(listed.bytes) }
 }
 
-/** Which columns it fills, and the names in `extra` with what is true or false among them: `"truncated":true` for one. */
+/**
+ * Which columns it fills, whether a body breaks off, and the names in `extra` with what is true or false among them:
+ * `"truncated":true` for one.
+ */
 function shapeOf({ bytes }: ListedTask): string {
-  const filled = filledColumns(bytes)
+  const shape = `${filledColumns(bytes)}${breaksOff(bytes) ? ' broken' : ''}`
   const length = stringBytes(bytes, EXTRA)
-  if (length === 0 || length > LONGEST_EXTRA) return String(filled)
+  if (length === 0 || length > LONGEST_EXTRA) return shape
   const extra = parseExact(rowOf(bytes).extra as string)
-  if (!isObject(extra)) return String(filled)
-  return `${filled} ${Object.entries(extra).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))}`
+  if (!isObject(extra)) return shape
+  return `${shape} ${Object.entries(extra).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))}`
+}
+
+/** How JSON and markup begin, and end where nothing is cut off. */
+const CLOSED_BY = new Map(['{}', '[]', '""', '<>'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]))
+const WHITE_SPACE = 0x20
+
+function breaksOff(bytes: Buffer): boolean {
+  return [BODIES.result, BODIES.data].some((body) => {
+    const [first, last] = stringEnds(bytes, body)
+    const closing = CLOSED_BY.get(first)
+    return closing !== undefined && last !== closing && last > WHITE_SPACE
+  })
 }
 
 /** Five tasks of a window at most: final ones from its start, middle and end, one with a result to leave out, an open one. */
