@@ -78,6 +78,7 @@ export async function createContext(
   return {
     env,
     stdout,
+    columns: stdout.isTTY === true ? stdout.columns : undefined,
     json: given.values.json === true,
     quiet,
     attended: stderr.isTTY,

@@ -7,6 +7,7 @@ import { type CommandStreams, createContext } from './context.ts'
 import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
+import { examples, HELP_FORM, paragraph } from './help.ts'
 import { shown } from './shown.ts'
 import { wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
@@ -17,6 +18,17 @@ interface Invocation {
   command: Command
   argument: string
 }
+
+const ENVIRONMENT = [
+  'Every flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.',
+  'The API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.',
+]
+const FIRST_EXAMPLES = [
+  'task-mirror demo',
+  'task-mirror sync --base-url https://tasks.example.com',
+  'task-mirror status',
+]
+
 type Invoke = (invocation: Invocation) => Promise<void>
 
 /** Runs one command and returns its exit code. Never throws; `signal` aborts with a `MirrorError` `interrupted`. */
@@ -46,34 +58,29 @@ function stopCode(signal: AbortSignal): number {
 }
 
 async function buildProgram(argv: readonly string[], streams: CommandStreams, invoke: Invoke): Promise<Command> {
+  const width = (error: boolean) => (error ? streams.stderr.columns() : streams.stdout.columns) ?? 100
   const program = new Command('task-mirror')
   program
     .exitOverride()
     .configureOutput({
       writeOut: (text) => streams.stdout.write(text),
       writeErr: (text) => streams.stderr.write(shown(text)),
-      getOutHelpWidth: () => streams.stdout.columns ?? 100,
-      getErrHelpWidth: () => streams.stderr.columns() ?? 100,
+      getOutHelpWidth: () => width(false),
+      getErrHelpWidth: () => width(true),
       getOutHasColors: () => wantsColour(streams.stdout.isTTY === true, streams.env),
       getErrHasColors: () => wantsColour(streams.stderr.isTTY, streams.env),
     })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(HELP_FORM)
     .description(
       'Keeps a local SQLite file a faithful, fresh copy of a remote task account, and publishes snapshots of it.',
     )
     .version(toolVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
-    .addHelpText(
-      'before',
-      examples(['task-mirror demo', 'task-mirror sync --base-url https://tasks.example.com', 'task-mirror status']),
-    )
-    .addHelpText(
-      'after',
-      `\nEvery flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.\nThe API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.`,
-    )
+    .addHelpText('after', ({ error }) => paragraph(ENVIRONMENT, width(error)))
+    .addHelpText('after', ({ error }) => examples(FIRST_EXAMPLES, width(error)))
   for (const flag of SHARED_FLAGS) program.addOption(new Option(flag.flags, flag.description))
-  for (const entry of COMMANDS) await addEntry(program, entry, argv, invoke)
+  for (const entry of COMMANDS) await addEntry(program, entry, argv, invoke, width)
   return program
 }
 
@@ -82,23 +89,20 @@ async function addEntry(
   entry: AnyCommand | CommandGroup,
   argv: readonly string[],
   invoke: Invoke,
+  width: (error: boolean) => number,
 ): Promise<void> {
   const command = parent.command(entry.name).summary(entry.summary).description(sentence(entry.summary))
   if ('commands' in entry) {
-    for (const inner of entry.commands) await addEntry(command, inner, argv, invoke)
+    for (const inner of entry.commands) await addEntry(command, inner, argv, invoke, width)
     return
   }
   const flags = Array.isArray(entry.flags) ? entry.flags : argv.includes(entry.name) ? await entry.flags() : []
-  command.addHelpText('before', examples(entry.examples))
+  command.addHelpText('after', ({ error }) => examples(entry.examples, width(error)))
   if (entry.argument !== undefined) command.argument(entry.argument.name, entry.argument.description)
   for (const flag of flags) command.addOption(new Option(flag.flags, flag.description))
   command.action((...args: unknown[]) =>
     invoke({ spec: entry, flags, command, argument: typeof args[0] === 'string' ? args[0] : '' }),
   )
-}
-
-function examples(lines: readonly string[]): string {
-  return `Examples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
 }
 
 function sentence(summary: string): string {

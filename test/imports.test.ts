@@ -38,6 +38,7 @@ const FRAME = [
   'context.ts',
   'failure.ts',
   'flags.ts',
+  'help.ts',
   'log.ts',
   'log-levels.ts',
   'progress.ts',
@@ -117,7 +118,7 @@ test('no file imports itself by way of others', () => {
 test.each([
   ['undici', /^service\//],
   ['better-sqlite3', /^mirror\//],
-  ['commander', /^(program|flags)\.ts$/],
+  ['commander', /^(program|flags|help)\.ts$/],
   ['pino', /^log\.ts$/],
   ['hyparquet-writer', /^export\/encode\/parquet\//],
   ['parquetjs-lite', /^export\/encode\/parquet\//],

@@ -45,6 +45,8 @@ export interface CommandGroup {
 export interface CommandContext {
   env: Environment
   stdout: Writable & { isTTY?: boolean }
+  /** How wide the terminal is that stdout goes to; undefined where it goes elsewhere. */
+  columns: number | undefined
   json: boolean
   quiet: boolean
   /** Whether a person watches: stderr is a terminal. */

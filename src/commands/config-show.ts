@@ -15,13 +15,17 @@ const show: CommandSpec = {
     }
     const { table } = await import('./layout.ts')
     const rows = keys.map(({ key, value, origin }) => [key, shownValue(value), origin])
-    await context.print(table(['key', 'value', 'origin'], rows, 200))
+    await context.print(
+      table(['key', 'value', 'origin'], rows, { widest: 200, width: context.columns, sentences: [1] }),
+    )
     return 0
   },
 }
 
 function shownValue(value: unknown): string {
-  return value === null ? '-' : typeof value === 'string' && value === value.trim() ? value : JSON.stringify(value)
+  if (value === null) return '-'
+  if (Array.isArray(value)) return `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
+  return typeof value === 'string' && value === value.trim() ? value : JSON.stringify(value)
 }
 
 export const config: CommandGroup = { name: 'config', summary: 'look at the configuration', commands: [show] }

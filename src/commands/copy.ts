@@ -25,7 +25,7 @@ export const copy: CommandSpec<CopyFlags> = {
       inUse: await context.filesInUse(),
     })
     const { copyText } = await import('./text/copy.ts')
-    await context.print(context.json ? result : copyText(result))
+    await context.print(context.json ? result : copyText(result, context.columns))
     return EXIT.done
   },
 }

@@ -58,13 +58,13 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
     const runContext = demoContext(context, simulator.url, files.mirror)
 
     await say('2. First sync: everything')
-    const first = await step(runContext, false, say)
+    const first = await step(runContext, false, say, context.columns)
     const changes = changeAccount(account)
     await say(`3. Meanwhile on the service: ${changes}\n`)
     await say('4. Second sync: only what is new or open')
-    const second = await step(runContext, false, say)
+    const second = await step(runContext, false, say, context.columns)
     await say('5. Full sync: also finds what was deleted')
-    const third = await step(runContext, true, say)
+    const third = await step(runContext, true, say, context.columns)
 
     await say('6. Snapshots')
     for (const out of [files.parquet, files.ndjson]) {
@@ -78,10 +78,10 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
         signal,
         now,
       })
-      await say(`${exportText(result)}\n`)
+      await say(`${exportText(result, context.columns)}\n`)
     }
     const equal = await compare(files.mirror, account, say)
-    await askQueries(files.mirror, say)
+    await askQueries(files.mirror, say, context.columns)
     const exitCode = equal ? Math.max(first.exitCode, second.exitCode, third.exitCode) : EXIT.partial
     await say(farewell(files))
     return { schemaVersion: 1, exitCode, equal, tasks: account.listed, files: Object.values(files) }
@@ -112,10 +112,10 @@ function demoContext(context: CommandContext, baseUrl: string, path: string): Ru
   return { config, apiKey: KEY, log: calm, progress, signal, now, random }
 }
 
-async function step(context: RunContext, full: boolean, say: Say): Promise<RunResult> {
+async function step(context: RunContext, full: boolean, say: Say, width: number | undefined): Promise<RunResult> {
   const result = await runSync(context, { command: 'sync', full })
   context.progress.finish()
-  await say(`${runText(result)}\n`)
+  await say(`${runText(result, width)}\n`)
   if (result.error !== null) throw result.error
   return result
 }
@@ -146,13 +146,13 @@ async function compare(path: string, account: Account, say: Say): Promise<boolea
   }
 }
 
-async function askQueries(path: string, say: Say): Promise<void> {
+async function askQueries(path: string, say: Say, width: number | undefined): Promise<void> {
   const db = openReader(path)
   try {
     await say('8. Questions in SQL, asked of the mirror\n')
     for (const { question, sql } of SAMPLE_QUERIES) {
       const { columns, rows } = runQuery(db, sql)
-      await say(`${question}\n\n${sql.replace(/^/gm, '    ')}\n\n${table(columns, rows)}\n`)
+      await say(`${question}\n\n${sql.replace(/^/gm, '    ')}\n\n${table(columns, rows, { width })}\n`)
     }
   } finally {
     db.close()

@@ -194,7 +194,7 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
 }
 
 /** The result goes to stdout, unless the tasks themselves went there: then to the log. */
-async function tell({ json, log, print }: CommandContext, result: ExportResult): Promise<void> {
+async function tell({ json, log, print, columns }: CommandContext, result: ExportResult): Promise<void> {
   const { snapshotId, rows, bytes, cut } = result
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited])
     if (note !== null) log.warn({ snapshotId }, note)
@@ -204,5 +204,5 @@ async function tell({ json, log, print }: CommandContext, result: ExportResult):
   }
   if (json) return print(result)
   const { exportText } = await import('./text/export.ts')
-  return print(exportText(result))
+  return print(exportText(result, columns))
 }

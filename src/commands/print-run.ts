@@ -10,7 +10,7 @@ export async function printRun(context: CommandContext, result: RunResult): Prom
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
     const { runText } = await import('./text/run.ts')
-    await context.print(runText(result))
+    await context.print(runText(result, context.columns))
   } else {
     for (const note of notes) context.log.warn({ runId: summary.runId }, note)
   }

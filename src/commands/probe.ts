@@ -12,7 +12,7 @@ export const probe: CommandSpec = {
     const { probeService } = await import('../sync/probe/probe.ts')
     const { probeText } = await import('./text/probe.ts')
     const { result, exitCode } = await probeService(await serviceContext(context))
-    await context.print(context.json ? result : probeText(result))
+    await context.print(context.json ? result : probeText(result, context.columns))
     if (exitCode === EXIT.keyRefused) {
       context.tell(
         new MirrorError('key-refused', 'The service lists tasks, but refuses the key for single ones', {

@@ -39,7 +39,16 @@ export const reading = {
     }
   },
 
-  async rejected({ dbPath, json, limit, withRaw }: Question & { limit: number; withRaw: boolean }, { out }: Io) {
+  async rejected(
+    {
+      dbPath,
+      json,
+      columns,
+      limit,
+      withRaw,
+    }: Question & { columns: number | undefined; limit: number; withRaw: boolean },
+    { out }: Io,
+  ) {
     const { openReader } = await import('../mirror/open.ts')
     const { readRejected } = await import('../mirror/tables/rejected.ts')
     const { rejectedText } = await import('./text/rejected.ts')
@@ -48,7 +57,7 @@ export const reading = {
     const db = openReader(dbPath)
     try {
       const list = readRejected(db, { limit, withRaw })
-      await printPieces(out, json ? jsonPieces({ schemaVersion: 1, ...list }) : rejectedText(list))
+      await printPieces(out, json ? jsonPieces({ schemaVersion: 1, ...list }) : rejectedText(list, columns))
     } finally {
       db.close()
     }

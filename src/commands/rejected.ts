@@ -28,7 +28,10 @@ export const rejected: CommandSpec<RejectedFlags> = {
     const { config } = await context.config()
     if (replay === true) return replayAll(context)
     const { read } = await import('./reading.ts')
-    await read(context, 'rejected', { dbPath: config.mirror.path, json: context.json, limit, withRaw: raw === true })
+    await read(context, 'rejected', {
+      ...{ dbPath: config.mirror.path, json: context.json, columns: context.columns },
+      ...{ limit, withRaw: raw === true },
+    })
     return EXIT.done
   },
 }

@@ -25,7 +25,7 @@ export const restore: CommandSpec = {
       onProgress: (phase, done, total) => progress.set({ phase, done, total }),
     })
     progress.finish()
-    await context.print(context.json ? { schemaVersion: 1, ...result } : restoreText(result))
+    await context.print(context.json ? { schemaVersion: 1, ...result } : restoreText(result, context.columns))
     return EXIT.done
   },
 }

@@ -2,6 +2,9 @@
 import { once } from 'node:events'
 import type { CommandSpec, Flag } from './command.ts'
 
+/** Of what a flag takes, such as `<front|middle|behind>`. */
+const LONGEST_VALUE = 24
+
 export const simulate: CommandSpec = {
   name: 'simulate',
   summary: 'serve the built-in simulator of the service',
@@ -35,8 +38,14 @@ export const simulate: CommandSpec = {
 /** The simulator's own table of options as flags. Loaded only when the command is named. */
 async function simulatorFlagList(): Promise<Flag[]> {
   const { simulatorFlags } = await import('../simulator/options.ts')
-  return simulatorFlags().map(({ flag, value, about, default: preset }) => ({
-    flags: value === null ? flag : `${flag} ${value}`,
-    description: preset === null || value === null ? about : `${about} (default: ${preset})`,
-  }))
+  return simulatorFlags().map(({ flag, value, about, default: preset }) => {
+    // Many choices belong to the description: beside the flag they would leave no room for it.
+    const isLong = value !== null && value.length > LONGEST_VALUE
+    const choices = isLong ? `: ${value.slice(1, -1).split('|').join(', ')}` : ''
+    const ending = preset === null || value === null ? '' : ` (default: ${preset})`
+    return {
+      flags: value === null ? flag : `${flag} ${isLong ? '<name>' : value}`,
+      description: `${about}${choices}${ending}`,
+    }
+  })
 }

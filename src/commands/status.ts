@@ -54,6 +54,7 @@ export const status: CommandSpec<StatusFlags> = {
             now,
             settleMs,
             published,
+            width: context.columns,
             keepsAll: config.export.keep === null,
           }),
     )

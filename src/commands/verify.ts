@@ -62,7 +62,7 @@ async function verifyFile(context: CommandContext): Promise<number> {
     onProgress: (phase, done, total) => progress.set({ phase, done, total }),
   })
   progress.finish()
-  await context.print(context.json ? { schemaVersion: 1, mirror: result } : mirrorText(result))
+  await context.print(context.json ? { schemaVersion: 1, mirror: result } : mirrorText(result, context.columns))
   if (result.faults.length === 0) return EXIT.done
   context.tell(
     new MirrorError('mirror-damaged', `The mirror ${result.path} is not as it should be`, {
@@ -78,7 +78,7 @@ async function verifyAgainstService(context: CommandContext, sample: number): Pr
   const { verifyService } = await import('../sync/one-off/verify.ts')
   const { serviceText } = await import('./text/verify.ts')
   const { exitCode, ...result } = await verifyService(await serviceContext(context), sample)
-  await context.print(context.json ? { schemaVersion: 1, service: result } : serviceText(result))
+  await context.print(context.json ? { schemaVersion: 1, service: result } : serviceText(result, context.columns))
   return exitCode
 }
 
@@ -89,7 +89,7 @@ async function verifyPublished(context: CommandContext, folder: string, deep: bo
   const asked = { dir: folder, deep, dbPath: config.mirror.path, env: context.env, s3: config.export.s3 }
   const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })
   context.progress.finish()
-  await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result))
+  await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result, context.columns))
   if (result.ok) return EXIT.done
   context.tell(
     new MirrorError('snapshot-damaged', `What was published at ${result.place} is not as it should be`, {

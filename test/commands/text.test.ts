@@ -3,6 +3,7 @@ import { indentJson, jsonPieces, piecesOf } from '../../src/commands/json-pieces
 import { counted, pairs, table } from '../../src/commands/layout.ts'
 import { runText } from '../../src/commands/text/run.ts'
 import { statusText } from '../../src/commands/text/status.ts'
+import type { MirrorStatus } from '../../src/mirror/status.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
 
 const summary: RunSummary = {
@@ -103,18 +104,61 @@ test('the status of an empty mirror reads well', () => {
   `)
 })
 
+test('the status fits into 60 columns, with how the last runs ended', () => {
+  const run = { id: 1, command: 'sync', startedAt: 0, finishedAt: 1, outcome: 'ok', verdict: 'complete', exitCode: 0 }
+  const counts = { requests: 1, inserted: 1, updated: 0, deleted: 0 }
+  const found = {
+    ...{ baseUrl: 'https://tasks.example.com', order: 'created_desc', total: 300, frontier: 0, notBefore: null },
+    tasks: { live: 300, open: 9, deleted: 0, setAside: 0 },
+    owed: { details: 0, candidates: 0, withoutResult: 0 },
+    forms: { compared: 6, comparedAt: 0, summary: [], uneven: [] },
+    ...{ freshAt: 0, lastFullWalk: null, walks: [], walBytes: 0 },
+    runs: [{ ...run, ...counts } as unknown as MirrorStatus['runs'][number]],
+  }
+  const facts = { path: 'a.sqlite', ageMs: 0, maxAge: null, stale: false, settleMs: 60_000, now: 0 }
+  const published = { snapshots: 3, bytes: 1e6 }
+  const text = statusText({ ...facts, found, published, keepsAll: true, width: 60 })
+  expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
+  expect(text).toMatch(/^ {2}1 {2}1970-01-01 00:00:00 UTC {2}ok +0 {2}complete$/m)
+})
+
 test('a table sets numbers to the right, cuts long cells and takes control characters out', () => {
   const rows = [
     ['a\u001b[31m', 12_345, null],
     ['b'.repeat(100), 7, 1n],
   ] as const
-  const lines = table(['name', 'tasks', 'n'], rows, 10).split('\n')
+  const lines = table(['name', 'tasks', 'n'], rows, { widest: 10 }).split('\n')
   expect(lines).toEqual([
     'name         tasks  n',
     '----------  ------  -',
     'a [31m      12,345',
     'bbbbbbbbb…       7  1',
   ])
+})
+
+test('a table that is too wide folds sentences, then leaves out columns and names them', () => {
+  const rows = [
+    [1, 'one two three four five six', 'a'],
+    [2, 'seven', 'b'],
+  ] as const
+  const columns = ['n', 'sentence', 'letter']
+  expect(table(columns, rows, { width: 30, sentences: [1] }).split('\n')).toEqual([
+    'n  sentence             letter',
+    '-  -------------------  ------',
+    '1  one two three four   a',
+    '   five six',
+    '2  seven                b',
+  ])
+  expect(table(columns, rows, { width: 24, sentences: [1] }).split('\n')).toEqual([
+    'n  sentence',
+    '-  ----------------',
+    '1  one two three',
+    '   four five six',
+    '2  seven',
+    'A wider terminal or',
+    '--json shows: letter.',
+  ])
+  expect(table(columns, rows, { sentences: [1] })).not.toContain('\n   ')
 })
 
 test('pairs without a value are left out, and lines of a value stay beneath each other', () => {
@@ -125,6 +169,7 @@ test('pairs without a value are left out, and lines of a value stay beneath each
       ['long', 'x'],
     ]),
   ).toBe('a     one\n      two\nlong  x')
+  expect(pairs([['label', 'some words that do not fit']], 24)).toBe('label  some words that\n       do not fit')
 })
 
 test('one is singular', () => {

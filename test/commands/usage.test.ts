@@ -13,12 +13,12 @@ test('--version prints the version alone', async () => {
 })
 
 test.each([[['--help']], [['sync', '--help']], [['help', 'sync']], [['config', 'show', '-h']]])(
-  '%j prints help with examples first, on stdout, without colour codes',
+  '%j prints help with usage first and examples last, on stdout, without colour codes',
   async (args) => {
     using scratch = makeScratch()
     const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Examples:\n {2}task-mirror /)
+    expect(stdout).toMatch(/^Usage: task-mirror .*\nExamples:\n( {2}task-mirror .*\n)+$/s)
     expect(stdout).not.toContain('\u001b')
   },
 )

@@ -4,18 +4,21 @@ import prettyMilliseconds from 'pretty-ms'
 import type { ExportResult } from '../../export/export.ts'
 import { counted, grouped, pairs } from '../layout.ts'
 
-export function exportText(result: ExportResult): string {
+export function exportText(result: ExportResult, width?: number): string {
   const values = Object.values(result.redacted.values).reduce((sum, count) => sum + count, 0)
   const packed = result.compression === 'none' ? '' : `, ${result.compression}`
-  return pairs([
-    ['snapshot', result.snapshotId],
-    [result.manifest === null ? 'file' : 'dataset', result.path],
-    ['files', result.manifest === null ? null : grouped(result.files)],
-    ['changes', result.sinceSeq === null ? null : `since change ${grouped(result.sinceSeq)}, tombstones included`],
-    ['content', `${counted(result.rows, 'task')}, ${result.format}${packed}, ${prettyBytes(result.bytes)}`],
-    ['cut', `change ${grouped(result.cut)}, verdict of the last full walk: ${result.verdict ?? 'none yet'}`],
-    ['redacted', values === 0 ? null : `${counted(values, 'credential')}; --no-redact keeps them`],
-    ['removed', result.removed.length === 0 ? null : counted(result.removed.length, 'older snapshot')],
-    ['duration', prettyMilliseconds(result.durationMs)],
-  ])
+  return pairs(
+    [
+      ['snapshot', result.snapshotId],
+      [result.manifest === null ? 'file' : 'dataset', result.path],
+      ['files', result.manifest === null ? null : grouped(result.files)],
+      ['changes', result.sinceSeq === null ? null : `since change ${grouped(result.sinceSeq)}, tombstones included`],
+      ['content', `${counted(result.rows, 'task')}, ${result.format}${packed}, ${prettyBytes(result.bytes)}`],
+      ['cut', `change ${grouped(result.cut)}, verdict of the last full walk: ${result.verdict ?? 'none yet'}`],
+      ['redacted', values === 0 ? null : `${counted(values, 'credential')}; --no-redact keeps them`],
+      ['removed', result.removed.length === 0 ? null : counted(result.removed.length, 'older snapshot')],
+      ['duration', prettyMilliseconds(result.durationMs)],
+    ],
+    width,
+  )
 }

@@ -4,7 +4,7 @@ import type { ReplayResult } from '../../sync/one-off/replay.ts'
 import { piecesOf } from '../json-pieces.ts'
 import { counted, grouped, moment, table } from '../layout.ts'
 
-export function* rejectedText({ total, items }: RejectedList): Generator<string> {
+export function* rejectedText({ total, items }: RejectedList, width?: number): Generator<string> {
   if (total === 0) return yield 'Nothing is set aside.'
   const rows = items.map((item) => [
     item.id,
@@ -16,7 +16,7 @@ export function* rejectedText({ total, items }: RejectedList): Generator<string>
   ])
   const head = ['item', 'seen', 'where', 'task', 'reason', 'bytes']
   const shown = items.length < total ? `\n${counted(total, 'item')} in all; --limit shows more.` : ''
-  yield `${table(head, rows)}${shown}`
+  yield `${table(head, rows, { width })}${shown}`
   for (const item of items) {
     const { raw } = item
     if (raw === undefined) continue

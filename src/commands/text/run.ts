@@ -2,21 +2,24 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
-import { counted, grouped, moment, pairs } from '../layout.ts'
+import { counted, fold, grouped, moment, pairs } from '../layout.ts'
 
-export function runText({ summary, notes }: RunResult): string {
-  const lines = pairs([
-    ['run', `${summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`],
-    ['outcome', outcomeText(summary)],
-    ['range', rangeText(summary.range)],
-    ['tasks', changesText(summary)],
-    ['open', summary.openTasks === 0 ? null : counted(summary.openTasks, 'task')],
-    ['set aside', summary.rejected === 0 ? null : `${counted(summary.rejected, 'item')}; see task-mirror rejected`],
-    ['requests', requestsText(summary)],
-    ['duration', durationText(summary)],
-    ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
-  ])
-  return [lines, ...notes.map((note) => `note: ${note}`)].join('\n')
+export function runText({ summary, notes }: RunResult, width = Number.POSITIVE_INFINITY): string {
+  const lines = pairs(
+    [
+      ['run', `${summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`],
+      ['outcome', outcomeText(summary)],
+      ['range', rangeText(summary.range)],
+      ['tasks', changesText(summary)],
+      ['open', summary.openTasks === 0 ? null : counted(summary.openTasks, 'task')],
+      ['set aside', summary.rejected === 0 ? null : `${counted(summary.rejected, 'item')}; see task-mirror rejected`],
+      ['requests', requestsText(summary)],
+      ['duration', durationText(summary)],
+      ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
+    ],
+    width,
+  )
+  return [lines, ...notes.flatMap((note) => fold(`note: ${note}`, width))].join('\n')
 }
 
 function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary): string {

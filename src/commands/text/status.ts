@@ -23,13 +23,15 @@ export interface StatusFacts {
   published: DiskUse
   /** Whether `export.keep` sets no limit. */
   keepsAll: boolean
+  /** Of the terminal. */
+  width?: number | undefined
 }
 
 /** How long ago a moment (epoch ms) was, in words. */
 type Ago = (at: number) => string
 
 export function statusText(facts: StatusFacts): string {
-  const { path, ageMs, maxAge, stale, found, now, settleMs, published, keepsAll } = facts
+  const { path, ageMs, maxAge, stale, found, now, settleMs, published, keepsAll, width } = facts
   const ago = (at: number): string => {
     const age = ageOf(at, now, settleMs)
     return age === null ? 'in the future' : `${spoken(age)} ago`
@@ -39,25 +41,28 @@ export function statusText(facts: StatusFacts): string {
   const unknown = found.freshAt === null ? 'no complete walk yet' : 'not known: the last walk is dated in the future'
   const { tasks, owed, lastFullWalk, notBefore, frontier } = found
   const limit = maxAge === null ? '' : `, ${stale ? 'older than' : 'within'} ${spoken(maxAge)}`
-  const lines = pairs([
-    ['mirror', path],
-    ['service', found.baseUrl],
-    ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
-    ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
-    ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
-    ['owed', owedText(owed)],
-    ['list', formsText(found.forms)],
-    ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
-    ['published', publishedText(published, keepsAll)],
-    ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
-    ['order', found.order ?? 'not known yet'],
-    ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
-    ['frontier', frontier === null ? null : moment(frontier)],
-    ['not before', notBefore !== null && isKept(notBefore) ? `${moment(notBefore)}, as the service asked` : null],
-  ])
+  const lines = pairs(
+    [
+      ['mirror', path],
+      ['service', found.baseUrl],
+      ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
+      ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
+      ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
+      ['owed', owedText(owed)],
+      ['list', formsText(found.forms)],
+      ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
+      ['published', publishedText(published, keepsAll)],
+      ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
+      ['order', found.order ?? 'not known yet'],
+      ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
+      ['frontier', frontier === null ? null : moment(frontier)],
+      ['not before', notBefore !== null && isKept(notBefore) ? `${moment(notBefore)}, as the service asked` : null],
+    ],
+    width,
+  )
   const tables = [
-    ...(found.walks.length === 0 ? [] : [walksTable(found.walks, ago)]),
-    ...(found.runs.length === 0 ? [] : [runsTable(found.runs)]),
+    ...(found.walks.length === 0 ? [] : [walksTable(found.walks, ago, width)]),
+    ...(found.runs.length === 0 ? [] : [runsTable(found.runs, width)]),
   ]
   return [lines, ...tables].join('\n\n')
 }
@@ -98,19 +103,20 @@ function fullWalkText(walk: NonNullable<MirrorStatus['lastFullWalk']>, ago: Ago)
   return `${walk.verdict}${reason}, ended ${ago(walk.finishedAt)}`
 }
 
-function walksTable(walks: readonly WalkFigures[], ago: Ago): string {
+function walksTable(walks: readonly WalkFigures[], ago: Ago, width?: number): string {
   return table(
-    ['last walk', 'verdict', 'range of createdAt', 'met', 'began', 'ended'],
+    ['last walk', 'verdict', 'ended', 'range of createdAt', 'met', 'began'],
     walks.map((walk) => [
       walk.kind,
       walk.verdict === null
         ? 'under way or cut off'
         : `${walk.verdict}${walk.reason === null ? '' : ` (${walk.reason})`}`,
+      walk.verdict === null ? `last window ${ago(walk.updatedAt)}` : ago(walk.updatedAt),
       rangeText(walk),
       walk.met,
       ago(walk.startedAt),
-      walk.verdict === null ? `last window ${ago(walk.updatedAt)}` : ago(walk.updatedAt),
     ]),
+    { width },
   )
 }
 
@@ -123,21 +129,22 @@ function rangeText({ kind, rangeSince, rangeUntil }: WalkFigures): string {
   return [since, until].filter((part) => part !== '').join(', ')
 }
 
-function runsTable(runs: readonly RunRow[]): string {
+function runsTable(runs: readonly RunRow[], width?: number): string {
   return table(
-    ['run', 'started', 'command', 'outcome', 'verdict', 'requests', 'inserted', 'updated', 'deleted', 'exit'],
+    ['run', 'started', 'outcome', 'exit', 'verdict', 'command', 'requests', 'inserted', 'updated', 'deleted'],
     runs.map((run) => [
       run.id,
       moment(run.startedAt),
-      run.command,
       run.outcome ?? 'running or killed',
+      run.exitCode,
       run.verdict ?? '',
+      run.command,
       run.requests,
       run.inserted,
       run.updated,
       run.deleted,
-      run.exitCode,
     ]),
+    { width },
   )
 }
 

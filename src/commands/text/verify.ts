@@ -5,44 +5,50 @@ import type { MirrorVerified } from '../../mirror/maintenance/verify.ts'
 import type { ServiceVerified } from '../../sync/one-off/verify.ts'
 import { counted, grouped, pairs, table } from '../layout.ts'
 
-export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified): string {
-  const lines = pairs([
-    ['mirror', path],
-    ['checked', `${counted(rows, 'task')}, ${grouped(tombstones)} of them deleted`],
+export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified, width?: number): string {
+  const lines = pairs(
     [
-      'result',
-      faults.length === 0
-        ? 'nothing wrong'
-        : counted(faults.length, 'invariant does', 'invariants do').concat(' not hold'),
+      ['mirror', path],
+      ['checked', `${counted(rows, 'task')}, ${grouped(tombstones)} of them deleted`],
+      [
+        'result',
+        faults.length === 0
+          ? 'nothing wrong'
+          : counted(faults.length, 'invariant does', 'invariants do').concat(' not hold'),
+      ],
     ],
-  ])
+    width,
+  )
   if (faults.length === 0) return lines
   const found = faults.map(({ check, count, message, examples }) => [check, count, message, examples.join(', ')])
-  return `${lines}\n\n${table(['check', 'rows', 'what is wrong', 'such as'], found, 100)}`
+  return `${lines}\n\n${table(['check', 'rows', 'what is wrong', 'such as'], found, { widest: 100, width, sentences: [2, 3] })}`
 }
 
 const SHOWN = 20
 
-export function serviceText(result: Omit<ServiceVerified, 'exitCode'>): string {
+export function serviceText(result: Omit<ServiceVerified, 'exitCode'>, width?: number): string {
   const { sampled, equal, different, missing, unanswered, differAtMost, total } = result
   const open = different.filter(({ wasOpen }) => wasOpen).length
   const isAll = sampled >= total.mirror
   const maybe = open === 0 ? '' : `, ${grouped(open)} of them open in the mirror: sync and verify again`
-  const lines = pairs([
-    ['sample', `${counted(sampled, 'live task')}, ${grouped(equal)} equal digit for digit`],
-    ['different', different.length === 0 ? null : `${counted(different.length, 'task')}${maybe}`],
-    ['missing', missing.length === 0 ? null : counted(missing.length, 'task')],
-    ['unanswered', unanswered.length === 0 ? null : counted(unanswered.length, 'task')],
+  const lines = pairs(
     [
-      'of all',
-      `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
+      ['sample', `${counted(sampled, 'live task')}, ${grouped(equal)} equal digit for digit`],
+      ['different', different.length === 0 ? null : `${counted(different.length, 'task')}${maybe}`],
+      ['missing', missing.length === 0 ? null : counted(missing.length, 'task')],
+      ['unanswered', unanswered.length === 0 ? null : counted(unanswered.length, 'task')],
+      [
+        'of all',
+        `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
+      ],
+      [
+        'in the list',
+        total.service === null ? `cannot tell: ${total.why}` : `${counted(total.service, 'item')}; ${total.why}`,
+      ],
+      ['in the mirror', `${counted(total.mirror, 'live task')}, ${grouped(total.setAside)} set aside`],
     ],
-    [
-      'in the list',
-      total.service === null ? `cannot tell: ${total.why}` : `${counted(total.service, 'item')}; ${total.why}`,
-    ],
-    ['in the mirror', `${counted(total.mirror, 'live task')}, ${grouped(total.setAside)} set aside`],
-  ])
+    width,
+  )
   const rows = [
     ...different.map(({ id, fields }) => [id, 'different', fields.join(', ')]),
     ...missing.map(({ id, answer }) => [id, 'missing', answer]),
@@ -51,7 +57,7 @@ export function serviceText(result: Omit<ServiceVerified, 'exitCode'>): string {
   if (rows.length === 0) return lines
   const more =
     rows.length > SHOWN ? `\n${counted(rows.length - SHOWN, 'more task', 'more tasks')}; --json has all of them.` : ''
-  return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), 100)}${more}`
+  return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), { widest: 100, width, sentences: [2] })}${more}`
 }
 
 /** Rounded up: a bound must not promise more than it holds. */
@@ -59,7 +65,7 @@ function percent(share: number): string {
   return `${Math.ceil(share * 1_000) / 10} %`
 }
 
-export function snapshotText({ place, snapshots, problems }: SnapshotVerified): string {
+export function snapshotText({ place, snapshots, problems }: SnapshotVerified, width?: number): string {
   const rows = snapshots.map(({ snapshotId, kind, files, rows, bytes }) => [
     snapshotId,
     kind,
@@ -69,14 +75,16 @@ export function snapshotText({ place, snapshots, problems }: SnapshotVerified): 
   ])
   const result = problems.length === 0 ? 'nothing wrong' : counted(problems.length, 'problem')
   const parts = [`${place}: ${counted(snapshots.length, 'snapshot')} checked, ${result}`]
-  if (rows.length > 0) parts.push(table(['snapshot', 'kind', 'files', 'rows', 'size'], rows, 100))
+  if (rows.length > 0) parts.push(table(['snapshot', 'kind', 'files', 'rows', 'size'], rows, { widest: 100, width }))
   if (problems.length > 0) {
     const found = problems
       .slice(0, SHOWN)
       .map(({ snapshotId, file, check, message }) => [snapshotId ?? '', file ?? '', check, message])
     const more =
       problems.length > SHOWN ? `\n${counted(problems.length - SHOWN, 'more problem')}; --json has all of them.` : ''
-    parts.push(`${table(['snapshot', 'file', 'check', 'what is wrong'], found, 100)}${more}`)
+    parts.push(
+      `${table(['snapshot', 'file', 'check', 'what is wrong'], found, { widest: 100, width, sentences: [3] })}${more}`,
+    )
   }
   return parts.join('\n\n')
 }
