@@ -10,7 +10,7 @@ import type { Facts } from './errors.ts'
 import { tellError } from './failure.ts'
 import type { Given } from './flags.ts'
 import type { LogLevel } from './log-levels.ts'
-import { canRedraw, createStatusLine, wantsColour } from './terminal.ts'
+import { canRedraw, createStatusLine, knownWidth, wantsColour } from './terminal.ts'
 
 export interface CommandStreams {
   stdout: Writable & { isTTY?: boolean; columns?: number }
@@ -29,6 +29,7 @@ export interface CommandStreams {
 const RECENT_LINES = 50
 
 export async function createContext(
+  command: string,
   given: Given,
   streams: CommandStreams,
   signal: AbortSignal,
@@ -56,7 +57,7 @@ export async function createContext(
   })
   const progress = createProgress({
     line: canRedraw(stderr.isTTY, env) ? line : null,
-    columns: () => stderr.columns() ?? 80,
+    columns: () => knownWidth(stderr.columns()) ?? 80,
     log,
     shown: !quiet && given.values.noProgress !== true,
     now,
@@ -78,7 +79,7 @@ export async function createContext(
   return {
     env,
     stdout,
-    columns: stdout.isTTY === true ? stdout.columns : undefined,
+    columns: stdout.isTTY === true ? knownWidth(stdout.columns) : undefined,
     json: given.values.json === true,
     quiet,
     attended: stderr.isTTY,
@@ -102,9 +103,9 @@ export async function createContext(
       if (found.warning !== null) tellOnce('warn', {}, found.warning)
       return found
     },
-    tell(error) {
+    tell(error, facts = {}) {
       line.clear()
-      tellError(error, log, { isTTY: stderr.isTTY, write: line.write })
+      tellError(error, log, { isTTY: stderr.isTTY, write: line.write }, { command, ...facts })
     },
     async print(data) {
       line.clear()

@@ -1,26 +1,27 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
-import { foreseen, MirrorError } from './errors.ts'
+import { type Facts, foreseen, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
 import { shown } from './shown.ts'
 
-/** Tells of `error` on stderr, once. `log` is null before there is one. */
+/** Tells of `error` on stderr, once. `log` is null before there is one; `facts` say what was being done, for the log. */
 export function tellError(
   thrown: unknown,
   log: Log | null,
   stderr: { isTTY: boolean; write(text: string): void },
+  facts: Facts = {},
 ): void {
   const error = foreseen(thrown)
   if (log === null || stderr.isTTY) stderr.write(shown(words(error)))
-  else logError(error, log)
+  else logError(error, log, facts)
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }
 
-function logError(error: unknown, log: Log): void {
+function logError(error: unknown, log: Log, facts: Facts): void {
   if (error instanceof MirrorError) {
     const cause = error.cause instanceof Error ? error.cause.message : undefined
-    log.error({ ...error.facts, code: error.code, hint: error.hint, cause }, error.message)
+    log.error({ ...facts, ...error.facts, code: error.code, hint: error.hint, cause }, error.message)
   } else {
-    log.error({ code: 'bug', hint: 'Run it again with --log-level debug to see where.' }, unforeseen(error))
+    log.error({ ...facts, code: 'bug', hint: 'Run it again with --log-level debug to see where.' }, unforeseen(error))
   }
 }
 

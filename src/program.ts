@@ -9,7 +9,7 @@ import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
 import { examples, HELP_FORM, paragraph } from './help.ts'
 import { shown } from './shown.ts'
-import { wantsColour } from './terminal.ts'
+import { knownWidth, wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
 
 interface Invocation {
@@ -37,7 +37,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
   let exitCode: number = EXIT.done
   const invoke: Invoke = async ({ spec, flags, command, argument }) => {
     const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, Date.now())
-    context = await createContext(given, streams, signal, spec.untilSignal === true)
+    context = await createContext(spec.name, given, streams, signal, spec.untilSignal === true)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()
     if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode
@@ -58,7 +58,7 @@ function stopCode(signal: AbortSignal): number {
 }
 
 async function buildProgram(argv: readonly string[], streams: CommandStreams, invoke: Invoke): Promise<Command> {
-  const width = (error: boolean) => (error ? streams.stderr.columns() : streams.stdout.columns) ?? 100
+  const width = (error: boolean) => knownWidth(error ? streams.stderr.columns() : streams.stdout.columns) ?? 100
   const program = new Command('task-mirror')
   program
     .exitOverride()
@@ -120,7 +120,8 @@ function report(error: unknown, context: CommandContext | null, streams: Command
     if (exitCode !== 0) context?.log.warn({}, stopText(error, signal))
     return exitCode
   }
-  tellError(error, context?.log ?? null, streams.stderr)
+  if (context === null) tellError(error, null, streams.stderr)
+  else context.tell(error)
   return signal.aborted ? stopCode(signal) || exitCodeOf(error) : exitCodeOf(error)
 }
 

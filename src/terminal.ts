@@ -17,6 +17,11 @@ export function canRedraw(isTTY: boolean, env: Environment): boolean {
   return isTTY && env.TERM !== 'dumb'
 }
 
+/** A terminal that was never told its size says 0. */
+export function knownWidth(columns: number | undefined): number | undefined {
+  return columns === 0 ? undefined : columns
+}
+
 export interface StatusLine {
   /** Replaces the status line by `text` (one line). */
   show(text: string): void

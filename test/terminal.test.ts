@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canRedraw, createStatusLine, wantsColour } from '../src/terminal.ts'
+import { canRedraw, createStatusLine, knownWidth, wantsColour } from '../src/terminal.ts'
 
 test.each([
   [true, {}, true],
@@ -32,4 +32,8 @@ test('log lines go above the status line, which is drawn again', () => {
   line.clear()
   line.clear()
   expect(written).toEqual(['before\n', '\r\u001b[2Kone', '\r\u001b[2Klog\none', '\r\u001b[2K'])
+})
+
+test('a terminal that was never told its size has no known one', () => {
+  expect([knownWidth(0), knownWidth(undefined), knownWidth(60)]).toEqual([undefined, undefined, 60])
 })

@@ -67,7 +67,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
           ...(ids === undefined ? {} : { ids }),
         }),
       )
-      return printRun(context, result)
+      return printRun(context, result, runContext.config.mirror.path)
     })
   },
 }

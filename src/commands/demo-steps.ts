@@ -115,7 +115,7 @@ function demoContext(context: CommandContext, baseUrl: string, path: string): Ru
 async function step(context: RunContext, full: boolean, say: Say, width: number | undefined): Promise<RunResult> {
   const result = await runSync(context, { command: 'sync', full })
   context.progress.finish()
-  await say(`${runText(result, width)}\n`)
+  await say(`${runText(result, { width })}\n`)
   if (result.error !== null) throw result.error
   return result
 }

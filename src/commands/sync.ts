@@ -59,7 +59,7 @@ export const sync: CommandSpec<SyncFlags> = {
       // A dry run is nobody's business: a monitor would take it for a real one.
       const isTrial = flags.dryRun === true
       const result = isTrial ? await work() : await (await noticeOf(context, runContext.config)).ofRun('sync', work)
-      return printRun(context, result)
+      return printRun(context, result, isTrial ? null : runContext.config.mirror.path)
     })
   },
 }

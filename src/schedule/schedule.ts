@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ageOf, type Clock, steadyClock } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
-import { EXIT, exitCodeOf, isMirrorError } from '../errors.ts'
+import { EXIT, exitCodeOf, type Facts, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { describeExport, describeRun } from '../notify/fields.ts'
@@ -40,7 +40,7 @@ export interface ScheduleOptions {
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
   makeRunContext: (now: Clock) => Promise<RunContext>
   /** Tells of what ended a run early. */
-  tell: (error: unknown) => void
+  tell: (error: unknown, facts: Facts) => void
   /** Called once everything runs; `url` is null where nothing is served. */
   onReady: (ready: { url: string | null; jobs: { name: string; nextAt: number | null }[] }) => Promise<void>
 }
@@ -63,11 +63,11 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     ...{ config, log, recentLog: options.recentLog, signal, now: clock, toolVersion, inUse: options.inUse },
     onFigures: (command, figures) => runs.set(command, withLastSuccess(figures, runs.get(command))),
   })
-  const afterwards = (work: (notice: NoticeContext) => Promise<number>) => async () => {
+  const afterwards = (command: string, work: (notice: NoticeContext) => Promise<number>) => async () => {
     try {
       return await work(noticeOf(steadyClock(now, monotonic)))
     } catch (error) {
-      if (!signal.aborted || !isMirrorError(error, 'interrupted')) options.tell(error)
+      if (!signal.aborted || !isMirrorError(error, 'interrupted')) options.tell(error, { command })
       return exitCodeOf(error)
     } finally {
       await known.refresh()
@@ -79,13 +79,13 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const jobs: Job[] = []
   if (timetables.sync !== null) {
     const firstAt = firstMoment(timetables.sync, pastOr(known.status()?.runs.find(isSync)?.startedAt, 0), now())
-    const run = afterwards((notice) => syncOnce(options, notice))
+    const run = afterwards('sync', (notice) => syncOnce(options, notice))
     jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
   }
   if (timetables.export !== null) {
     // A first snapshot is made when it is due, not of a mirror that has just begun.
     const firstAt = firstMoment(timetables.export, pastOr(known.publication()?.publishedAt, now()), now())
-    const run = afterwards(async (notice) => {
+    const run = afterwards('export', async (notice) => {
       // Both begin together; that the mirror is still to be made is no failure.
       if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
       log.warn({ job: 'export' }, 'There is nothing to publish yet: the first sync has not made the mirror')
@@ -187,7 +187,7 @@ async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notic
   }
   const result = await withNotice(notice, 'sync', work, describeRun)
   for (const note of result.notes) notice.log.warn({ runId: result.summary.runId }, note)
-  if (result.error !== null && !signal.aborted) tell(result.error)
+  if (result.error !== null && !signal.aborted) tell(result.error, { command: 'sync', runId: result.summary.runId })
   return result.exitCode
 }
 

@@ -83,7 +83,8 @@ export async function conclude(
     waitedMs,
     notBefore: run.facts.not_before ?? null,
   }
-  return { summary, exitCode, notes: run.notes, error }
+  const isFirst = run.opened.lastFull === null && summary.lastFullWalk !== null
+  return { summary, exitCode, isFirst, notes: run.notes, error }
 }
 
 function cacheNote(oldestMs: number): string {

@@ -30,6 +30,8 @@ export interface RunResult {
   summary: RunSummary
   /** The exit code this run stands for, signals aside. */
   exitCode: number
+  /** Whether a full walk has ended for the first time. */
+  isFirst: boolean
   /** What fell short, one sentence each, for the terminal. */
   notes: string[]
   /** What ended the run early; null where nothing did. */

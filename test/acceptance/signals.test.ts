@@ -1,5 +1,6 @@
 // Issue 2: signals during a run. The work in hand is committed or rolled back, and the next run goes on from there.
 import { expect, test } from 'vitest'
+import { grouped } from '../../src/commands/layout.ts'
 import { expectExactCopy } from './copy.ts'
 import { makeStage, stateSeenByAnotherProcess } from './stage.ts'
 
@@ -11,12 +12,13 @@ test.concurrent.for([
   const running = await stage.startUntilAsked(8, ['sync'])
   const began = Date.now()
   running.process.kill(signal)
-  const { code, stdout, signal: by } = await running.ended
+  const { code, stdout, stderr, signal: by } = await running.ended
   expect({ code, by }).toEqual({ code: exit, by: null })
   expect(Date.now() - began).toBeLessThan(5000)
   const { outcome, windows, seen } = JSON.parse(stdout)
   expect(outcome).toBe('interrupted')
   expect(windows).toBeGreaterThan(2)
+  expect(stderr).toContain(`Stopped by ${signal}: the ${grouped(seen)} tasks that came in are kept in `)
 
   const state = await stateSeenByAnotherProcess(stage)
   // What was read ahead is taken in as well; the walk itself has come as far as its marks.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { indentJson, jsonPieces, piecesOf } from '../../src/commands/json-pieces.ts'
 import { counted, pairs, table } from '../../src/commands/layout.ts'
-import { runText } from '../../src/commands/text/run.ts'
+import { runText, stoppedText } from '../../src/commands/text/run.ts'
 import { statusText } from '../../src/commands/text/status.ts'
 import type { MirrorStatus } from '../../src/mirror/status.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
@@ -36,7 +36,7 @@ const summary: RunSummary = {
 }
 
 test('the summary of a run says what, how well, how much and how long', () => {
-  expect(runText({ summary, exitCode: 0, notes: [], error: null })).toMatchInlineSnapshot(`
+  expect(runText({ summary, exitCode: 0, isFirst: false, notes: [], error: null })).toMatchInlineSnapshot(`
     "run       7 (sync: head, open)
     outcome   ok, verdict complete
     tasks     14 seen: 3 inserted, 1 updated, 10 unchanged
@@ -61,7 +61,7 @@ test('what fell short is said at the end of the summary', () => {
     notBefore: 0,
   }
   expect(
-    runText({ summary: partial, exitCode: 3, notes: ['One item was set aside.'], error: null }),
+    runText({ summary: partial, exitCode: 3, isFirst: false, notes: ['One item was set aside.'], error: null }),
   ).toMatchInlineSnapshot(`
     "run         7 (backfill: head, open)
     outcome     partial, verdict partial (page-of-one)
@@ -74,6 +74,25 @@ test('what fell short is said at the end of the summary', () => {
     not before  1970-01-01 00:00:00 UTC, as the service asked
     note: One item was set aside."
   `)
+})
+
+test.each([
+  ['task-mirror.sqlite', 'task-mirror export --out tasks.parquet, or ask it in SQL'],
+  ['/srv/a.sqlite', 'task-mirror export --db /srv/a.sqlite --out tasks.parquet, or ask it in SQL'],
+  ["it's.sqlite", "task-mirror export --db 'it'\\''s.sqlite' --out tasks.parquet, or ask it in SQL"],
+])('the first full walk of %s names the file and what to do next; later ones and dry runs do not', (path, next) => {
+  const first = { summary, exitCode: 0, isFirst: true, notes: [], error: null }
+  expect(runText(first, { path })).toContain(`\nmirror    ${path}\nnext      ${next}`)
+  expect(runText({ ...first, isFirst: false }, { path })).not.toContain('next')
+  expect(runText(first)).not.toContain('next')
+})
+
+test.each([
+  [14, 'a.sqlite', 'the 14 tasks that came in are kept in a.sqlite; the next run goes on from there'],
+  [0, 'a.sqlite', 'no task had come in yet; the next run begins again'],
+  [14, null, 'a dry run writes nothing'],
+])('a run that is stopped after %d tasks says what is kept', (seen, path, said) => {
+  expect(stoppedText('Stopped by SIGINT', { ...summary, seen }, path)).toBe(`Stopped by SIGINT: ${said}`)
 })
 
 test('the status of an empty mirror reads well', () => {
@@ -108,7 +127,13 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   const run = { id: 1, command: 'sync', startedAt: 0, finishedAt: 1, outcome: 'ok', verdict: 'complete', exitCode: 0 }
   const counts = { requests: 1, inserted: 1, updated: 0, deleted: 0 }
   const found = {
-    ...{ baseUrl: 'https://tasks.example.com', order: 'created_desc', total: 300, frontier: 0, notBefore: null },
+    ...{
+      baseUrl: 'https://tasks.example.com',
+      order: 'created_desc' as const,
+      total: 300,
+      frontier: 0,
+      notBefore: null,
+    },
     tasks: { live: 300, open: 9, deleted: 0, setAside: 0 },
     owed: { details: 0, candidates: 0, withoutResult: 0 },
     forms: { compared: 6, comparedAt: 0, summary: [], uneven: [] },

@@ -99,13 +99,14 @@ test('config show reads ./task-mirror.json and masks what is secret', async () =
   }
 })
 
-test('an error in the log is one line of JSON with code, message and hint', async () => {
+test('an error in the log is one line of JSON with command, code, message and hint', async () => {
   using scratch = makeScratch()
   const { code, stderr } = await runCli(['status'], { cwd: scratch.dir })
   expect(code).toBe(3)
   expect(stderr.trimEnd()).not.toContain('\n')
   expect(JSON.parse(stderr)).toMatchObject({
     level: 'error',
+    command: 'status',
     code: 'mirror-missing',
     msg: 'There is no mirror at task-mirror.sqlite',
     hint: expect.stringContaining('task-mirror sync'),

@@ -72,12 +72,14 @@ test('a run tells the monitor that it starts and that it succeeded, under one ru
 })
 
 test('a failed run is told with its exit code, its reason and the last lines of the log', async () => {
-  const { code, metrics } = await syncWith(30, { TASK_MIRROR_API_KEY: 'wrong' }, 'right')
+  const { code, metrics, stderr } = await syncWith(30, { TASK_MIRROR_API_KEY: 'wrong' }, 'right')
   expect(code).toBe(5)
   expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid/5'])
   expect(told[1]?.body).toContain('"error":"key-refused"')
   expect(told[1]?.body).toContain('Run begins')
   expect(told[1]?.body).not.toContain('wrong')
+  const error = stderr.split('\n').find((line) => line.includes('"level":"error"'))
+  expect(JSON.parse(error as string)).toMatchObject({ command: 'sync', runId: 1, code: 'key-refused' })
   expect(metrics?.get('task_mirror_last_run_exit_code sync')).toBe(5)
 })
 

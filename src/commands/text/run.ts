@@ -1,10 +1,22 @@
 // The summary of a run as a few lines that a person understands at once. Pure.
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
+import { DEFAULTS } from '../../config/defaults.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { counted, fold, grouped, moment, pairs } from '../layout.ts'
 
-export function runText({ summary, notes }: RunResult, width = Number.POSITIVE_INFINITY): string {
+export interface RunTextOptions {
+  /** The mirror; null where nothing was written to one. */
+  path?: string | null
+  /** Of the terminal. */
+  width?: number | undefined
+}
+
+export function runText(
+  { summary, isFirst, notes }: RunResult,
+  { path = null, width = Number.POSITIVE_INFINITY }: RunTextOptions = {},
+): string {
+  const isNew = isFirst && path !== null
   const lines = pairs(
     [
       ['run', `${summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`],
@@ -16,10 +28,25 @@ export function runText({ summary, notes }: RunResult, width = Number.POSITIVE_I
       ['requests', requestsText(summary)],
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
+      ['mirror', isNew ? path : null],
+      ['next', isNew ? `task-mirror export ${dbFlag(path)}--out tasks.parquet, or ask it in SQL` : null],
     ],
     width,
   )
   return [lines, ...notes.flatMap((note) => fold(`note: ${note}`, width))].join('\n')
+}
+
+/** What is to be typed so that another command finds the mirror. */
+function dbFlag(path: string): string {
+  if (path === DEFAULTS.mirror.path) return ''
+  return `--db ${/^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`} `
+}
+
+/** What a run that was stopped leaves, in one line. `why`: such as "Stopped by SIGINT". */
+export function stoppedText(why: string, { seen }: RunSummary, path: string | null): string {
+  if (path === null) return `${why}: a dry run writes nothing`
+  if (seen === 0) return `${why}: no task had come in yet; the next run begins again`
+  return `${why}: the ${counted(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
 }
 
 function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary): string {
