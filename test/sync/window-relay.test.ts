@@ -8,9 +8,12 @@ import type { Looked, TakeIn } from '../../src/sync/writer/windows.ts'
 function noted({
   takeIn = async () => ({ newlyMet: -1 }),
   flush = async () => undefined,
+  held = async () => undefined,
 }: {
   takeIn?: () => Promise<unknown>
   flush?: () => Promise<unknown>
+  /** What an answer about a window that was handed over waits for. */
+  held?: (handle: number) => Promise<unknown>
 } = {}) {
   const calls: string[] = []
   const hashed: boolean[] = []
@@ -29,6 +32,7 @@ function noted({
         sizes.set(handle, window.ids.length)
         hashed.push('hashes' in window)
         calls.push(walkId === null ? `hold ${handle}` : `hold ${handle} for ${walkId}`)
+        await held(handle)
         return walkId === null ? null : looked(handle)
       }
       calls.push(`${method} ${handle}`)
@@ -89,6 +93,20 @@ test('windows outside of a walk wait until they are taken in, and nothing is met
   await relay.parseList(page('a'))
   expect(await relay.takeIn(step(1, null))).toEqual({ newlyMet: -1 })
   expect((await relay.view(2, 7)).met).toEqual(Uint8Array.of(0))
+})
+
+test('what a walk took in before a view is met in it, whatever else is taken in while the view waits', async () => {
+  const answer = Promise.withResolvers<void>()
+  const { relay } = noted({ held: async (handle) => (handle === 2 ? answer.promise : undefined) })
+  await relay.parseList(page('a', 'b'))
+  await relay.view(1, 7)
+  await relay.parseList(page('b', 'c'))
+  await relay.parseList(page('x'))
+  await relay.takeIn(step(1))
+  const viewed = relay.view(2, 7)
+  await relay.takeIn(step(3, null))
+  answer.resolve()
+  expect((await viewed).met).toEqual(Uint8Array.of(1, 0))
 })
 
 test('a window is looked up anew when anything else was asked of the writer meanwhile', async () => {

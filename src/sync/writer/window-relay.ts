@@ -57,6 +57,8 @@ const BUSY = 3
 export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
   let unanswered = 0
   const held = new Map<number, Held>()
+  /** What views are waiting for just now. */
+  const awaited = new Set<Asked>()
   /** Windows taken in by walks so far, and which of them brought an id last, of those that matter still. */
   let count = 0
   let takenBy: number | null = null
@@ -123,6 +125,7 @@ export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
     let needed = count
     for (const { asked, viewed } of held.values())
       needed = Math.min(needed, asked?.after ?? needed, viewed?.after ?? needed)
+    for (const { after } of awaited) needed = Math.min(needed, after)
     for (let oldest = recent[0]; oldest !== undefined && oldest.number < needed; oldest = recent[0]) {
       for (const id of oldest.ids) if (takenAt.get(id) === oldest.number) takenAt.delete(id)
       recent.shift()
@@ -156,14 +159,19 @@ export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
       const { ids, moments } = window
       current = walkId
       const early = window.asked?.walkId === walkId ? window.asked : null
-      const { looked, after } = early ?? { looked: call('look', [handle, walkId]) as Promise<Looked>, after: count }
+      const asked = early ?? { walkId, looked: call('look', [handle, walkId]) as Promise<Looked>, after: count }
       window.asked = null
       window.viewed = null
-      const { met, held: heldBefore, known, others } = await told(looked)
-      throwFailed()
-      bringUpToDate(met, ids, walkId, after)
-      window.viewed = { walkId, met, after: count }
-      return { ids, moments, met, held: heldBefore, known, others }
+      awaited.add(asked)
+      try {
+        const { met, held: heldBefore, known, others } = await told(asked.looked)
+        throwFailed()
+        bringUpToDate(met, ids, walkId, asked.after)
+        window.viewed = { walkId, met, after: count }
+        return { ids, moments, met, held: heldBefore, known, others }
+      } finally {
+        awaited.delete(asked)
+      }
     },
 
     standing: (handle) => call('standing', [handle]) as Promise<Standing>,
