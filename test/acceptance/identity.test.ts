@@ -76,7 +76,8 @@ describe.concurrent('single ids that were given to other tasks', () => {
     await stage.sync()
     const before = content(stage)
     const { account } = stage.simulator
-    const [first, second] = [account.idAt(1), account.idAt(298)] as [string, string]
+    // A full walk asks for its first task by id as well, and for others by chance: that is no second time.
+    const [first, second] = [account.idAt(0), account.idAt(298)] as [string, string]
     account.replaceText(first, changed(account.get(first) as string, { userId: 'somebody else' }))
     account.replaceText(second, changed(account.get(second) as string, { createdAt: 1_700_000_000_000 }))
     const { code, summary } = await stage.sync('--full')

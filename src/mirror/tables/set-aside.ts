@@ -17,9 +17,10 @@ export interface SetAside {
   identity?: string
 }
 
-/** Recognises the same item in later runs. */
+/** Recognises the same item in later runs; another task's identity is the same one in the list and by id. */
 export function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identity'>): Buffer {
-  const hash = createHash('sha256').update(item.source).update('\0').update(item.reason).update('\0')
+  const source = item.reason === 'other-identity' ? 'list' : item.source
+  const hash = createHash('sha256').update(source).update('\0').update(item.reason).update('\0')
   return hash
     .update(item.identity ?? item.raw, 'utf8')
     .digest()
