@@ -117,13 +117,12 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
       }
       facts = { ...facts, ...change }
       if (!shown) return
-      const every = line === null ? LOG_EVERY_MS : REDRAW_EVERY_MS
       if (timer === null) {
         // Also while nothing is reported, so that a wait is seen to go on; never keeps the process alive.
         timer = setInterval(show, line === null ? LOG_EVERY_MS : 1000).unref()
-        if (line === null) last = now()
       }
-      if (now() - last >= every) show()
+      // Log lines come by the timer alone: one more beside it would say the same twice.
+      if (line !== null && now() - last >= REDRAW_EVERY_MS) show()
     },
     print() {
       // Asked for, it is shown with --quiet too.

@@ -77,6 +77,15 @@ test('without a terminal there is a log line every 10 s, also while nothing is r
   expect(logged[0]).toEqual([expect.objectContaining({ done: 10, total: 100 }), 'Progress: full walk'])
 })
 
+test('without a terminal nothing is logged twice, however often something is reported', () => {
+  const { progress, logged } = watched(false)
+  for (let done = 0; done < 2_100; done++) {
+    progress.set({ phase: 'full walk', done })
+    vi.advanceTimersByTime(10)
+  }
+  expect(logged.map(([facts]) => facts.done)).toEqual([999, 1999])
+})
+
 test('a switched off progress shows nothing by itself and prints when asked', () => {
   const { progress, logged } = watched(false, false)
   progress.set({ phase: 'full walk', done: 10 })

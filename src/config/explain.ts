@@ -21,8 +21,13 @@ export function explainIssues(issues: readonly Issue[], input: unknown): string[
 /** What is wrong with the single value of `key`, such as "expected a whole number from 1 to 64, got text". */
 export function explainValue(key: string, issue: Issue, value: unknown): string {
   const own = /^expected /.test(issue.message) ? issue.message : `expected ${expectation(key)}`
-  return `${own}, got ${typeName(value)}`
+  const isText = typeof value === 'string' && value !== ''
+  // Where some text is right, "got text" would not say what is wrong.
+  return `${own}, got ${isText && !OTHER_TYPES.test(own) ? 'another text' : typeName(value)}`
 }
+
+/** What is expected where no text can be right. */
+const OTHER_TYPES = /^expected (?:an? (?:whole )?number|true or false|a list|an object)\b/
 
 function explainUnknown(key: string): string {
   const name = key.split('.').at(-1) ?? key

@@ -1,4 +1,5 @@
 // Errors of SQLite and of the file system in words: what they mean for the mirror, and what to do next.
+import { accessSync, constants } from 'node:fs'
 import { foreseen, MirrorError } from '../errors.ts'
 
 /** Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`. */
@@ -28,6 +29,12 @@ export function explain(path: string, error: unknown): unknown {
       hint: 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.',
     })
   }
+  if (isUnreadable(path)) {
+    return new MirrorError('mirror-unreadable', `${path} cannot be read: ${error.message}`, {
+      ...detail,
+      hint: 'Check the owner and mode of the file and of the folders above it, or run as the user who owns it.',
+    })
+  }
   if (code.startsWith('SQLITE_READONLY') || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
     return new MirrorError('mirror-unwritable', `${path} cannot be written: ${error.message}`, {
       ...detail,
@@ -47,4 +54,14 @@ export function explain(path: string, error: unknown): unknown {
     })
   }
   return error
+}
+
+/** Whether this user may not read the file, or not even look for it. */
+function isUnreadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+  }
 }

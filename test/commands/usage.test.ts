@@ -41,7 +41,7 @@ test.each([
   [['status', '--log-level', 'loud'], 'is not one of debug, info, warn, error, silent'],
   [['rejected', '--limit', '0'], 'at least 1'],
   [['sync'], 'service.baseUrl is not set'],
-  [['sync', '--base-url', 'tasks'], '--base-url: expected an http or https URL, got text'],
+  [['sync', '--base-url', 'tasks'], '--base-url: expected an http or https URL, got another text'],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
   [['simulate', '--tasks', 'many'], '--tasks'],
 ])('%j is wrong usage: exit 2, stdout empty, stderr says why', async (args, message) => {

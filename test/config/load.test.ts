@@ -88,22 +88,22 @@ test.each([
   [{ service: { concurrency: '4' } }, 'service.concurrency: expected a whole number from 1 to 64, got text'],
   [{ service: { concurrency: 65 } }, 'service.concurrency: expected a whole number from 1 to 64, got 65'],
   [{ service: { maxRetries: 1.5 } }, 'service.maxRetries: expected a whole number from 0 to 100, got 1.5'],
-  [{ service: { baseUrl: 'ftp://a' } }, 'service.baseUrl: expected an http or https URL, got text'],
+  [{ service: { baseUrl: 'ftp://a' } }, 'service.baseUrl: expected an http or https URL, got another text'],
   [
     { service: { baseUrl: 'https://u:secret@a' } },
-    'service.baseUrl: expected a URL without user and password, got text',
+    'service.baseUrl: expected a URL without user and password, got another text',
   ],
   [
     { service: { baseUrl: 'https://a/?key=secret' } },
-    'service.baseUrl: expected a URL without query and fragment, got text',
+    'service.baseUrl: expected a URL without query and fragment, got another text',
   ],
   [
     { service: { auth: { placement: 'body' } } },
-    'service.auth.placement: expected "header", "query" or "none", got text',
+    'service.auth.placement: expected "header", "query" or "none", got another text',
   ],
   [
     { service: { auth: { name: 'a b' } } },
-    'service.auth.name: expected the name of a header or query parameter, got text',
+    'service.auth.name: expected the name of a header or query parameter, got another text',
   ],
   [{ service: { allowInsecure: 'yes' } }, 'service.allowInsecure: expected true or false, got text'],
   [{ service: { timeoutMs: 1 } }, 'service.timeoutMs: there is no such key'],
@@ -114,11 +114,14 @@ test.each([
   [{ sync: { finalStatuses: ['DONE', 3] } }, 'sync.finalStatuses.1: expected text, got 3'],
   [{ sync: [] }, 'sync: expected an object, got a list'],
   [{ mirror: { fileMode: 384 } }, 'mirror.fileMode: expected an octal file mode as text, such as "0640", got 384'],
-  [{ mirror: { fileMode: '0999' } }, 'mirror.fileMode: expected an octal file mode as text, such as "0640", got text'],
+  [
+    { mirror: { fileMode: '0999' } },
+    'mirror.fileMode: expected an octal file mode as text, such as "0640", got another text',
+  ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [
     { schedule: { timezone: 'Mars/Base' } },
-    'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got text',
+    'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got another text',
   ],
   [[], 'expected an object, got a list'],
   ['{"a":1,}', expect.stringMatching(/^c\.json is not valid JSON/)],
@@ -148,7 +151,7 @@ test('wrong values of the environment and of flags are named by what the user wr
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
   expect(problemsOf({}, { env, overrides })).toEqual([
     'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got text',
-    '--base-url: expected an http or https URL, got text',
+    '--base-url: expected an http or https URL, got another text',
   ])
 })
 

@@ -128,8 +128,25 @@ test('a folder or device at the destination is refused and left alone', async ()
 test('a missing folder is snapshot-unwritable with a hint', async () => {
   await expect(openDraft(join(scratch(), 'no', 'a.parquet'), options)).rejects.toMatchObject({
     code: 'snapshot-unwritable',
-    hint: expect.stringContaining('folder'),
+    message: expect.stringMatching(/the folder .*no is missing$/),
+    hint: expect.stringContaining('Create the folder'),
   })
+})
+
+test('a folder that is there is not called missing: /proc takes no files, a file is no folder', async () => {
+  const file = join(scratch(), 'file')
+  writeFileSync(file, '')
+  const refused = [
+    [join(file, 'a.parquet'), `${file} is no folder`],
+    ...(process.platform === 'linux' ? [['/proc/a.parquet', 'the folder /proc takes no such file']] : []),
+  ] as const
+  for (const [path, why] of refused) {
+    await expect(openDraft(path, options)).rejects.toMatchObject({
+      code: 'snapshot-unwritable',
+      message: `${path} cannot be written: ${why}`,
+      hint: 'Name another file with --out.',
+    })
+  }
 })
 
 test('a full device is disk-full', async () => {

@@ -1,6 +1,7 @@
 // Makes a file appear whole or not at all: written under a hidden name beside its destination, synced, renamed.
 // Knows bytes and names, never rows or formats.
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../clock.ts'
@@ -221,13 +222,28 @@ export function explainSnapshot(path: string, error: unknown): unknown {
     })
   }
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return new MirrorError('snapshot-unwritable', `${path} cannot be written: the folder ${dirname(path)} is missing`, {
+    const folder = dirname(path)
+    const found = kindOf(folder)
+    const why = {
+      missing: `the folder ${folder} is missing`,
+      folder: `the folder ${folder} takes no such file`,
+      other: `${folder} is no folder`,
+    }[found]
+    return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${why}`, {
       ...detail,
-      hint: 'Create the folder, or name another file with --out.',
+      hint: `${found === 'missing' ? 'Create the folder, or name' : 'Name'} another file with --out.`,
     })
   }
   return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${error.message}`, {
     ...detail,
     hint: 'Check the owner and mode of the folder and that the mount is writable, or name another file with --out.',
   })
+}
+
+function kindOf(path: string): 'missing' | 'folder' | 'other' {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'other'
+  } catch {
+    return 'missing'
+  }
 }
