@@ -25,9 +25,6 @@ export interface CommandStreams {
   onProgressRequest(listener: () => void): void
 }
 
-/** So many lines of the log are kept for those who are told how a run ended. */
-const RECENT_LINES = 50
-
 export async function createContext(
   command: string,
   given: Given,
@@ -42,16 +39,11 @@ export async function createContext(
   const monotonic = () => performance.now()
   const now = steadyClock(Date.now, monotonic)
   const line = createStatusLine(stderr.write)
-  const recent: string[] = []
   const log = await createLog({
     // A person who waits for a result has the progress line; what stays up has only the log to tell what it does.
     level:
       (given.values.logLevel as LogLevel | undefined) ?? (quiet || (stderr.isTTY && !untilSignal) ? 'warn' : 'info'),
-    write: (text) => {
-      recent.push(text)
-      if (recent.length > RECENT_LINES) recent.shift()
-      line.write(text)
-    },
+    write: line.write,
     pretty: stderr.isTTY,
     colour: wantsColour(stderr.isTTY, env),
   })
@@ -84,7 +76,6 @@ export async function createContext(
     quiet,
     attended: stderr.isTTY,
     log,
-    recentLog: () => recent,
     progress,
     signal,
     now,

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { configSchema } from '../src/config/schema.ts'
 import { exportSnapshot } from '../src/export/export.ts'
 import { isLoopback, refusePlainHttp } from '../src/http-policy.ts'
-import { checkMonitor, ping } from '../src/notify/healthcheck.ts'
+import { checkMonitors, ping } from '../src/notify/healthcheck.ts'
 import { makeMirror, ordinaryRows } from './export/mirror.ts'
 import { runCli } from './support/cli.ts'
 import { makeScratch } from './support/scratch.ts'
@@ -99,11 +99,13 @@ const monitorOf = (healthcheckUrl: string, insecureHosts: string[] = []) =>
 
 test('a monitor beyond this machine is told over plain http only where it is named', () => {
   const refused = 'notify.healthcheckUrl: what a run has done would travel unencrypted to hc.internal'
-  expect(() => checkMonitor(monitorOf('http://hc.internal:8000/secret'))).toThrow(refused)
-  expect(() => checkMonitor(monitorOf('http://hc.internal/secret', ['hc2.internal']))).toThrow(refused)
-  expect(() => checkMonitor(monitorOf('http://hc.internal:8000/secret', ['hc.internal']))).not.toThrow()
-  expect(() => checkMonitor(monitorOf('https://hc.example.com/secret'))).not.toThrow()
-  expect(() => checkMonitor(monitorOf('http://127.0.0.1:8000/secret'))).not.toThrow()
+  expect(() => checkMonitors(monitorOf('http://hc.internal:8000/secret'))).toThrow(refused)
+  expect(() => checkMonitors(monitorOf('http://hc.internal/secret', ['hc2.internal']))).toThrow(refused)
+  expect(() => checkMonitors(monitorOf('http://hc.internal:8000/secret', ['hc.internal']))).not.toThrow()
+  expect(() => checkMonitors(monitorOf('https://hc.example.com/secret'))).not.toThrow()
+  expect(() => checkMonitors(monitorOf('http://127.0.0.1:8000/secret'))).not.toThrow()
+  const { notify } = configSchema.parse({ notify: { exportHealthcheckUrl: 'http://hc.internal/secret' } })
+  expect(() => checkMonitors(notify)).toThrow(refused.replace('healthcheckUrl', 'exportHealthcheckUrl'))
 })
 
 test('a monitor that must not be told is wrong configuration, before anything is sent; its secret is not said', async () => {

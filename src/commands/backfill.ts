@@ -53,19 +53,22 @@ export const backfill: CommandSpec<BackfillFlags> = {
       const { runSync } = await import('../sync/run.ts')
       const { printRun } = await import('./print-run.ts')
       const { noticeOf } = await import('./notice.ts')
-      const result = await (await noticeOf(context, runContext.config)).ofRun('backfill', () =>
-        runSync(runContext, {
-          command: 'backfill',
-          full: ids === undefined && since === null && until === null,
-          details: runContext.config.sync.details,
-          rebind: flags.rebind === true,
-          maxDurationMs: runContext.config.sync.maxDurationMs,
-          since,
-          until,
-          refetch: flags.refetch === true,
-          ignoreNotBefore: flags.now === true,
-          ...(ids === undefined ? {} : { ids }),
-        }),
+      const result = await (await noticeOf(context, runContext.config)).ofRun('backfill', (log) =>
+        runSync(
+          { ...runContext, log },
+          {
+            command: 'backfill',
+            full: ids === undefined && since === null && until === null,
+            details: runContext.config.sync.details,
+            rebind: flags.rebind === true,
+            maxDurationMs: runContext.config.sync.maxDurationMs,
+            since,
+            until,
+            refetch: flags.refetch === true,
+            ignoreNotBefore: flags.now === true,
+            ...(ids === undefined ? {} : { ids }),
+          },
+        ),
       )
       return printRun(context, result, runContext.config.mirror.path)
     })

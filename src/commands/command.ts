@@ -53,8 +53,6 @@ export interface CommandContext {
   /** Whether a person watches: stderr is a terminal. */
   attended: boolean
   log: Log
-  /** The last lines of the log, oldest first. */
-  recentLog(): readonly string[]
   progress: Progress
   signal: AbortSignal
   /** Epoch ms, never jumping: for one run. */

@@ -28,9 +28,9 @@ export const schedule: CommandSpec = {
     // Whatever is wrong with the configuration ends it here, before anything runs.
     const first = await serviceContext(context)
     const { config } = first
-    const { env, log, recentLog, signal, wall, monotonic, random } = context
+    const { env, log, signal, wall, monotonic, random } = context
     await runSchedule({
-      ...{ config, env, log, recentLog, signal, now: wall, monotonic, random, toolVersion: toolVersion() },
+      ...{ config, env, log, signal, now: wall, monotonic, random, toolVersion: toolVersion() },
       makeRunContext: async (now) => ({ ...first, now, apiKey: (await context.apiKey()).key }),
       inUse: await context.filesInUse(),
       tell: context.tell,

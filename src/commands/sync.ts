@@ -1,5 +1,6 @@
 // `sync`: one run by the cheapest plan. The cron job.
 import { parseDuration } from '../config/duration.ts'
+import type { Log } from '../log.ts'
 import type { CommandSpec } from './command.ts'
 
 interface SyncFlags {
@@ -45,20 +46,25 @@ export const sync: CommandSpec<SyncFlags> = {
       const { runSync } = await import('../sync/run.ts')
       const { printRun } = await import('./print-run.ts')
       const { noticeOf } = await import('./notice.ts')
-      const work = () =>
-        runSync(runContext, {
-          command: 'sync',
-          full: flags.full === true,
-          details: runContext.config.sync.details,
-          dryRun: flags.dryRun === true,
-          allowMassDelete: flags.allowMassDelete === true,
-          rebind: flags.rebind === true,
-          ignoreNotBefore: flags.now === true,
-          maxDurationMs: runContext.config.sync.maxDurationMs,
-        })
+      const work = (log: Log) =>
+        runSync(
+          { ...runContext, log },
+          {
+            command: 'sync',
+            full: flags.full === true,
+            details: runContext.config.sync.details,
+            dryRun: flags.dryRun === true,
+            allowMassDelete: flags.allowMassDelete === true,
+            rebind: flags.rebind === true,
+            ignoreNotBefore: flags.now === true,
+            maxDurationMs: runContext.config.sync.maxDurationMs,
+          },
+        )
       // A dry run is nobody's business: a monitor would take it for a real one.
       const isTrial = flags.dryRun === true
-      const result = isTrial ? await work() : await (await noticeOf(context, runContext.config)).ofRun('sync', work)
+      const result = isTrial
+        ? await work(context.log)
+        : await (await noticeOf(context, runContext.config)).ofRun('sync', work)
       return printRun(context, result, isTrial ? null : runContext.config.mirror.path)
     })
   },

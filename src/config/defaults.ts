@@ -50,5 +50,5 @@ export const DEFAULTS = {
     hosts: [],
     tokenFile: null,
   },
-  notify: { healthcheckUrl: null, insecureHosts: [], metricsFile: null },
+  notify: { healthcheckUrl: null, exportHealthcheckUrl: null, insecureHosts: [], metricsFile: null },
 } as const

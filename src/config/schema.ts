@@ -231,7 +231,13 @@ const notify = z.strictObject({
   healthcheckUrl: httpUrl('an http or https URL')
     .nullable()
     .default(DEFAULTS.notify.healthcheckUrl)
-    .describe('Told when a run starts (/start) and how it ended (as it is, or with /<exit code>); null for none.'),
+    .describe(
+      'Told when a run of sync or backfill starts (/start) and how it ended (as it is, or with /<exit code>); null for none.',
+    ),
+  exportHealthcheckUrl: httpUrl('an http or https URL')
+    .nullable()
+    .default(DEFAULTS.notify.exportHealthcheckUrl)
+    .describe('The same for export, which has a check of its own; null for none.'),
   insecureHosts: hostNames()
     .default([...DEFAULTS.notify.insecureHosts])
     .describe('Hosts other than this machine that may be told over plain http.'),

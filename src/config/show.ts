@@ -10,7 +10,7 @@ export interface ShownKey {
 }
 
 /** Keys whose URL carries a secret: a password, or a path that is one. */
-const SECRET_URLS = new Set(['service.proxy', 'notify.healthcheckUrl'])
+const SECRET_URLS = new Set(['service.proxy', 'notify.healthcheckUrl', 'notify.exportHealthcheckUrl'])
 
 export function shownKeys(loaded: LoadedConfig, apiKey: ApiKey): ShownKey[] {
   const keys = KEYS.map((key) => ({

@@ -42,16 +42,23 @@ export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping)
   return problem
 }
 
-/** Throws `config-invalid` where the monitor must not be told; see http-policy.ts. */
-export function checkMonitor({ healthcheckUrl, insecureHosts }: Config['notify']): void {
-  if (healthcheckUrl === null) return
-  const url = new URL(healthcheckUrl)
-  refusePlainHttp(url, {
-    what: 'what a run has done',
-    setting: 'notify.healthcheckUrl',
-    allowance: 'notify.insecureHosts to a list with its host',
-    isAllowed: insecureHosts.includes(url.hostname),
-  })
+/** The key that says who is told of a command: one check each, so that an export cannot turn a failing sync green. */
+export function monitorOf(command: string): 'healthcheckUrl' | 'exportHealthcheckUrl' {
+  return command === 'export' ? 'exportHealthcheckUrl' : 'healthcheckUrl'
+}
+
+/** Throws `config-invalid` where a monitor must not be told; see http-policy.ts. */
+export function checkMonitors(notify: Config['notify']): void {
+  for (const name of ['healthcheckUrl', 'exportHealthcheckUrl'] as const) {
+    if (notify[name] === null) continue
+    const url = new URL(notify[name])
+    refusePlainHttp(url, {
+      what: 'what a run has done',
+      setting: `notify.${name}`,
+      allowance: 'notify.insecureHosts to a list with its host',
+      isAllowed: notify.insecureHosts.includes(url.hostname),
+    })
+  }
 }
 
 /** The address to ask for; a query of the URL itself is kept. */

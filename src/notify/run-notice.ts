@@ -1,17 +1,15 @@
-// What everybody outside learns of a run: one line in the log, notify.metricsFile and notify.healthcheckUrl. The only
+// What everybody outside learns of a run: one line in the log, notify.metricsFile and the monitor. The only
 // place that tells them; whatever goes wrong in telling never changes how the run ended.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
 import { exitCodeOf, type Facts, isMirrorError, MirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { checkMonitor, ping } from './healthcheck.ts'
+import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
 import type { RunFigures } from './metrics.ts'
 
 export interface NoticeContext {
   config: Pick<Config, 'notify' | 'mirror'>
   log: Log
-  /** The last lines of the log, oldest first. */
-  recentLog: () => readonly string[]
   signal: AbortSignal
   now: () => number
   toolVersion: string
@@ -29,16 +27,19 @@ export interface Ended {
 
 /**
  * Does `work` and tells of it. `describe` says how its result is told. What `work` throws is told too, and thrown on.
+ * `work` logs through what it is given: the monitor gets the lines of this run and no others.
  */
 export async function withNotice<T>(
   context: NoticeContext,
   command: string,
-  work: () => Promise<T>,
+  work: (log: Log) => Promise<T>,
   describe: (result: T) => Ended,
 ): Promise<T> {
-  checkMonitor(context.config.notify)
+  checkMonitors(context.config.notify)
+  const monitor = monitorOf(command)
+  const own = keepLines(context.log, context.now)
   const startedAt = context.now()
-  const { healthcheckUrl: url } = context.config.notify
+  const url = context.config.notify[monitor]
   const runId = randomUUID()
   // Not waited for: a monitor that is slow must not hold up the run.
   const started =
@@ -53,21 +54,38 @@ export async function withNotice<T>(
     await writeFigures(context, command, figures)
     if (url === null || started === null) return
     await started
-    const body = bodyOf(context.recentLog(), line, error)
+    const body = bodyOf(own.lines, line, error)
     // After a signal only seconds are left.
     const limits = context.signal.aborted ? { timeoutMs: 1500, tries: 1 } : { timeoutMs: 5000, tries: 2 }
     const problem = await ping({ url, signal: code, runId, body, ...limits })
-    if (problem !== null) context.log.warn({ command }, `notify.healthcheckUrl could not be told: ${problem}`)
+    if (problem !== null) context.log.warn({ command }, `notify.${monitor} could not be told: ${problem}`)
   }
   let result: T
   try {
-    result = await work()
+    result = await work(own.log)
   } catch (error) {
     await tell({ exitCode: exitCodeOf(error), fields: errorFields(error) }, error)
     throw error
   }
   await tell(describe(result), null)
   return result
+}
+
+/** So many lines of a run are kept for those who are told how it ended. */
+const RECENT_LINES = 50
+
+/** A log that also keeps its last lines from level info on, oldest first, as the log itself writes them. */
+function keepLines(log: Log, now: () => number): { log: Log; lines: readonly string[] } {
+  const lines: string[] = []
+  const keeping =
+    (level: keyof Log): Log[keyof Log] =>
+    (fields, message) => {
+      lines.push(JSON.stringify({ level, time: new Date(now()).toISOString(), ...fields, msg: message }))
+      if (lines.length > RECENT_LINES) lines.shift()
+      log[level](fields, message)
+    }
+  const kept = { info: keeping('info'), warn: keeping('warn'), error: keeping('error') }
+  return { log: { debug: log.debug, ...kept }, lines }
 }
 
 /** The exit code of the signal that stopped the program; null where none did. */
@@ -126,5 +144,5 @@ async function writeFigures(
 function bodyOf(recent: readonly string[], line: Facts, error: unknown): string {
   const hint = isMirrorError(error) && error.hint !== undefined ? [error.hint] : []
   const told = error === null ? [] : [error instanceof Error ? error.message : String(error), ...hint]
-  return [JSON.stringify(line), ...told, ...recent.map((text) => text.trimEnd())].join('\n')
+  return [JSON.stringify(line), ...told, ...recent].join('\n')
 }

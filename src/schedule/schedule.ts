@@ -8,7 +8,7 @@ import { EXIT, exitCodeOf, type Facts, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { describeExport, describeRun } from '../notify/fields.ts'
-import { checkMonitor } from '../notify/healthcheck.ts'
+import { checkMonitors } from '../notify/healthcheck.ts'
 import { metricsText, type RunFigures } from '../notify/metrics.ts'
 import { withLastSuccess } from '../notify/metrics-file.ts'
 import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
@@ -25,7 +25,6 @@ import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
 export interface ScheduleOptions {
   config: Config
   log: Log
-  recentLog: () => readonly string[]
   signal: AbortSignal
   /** The wall clock, epoch ms. */
   now: Clock
@@ -52,7 +51,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { config, log, signal, now, monotonic, random, toolVersion } = options
   const { settleMs } = config.sync
   const timetables = timetablesOf(config)
-  checkMonitor(config.notify)
+  checkMonitors(config.notify)
   const { hosts, tokenFile } = config.schedule
   const { token, warning } = tokenFile === null ? { token: null, warning: null } : readToken(tokenFile)
   if (warning !== null) log.warn({}, warning)
@@ -60,7 +59,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const runs = new Map<string, RunFigures>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
   const noticeOf = (clock: Clock): NoticeContext => ({
-    ...{ config, log, recentLog: options.recentLog, signal, now: clock, toolVersion, inUse: options.inUse },
+    ...{ config, log, signal, now: clock, toolVersion, inUse: options.inUse },
     onFigures: (command, figures) => runs.set(command, withLastSuccess(figures, runs.get(command))),
   })
   const afterwards = (command: string, work: (notice: NoticeContext) => Promise<number>) => async () => {
@@ -180,8 +179,8 @@ export function healthOf(
 }
 
 async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notice: NoticeContext): Promise<number> {
-  const work = async () => {
-    const context = await makeRunContext(notice.now)
+  const work = async (log: Log) => {
+    const context = { ...(await makeRunContext(notice.now)), log }
     const { details, maxDurationMs } = context.config.sync
     return runSync(context, { command: 'sync', details, maxDurationMs })
   }

@@ -80,7 +80,10 @@ test('config show reads ./task-mirror.json and masks what is secret', async () =
     scratch.path('task-mirror.json'),
     JSON.stringify({
       service: { proxy: 'http://me:hunter2@proxy:1' },
-      notify: { healthcheckUrl: 'https://hc.example.com/hunter2' },
+      notify: {
+        healthcheckUrl: 'https://hc.example.com/hunter2',
+        exportHealthcheckUrl: 'https://export.example.com/hunter2',
+      },
     }),
   )
   const env = { TASK_MIRROR_API_KEY: 'hunter2' }
@@ -94,6 +97,7 @@ test('config show reads ./task-mirror.json and masks what is secret', async () =
     expect(stdout + stderr).not.toContain('hunter2')
     expect(stdout).toContain('http://[masked]@proxy:1')
     expect(stdout).toContain('https://hc.example.com/[masked]')
+    expect(stdout).toContain('https://export.example.com/[masked]')
     expect(stdout).toContain('TASK_MIRROR_API_KEY')
     expect(stdout).toContain('task-mirror.json')
   }

@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { configSchema } from '../../src/config/schema.ts'
+import type { Log } from '../../src/log.ts'
 import { ping, pingUrl } from '../../src/notify/healthcheck.ts'
+import { withNotice } from '../../src/notify/run-notice.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { samplesOf } from '../support/prometheus.ts'
@@ -136,18 +139,59 @@ test('of a long log the end is sent, whole characters only', async () => {
   expect(Buffer.byteLength(told[0]?.body as string)).toBeLessThanOrEqual(100_000)
 })
 
-test('an export that must be of a complete walk and is not tells exit 3', async () => {
+test('an export has a check of its own: it cannot turn that of a failing sync green', async () => {
   using scratch = makeScratch()
   const simulator = await startSimulator({ tasks: 30 })
   try {
-    const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url, TASK_MIRROR_JSON: '1' }
+    const env = {
+      TASK_MIRROR_BASE_URL: simulator.url,
+      TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: `${url}/sync`,
+      TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: `${url}/export`,
+      TASK_MIRROR_JSON: '1',
+    }
     const run = (...args: string[]) => runCli(args, { cwd: scratch.dir, env })
     await run('backfill', '--since', '1h')
     const { code } = await run('export', '--out', 'tasks.ndjson', '--require-complete')
     expect(code).toBe(3)
-    expect(told.map(({ path }) => path.replace('/secret-uuid', ''))).toEqual(['/start', '/3', '/start', '/3'])
+    expect(told.map(({ path }) => path.replace('/secret-uuid', ''))).toEqual([
+      ...['/sync/start', '/sync/3'],
+      ...['/export/start', '/export/3'],
+    ])
     expect(told[3]?.body).toContain('"command":"export"')
+    told = []
+    const onlySync = { ...env, TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: '' }
+    await runCli(['export', '--out', 'tasks.ndjson'], { cwd: scratch.dir, env: onlySync })
+    expect(told).toEqual([])
   } finally {
     await simulator.close()
+  }
+})
+
+test('the monitor gets the lines of its run and no others, whatever the log shows', async () => {
+  const calm = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const { notify, mirror } = configSchema.parse({
+    notify: { healthcheckUrl: `${url}/sync`, exportHealthcheckUrl: `${url}/export` },
+  })
+  const shared = { config: { notify, mirror }, log: calm, toolVersion: '0', inUse: [] }
+  const context = { ...shared, signal: new AbortController().signal, now: Date.now }
+  // Two at once, as in `schedule`: each logs while the other is under way.
+  const both = Promise.withResolvers<void>()
+  const work = (name: string) => async (log: Log) => {
+    log.info({ of: name }, 'first')
+    if (name === 'export') both.resolve()
+    await both.promise
+    for (let n = 0; n < 60; n++) log.warn({ n }, `line of ${name}`)
+  }
+  const describe = () => ({ exitCode: 0, fields: {} })
+  await Promise.all(['sync', 'export'].map((name) => withNotice(context, name, work(name), describe)))
+  const bodies = told.filter(({ path }) => !path.endsWith('/start'))
+  expect(bodies.map(({ path }) => path).sort()).toEqual(['/secret-uuid/export', '/secret-uuid/sync'])
+  for (const { path, body } of bodies) {
+    const name = path.split('/').at(-1)
+    const [end, ...lines] = body.split('\n').map((line) => JSON.parse(line))
+    expect(end).toMatchObject({ command: name, exitCode: 0 })
+    // The last fifty.
+    expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: 50 }, (_, index) => index + 10))
+    for (const line of lines) expect(line).toMatchObject({ level: 'warn', msg: `line of ${name}` })
   }
 })
