@@ -54,7 +54,8 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     // What the interface names is the task's own: where it moves or differs, the task has changed, or a detail lags.
     if (of('volatile').length >= Math.max(2, most) && !isOurs) addUneven(uneven, { path, how: 'volatile' })
     if (uneven.some(({ path: above, how }) => how === 'volatile' && isBelow(path, above))) continue
-    const less = [...of('absent'), ...of('cut')]
+    const marked = compared.some((each) => isWhole(each) && isMarked(each, path)) ? [] : of('marked')
+    const less = [...of('absent'), ...of('cut'), ...marked]
     if (less.length > 1 || less.some(({ isSure }) => isSure))
       for (const vote of less) addSummary(summary, fieldOf(vote))
     if (of('only-listed').length >= Math.max(isOurs ? 2 : 1, most)) addUneven(uneven, { path, how: 'only-listed' })
@@ -79,6 +80,15 @@ function isOfOneMoment({ listed, details }: SampledForms): boolean {
 
 function isTold({ listed, details }: SampledForms): boolean {
   return listed.length > 1 || compareForms(listed[0] as Task, details[0] as Task).length === 0
+}
+
+/** Whether the list, as it was read last, showed all that the detail holds. */
+function isWhole({ listed, details }: SampledForms): boolean {
+  return !compareForms(listed.at(-1) as Task, details.at(-1) as Task).some(({ kind }) => isLess(kind))
+}
+
+function isMarked({ listed }: SampledForms, path: FieldPath): boolean {
+  return valueAt(listed.at(-1) as Task, path) === true
 }
 
 /** Whether the task has the field in either way. Elements of lists are not told apart: they count as had. */
@@ -115,7 +125,9 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
     if (kind === 'extra-null' || moving.some((other) => isBelow(path, other) || isBelow(other, path))) continue
     if (kind === 'absent') vote(path, 'absent')
     else if (kind === 'cut' || (isShorter && isSure)) vote(path, 'cut', size)
-    else if (!isSure || STATE.has(path[0] as string) || (isCut && isFlag(last, each))) continue
+    else if (isCut && isFlag(last, each)) {
+      if (valueAt(last, path) === true) vote(path, 'marked')
+    } else if (!isSure || STATE.has(path[0] as string)) continue
     else if (kind !== 'extra') vote(path, 'differs')
     else if (isOneState) vote(path, 'only-listed')
   }
@@ -134,7 +146,8 @@ function keptPath(path: FieldPath): FieldPath {
 
 /** What is cut at one length may be so at half of it elsewhere. */
 function fieldOf({ path, how, size }: Vote): SummaryField {
-  return how === 'cut' ? { path, how, from: Math.floor(size / 2) } : { path, how: 'absent' }
+  if (how === 'cut') return { path, how, from: Math.floor(size / 2) }
+  return how === 'marked' ? { path, how } : { path, how: 'absent' }
 }
 
 function addSummary(summary: SummaryField[], field: SummaryField): void {

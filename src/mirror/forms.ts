@@ -3,12 +3,14 @@
 // few (form-votes.ts). Pure: paths and sizes, never values.
 import { isObject } from '../json.ts'
 import type { JsonValue, Task } from '../task.ts'
-import { compareForms, type FieldPath, type FormDifference, isBelow, isLess, sizeOf } from './differences.ts'
+import { compareForms, type FieldPath, type FormDifference, isBelow, isLess, sizeOf, valueAt } from './differences.ts'
 import { isOfInterface } from './shape.ts'
 
 /** A field of which details hold more than the list shows. */
 export type SummaryField =
   | { path: FieldPath; how: 'absent' }
+  /** A member of the list alone, such as `"truncated": true`, says that something is missing. */
+  | { path: FieldPath; how: 'marked' }
   /** `from`: bytes; a task whose listed form is shorter as a whole has nothing that was cut. */
   | { path: FieldPath; how: 'cut'; from: number }
 
@@ -30,9 +32,11 @@ export const NO_FORMS: Readonly<Forms> = { summary: [], uneven: [] }
  * missing as a whole is owed by another rule (sync/writer/intake.ts).
  */
 export function canHaveMore(listed: Task, { summary }: Forms): boolean {
-  return summary.some((field) =>
-    field.how === 'cut' ? sizeOf(listed) >= field.from : !isPart(field.path) && lacks(listed, field.path),
-  )
+  return summary.some((field) => {
+    if (field.how === 'cut') return sizeOf(listed) >= field.from
+    if (field.how === 'marked') return valueAt(listed, field.path) === true
+    return !isPart(field.path) && lacks(listed, field.path)
+  })
 }
 
 function isPart(path: FieldPath): boolean {

@@ -136,10 +136,16 @@ describe('what a sample teaches', () => {
       [],
     ],
     [
-      'a word about the cut is none of the task',
+      'a word about the cut is none of the task, and owes its detail',
       [OPEN, sampled(twice({ x: 'a', truncated: true }), twice({ x: 'abc' }))],
-      ['cut x from 0'],
+      ['cut x from 0', 'marked truncated'],
     ],
+    [
+      'unless a whole one has it, too',
+      [sampled(twice({ starred: true }), twice({})), sampled(twice({ starred: true }), twice({ x: 'abc' }))],
+      ['absent x'],
+    ],
+    ['or it says no', [OPEN, sampled(twice({ x: 'a', whole: false }), twice({ x: 'abc' }))], ['cut x from 0']],
     [
       'a shorter text counts as cut',
       [OPEN, sampled(twice({ accuracy: 'HOUR' }), twice({ accuracy: 'MINUTE' }))],
@@ -169,6 +175,8 @@ describe('who can have more in its detail', () => {
     ['lacks the part as a whole, which owes a detail anyway', {}, absent('result'), false],
     ['is long enough to be cut', { s: 'x'.repeat(60) }, { path: ['s'], how: 'cut', from: 50 }, true],
     ['is long enough in another field', { t: 'x'.repeat(60) }, { path: ['s'], how: 'cut', from: 50 }, true],
+    ['bears the mark', { truncated: true }, { path: ['truncated'], how: 'marked' }, true],
+    ['bears it not', { truncated: false }, { path: ['truncated'], how: 'marked' }, false],
     ['is too short for that', { s: 'x' }, { path: ['s'], how: 'cut', from: 50 }, false],
     ['has text in place of an object', { result: '{"bo' }, absent('result', 'body'), true],
     ['lacks it in an element', { s: [{ y: 1 }, {}] }, absent('s', '[]', 'y'), true],
