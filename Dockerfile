@@ -1,4 +1,4 @@
-# Two stages: the first compiles, the second holds what runs and no compiler, package manager cache or test.
+# Two stages: the first bundles, the second holds what runs and no package, source or test.
 # Build: docker build -t task-mirror .        Try it: docker run --rm -v mirror:/data task-mirror demo --out /data/demo
 # A tag can be moved to another image, a digest cannot: BASE is what both stages stand on, and a release gives its digest:
 #   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
@@ -8,22 +8,15 @@ ARG BASE=node:24-bookworm-slim
 FROM ${BASE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY build build
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN npm run build
-# The optional packages are a Node for older hosts; the image has its own.
-RUN npm ci --omit=dev --omit=optional \
-  # Bundles for browsers, sources and documentation: half of what the packages weigh, none of what runs.
-  && rm -rf node_modules/echarts/dist node_modules/echarts/i18n node_modules/echarts/types node_modules/zrender/dist \
-  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.md' \
-    -o -path '*/better-sqlite3/deps/*' -o -path '*/better-sqlite3/src/*' \) -delete
+RUN npm run build && rm dist/prebuilds/darwin-* dist/prebuilds/win32-*
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="task-mirror" \
   org.opencontainers.image.description="Keeps a local SQLite file a faithful, fresh copy of a remote task account" \
   org.opencontainers.image.licenses="MIT"
-COPY --from=build /build/node_modules /app/node_modules
 COPY --from=build /build/dist /app/dist
 COPY package.json LICENSE /app/
 RUN ln -s /app/dist/cli.js /usr/local/bin/task-mirror \

@@ -45,9 +45,7 @@ const BUILD = join(ROOT, 'bench/results/build')
 export async function buildProgram(): Promise<void> {
   rmSync(BUILD, { recursive: true, force: true })
   mkdirSync(BUILD, { recursive: true })
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  await measure([process.execPath, tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(BUILD, 'dist')])
-  cpSync(join(ROOT, 'src/mirror/migrations'), join(BUILD, 'dist/mirror/migrations'), { recursive: true })
+  await measure([process.execPath, join(ROOT, 'build/bundle.ts'), join(BUILD, 'dist')])
   cpSync(join(ROOT, 'package.json'), join(BUILD, 'package.json'))
 }
 

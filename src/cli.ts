@@ -132,7 +132,7 @@ function leaveNow(exitCode: number): void {
 function crash(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
   // Met while the program itself is loaded, before anything could tell it in better words.
-  if (/EMFILE|ENFILE|too many open files/.test(message)) {
+  if (/EMFILE|ENFILE|too many open files/i.test(message)) {
     console.error(
       'task-mirror: the limit of open files is too low: raise it (ulimit -n) and run the same command again',
     )

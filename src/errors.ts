@@ -87,7 +87,7 @@ export function foreseen(error: unknown): unknown {
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
     // Node's own loader of modules and its threads tell it in words only.
     const isCode = 'code' in at && /^(EMFILE|ENFILE)$/.test(String(at.code))
-    if (isCode || /\b(EMFILE|ENFILE|too many open files)\b/.test(at.message)) {
+    if (isCode || /\b(EMFILE|ENFILE|too many open files)\b/i.test(at.message)) {
       return new MirrorError('too-many-files', 'No more files can be opened: the limit of this process is reached', {
         hint: 'Raise it (ulimit -n, or LimitNOFILE of the unit; 256 is plenty) and run the same command again.',
         cause: error,

@@ -1,5 +1,6 @@
 // The package as it is published: what it needs, brings along and contains.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -23,22 +24,43 @@ test('the entry asks for the same version of Node as the package', () => {
   expect(read('README.md')).toContain(`Node ${major}.${minor} or newer`)
 })
 
-test('every package that runs is a dependency, and all are pinned to one version', () => {
+test('every package that is imported is declared, all are pinned to one version, and none is left to be installed', () => {
   const imported = new Set(
     sources.flatMap((name) =>
-      // Types are gone when it runs.
-      [
-        ...read(join('src', name))
-          .replace(/^import type .*$/gm, '')
-          .matchAll(/(?:\bfrom|\bimport\()\s*'((?:@[^/'\s]+\/)?[^./'\s][^/'\s]*)[^'\s]*'/g),
-      ]
+      [...read(join('src', name)).matchAll(/(?:\bfrom|\bimport\()\s*'((?:@[^/'\s]+\/)?[^./'\s][^/'\s]*)[^'\s]*'/g)]
         .map(([, found]) => found!)
         .filter((found) => !found.startsWith('node:')),
     ),
   )
-  for (const name of imported) expect(manifest.dependencies, name).toHaveProperty([name])
-  for (const version of Object.values({ ...manifest.dependencies, ...manifest.devDependencies })) {
-    expect(version).toMatch(/^\d/)
+  for (const name of imported) expect(manifest.devDependencies, name).toHaveProperty([name])
+  for (const version of Object.values(manifest.devDependencies)) expect(version).toMatch(/^\d/)
+  expect(manifest).not.toHaveProperty('dependencies')
+  expect(manifest).not.toHaveProperty('optionalDependencies')
+})
+
+test('what is built asks for nothing but Node and itself', () => {
+  const built = readdirSync(join(ROOT, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  )
+  expect(built.length).toBeGreaterThan(20)
+  const asked = built.flatMap((name) =>
+    [...read(join('dist', name)).matchAll(/^(?:import|export) [^'"\n]*from ["']([^"'\n]+)["'];?$/gm)].map(
+      ([, from]) => from!,
+    ),
+  )
+  expect(asked.filter((from) => !from.startsWith('.') && !isBuiltin(from))).toEqual([])
+})
+
+test('every thread and process that the program starts is built as a file of its own', () => {
+  // As the sources name them: new URL('./worker' + ...), askProcess('verify-process', ...).
+  const started = sources.flatMap((name) =>
+    [...read(join('src', name)).matchAll(/new URL\(`\.\/([a-z-]+)\$\{extname|askProcess[^(]*\(\s*'([a-z-]+)'/g)].map(
+      ([, thread, child]) => join(name, '..', `${thread ?? child}.js`),
+    ),
+  )
+  expect(started.length).toBeGreaterThan(4)
+  for (const name of started.filter((file) => !file.includes('statement'))) {
+    expect(existsSync(join(ROOT, 'dist', name)), name).toBe(true)
   }
 })
 

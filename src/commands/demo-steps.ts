@@ -83,7 +83,7 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
     const equal = await compare(files.mirror, account, say)
     await askQueries(files.mirror, say, context.columns)
     const exitCode = equal ? Math.max(first.exitCode, second.exitCode, third.exitCode) : EXIT.partial
-    await say(farewell(files))
+    await say(farewell(files, context.env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'))
     return { schemaVersion: 1, exitCode, equal, tasks: account.listed, files: Object.values(files) }
   } finally {
     await simulator.close()
@@ -159,7 +159,8 @@ async function askQueries(path: string, say: Say, width: number | undefined): Pr
   }
 }
 
-function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string>): string {
+/** `command`: how this program is called, which npm finds for whoever runs it by npm. */
+function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string>, command: string): string {
   const files = pairs([
     [mirror, 'the mirror; any program that reads SQLite opens it'],
     [parquet, 'a snapshot for DuckDB, pandas, Spark and others'],
@@ -170,12 +171,12 @@ function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string
     files.replace(/^/gm, '  '),
     '',
     'Try next:',
-    `  node dist/cli.js status --db ${mirror}`,
+    `  ${command} status --db ${mirror}`,
     `  sqlite3 ${mirror} "SELECT * FROM task_overview LIMIT 3"`,
     `  duckdb -c "SELECT system_status, count(*) FROM '${parquet}' GROUP BY 1"`,
     '',
     'Or play the service in one shell and mirror it from another:',
-    '  node dist/cli.js simulate --port 8080 --inserts-per-second 5',
-    '  node dist/cli.js sync --base-url http://127.0.0.1:8080 --db try.sqlite',
+    `  ${command} simulate --port 8080 --inserts-per-second 5`,
+    `  ${command} sync --base-url http://127.0.0.1:8080 --db try.sqlite`,
   ].join('\n')
 }

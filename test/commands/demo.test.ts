@@ -10,7 +10,7 @@ test('the demo shows the whole job, says where its files are, and can be run aga
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('demo/demo-tasks.parquet')
     if (args.includes('--json')) expect(JSON.parse(stdout)).toMatchObject({ equal: true })
-    else expect(stdout).toContain('digit for digit')
+    else expect(stdout).toMatch(/digit for digit.*\n {2}task-mirror status --db demo\/demo-mirror\.sqlite\n/s)
   }
   expect(readdirSync(scratch.path('demo'))).toContain('demo-tasks.ndjson')
 }, 120_000)

@@ -22,6 +22,7 @@ test('the limit of open files is exit 7 wherever it is met, with what to do', as
     expect(exitCodeOf(error)).toBe(7)
     expect(foreseen(error)).toMatchObject({ code: 'too-many-files', hint: expect.stringContaining('ulimit -n') })
   }
+  expect(exitCodeOf(new Error('linux-x64.node: cannot open shared object file: Too many open files'))).toBe(7)
   expect(exitCodeOf(new Error('other', { cause: new Error('no code') }))).toBe(1)
 })
 

@@ -11,7 +11,8 @@ const ROOM_BYTES = 2 ** 31
 export default function build(): void {
   process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/task-mirror')
   if (isRoomy(MEMORY)) process.env.TMPDIR ??= MEMORY
-  if (newestIn('src') <= (statSync('dist/cli.js', { throwIfNoEntry: false })?.mtimeMs ?? 0)) return
+  const built = statSync('dist/packages.json', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (Math.max(newestIn('src'), newestIn('build')) <= built) return
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
 }
 
