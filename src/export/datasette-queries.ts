@@ -67,7 +67,7 @@ LIMIT 50`,
     title: 'What changed last?',
     sql: `SELECT id, system_status, result_status_code, changed_at, is_deleted
 FROM task_overview
-ORDER BY changed_at DESC
+ORDER BY change_seq DESC
 LIMIT 50`,
   },
 ]

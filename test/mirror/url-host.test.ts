@@ -60,7 +60,7 @@ test('a mirror of 0.1.0 has hosts after its migration, and before it for readers
   expect(all.length).toBeGreaterThan(10)
   for (const [url, host] of all) expect(host).toBe(hostOf(url))
   const plan = db.prepare("EXPLAIN QUERY PLAN SELECT count(*) FROM tasks WHERE host = 'one.example'").all()
-  expect(JSON.stringify(plan)).toContain('tasks_host')
+  expect(JSON.stringify(plan)).toContain('tasks_outcomes')
   expect(db.prepare("SELECT host FROM task_overview WHERE url LIKE '%SECRET%'").pluck().all()).toEqual([
     'one.example:8443',
   ])
