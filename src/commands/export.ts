@@ -5,6 +5,7 @@ import { EXIT, MirrorError } from '../errors.ts'
 import { ENGINES, type EngineName } from '../export/encode/parquet/engine.ts'
 import type { ExportOptions, ExportResult } from '../export/export.ts'
 import type { Compression, Format } from '../export/publish/target.ts'
+import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
 import { shownStream } from './shown-stream.ts'
@@ -106,6 +107,12 @@ export const exporting: CommandSpec<ExportFlags> = {
     { flags: '--with-meta', description: 'NDJSON: add "_mirror" to every task' },
     { flags: '--redact-header <name...>', description: 'replace the values of these headers too' },
     { flags: '--no-redact', description: 'keep the values of all headers, recorded credentials included' },
+    {
+      flags: '--invalid-json <how>',
+      description: 'lone surrogates in JSON, which other engines refuse: keep them, or replace them by U+FFFD',
+      choices: INVALID_JSON,
+      key: 'export.invalidJson',
+    },
     { flags: '--require-complete', description: 'exit 3 unless the last full walk was complete' },
   ],
   async run(context, flags) {
@@ -124,7 +131,10 @@ export const exporting: CommandSpec<ExportFlags> = {
       ...destinationOf(config, flags),
       dbPath: config.mirror.path,
       inUse: await context.filesInUse(),
-      filters: { since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
+      filters: {
+        ...{ since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
+        invalidJson: config.export.invalidJson,
+      },
       changes: flags.changes === true ? 'last' : flags.changes,
       redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
       columns: flags.columns?.flatMap((names) => names.split(',')).filter((name) => name !== '') ?? null,

@@ -38,6 +38,7 @@ export const DEFAULTS = {
     compression: 'zstd',
     keep: null,
     s3: { encryption: null, kmsKeyId: null, insecureHosts: [] },
+    invalidJson: 'keep',
     redactHeaders: ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key'],
   },
   schedule: {

@@ -184,6 +184,12 @@ const exporting = z.strictObject({
     .nullable()
     .default(DEFAULTS.export.keep)
     .describe('How many snapshots to keep; null keeps all.'),
+  invalidJson: z
+    .enum(['keep', 'replace'])
+    .default(DEFAULTS.export.invalidJson)
+    .describe(
+      'Lone surrogates in JSON, which DuckDB, polars and others refuse: keep is exact, replace puts U+FFFD in their place.',
+    ),
   s3: s3.prefault({}).describe('Object storage; credentials and endpoint come from the environment.'),
   redactHeaders: z
     .array(text())

@@ -13,7 +13,7 @@ export async function publish(
   toolVersion: string,
   signal: AbortSignal,
 ): Promise<ExportResult> {
-  const { dir, format, compression, keep, redactHeaders, s3 } = config.export
+  const { dir, format, compression, keep, redactHeaders, invalidJson, s3 } = config.export
   const thread = startThread(config.mirror.path)
   const options = {
     dbPath: config.mirror.path,
@@ -24,6 +24,7 @@ export async function publish(
     compression,
     keep,
     redact: redactHeaders,
+    filters: { invalidJson },
     toolVersion,
     busyTimeoutMs: config.mirror.busyTimeoutMs,
     env,

@@ -2,6 +2,7 @@
 // rows about what was published.
 import { MirrorError } from '../../errors.ts'
 import { snapshotsAt } from '../../mirror/tables/snapshots.ts'
+import type { InvalidJson } from '../read/invalid-json.ts'
 import type { Latest } from './manifest.ts'
 import type { Format } from './target.ts'
 
@@ -18,6 +19,8 @@ export interface RecordedFilters extends Record<string, unknown> {
   /** Names in the order of the table; null for all. */
   columns: string[] | null
   variant: boolean
+  /** Absent in what 0.1.0 recorded, which kept all. */
+  invalidJson?: InvalidJson
 }
 
 export interface FeedBase {
@@ -70,5 +73,6 @@ export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }
  */
 function sortOf(filters: Record<string, unknown>): string {
   const { since = null, until = null, statuses = null, redact = [], columns = null, variant = false } = filters
-  return JSON.stringify({ since, until, statuses, redact, columns, variant })
+  const { invalidJson = 'keep' } = filters
+  return JSON.stringify({ since, until, statuses, redact, columns, variant, invalidJson })
 }

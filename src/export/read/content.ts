@@ -176,6 +176,7 @@ export function filtersOf(options: ExportOptions): RecordedFilters {
     withMeta: withMeta || changes !== undefined,
     columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),
     variant,
+    invalidJson: filters.invalidJson ?? 'keep',
   }
 }
 

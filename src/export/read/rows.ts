@@ -5,6 +5,7 @@ import { openReader } from '../../mirror/open.ts'
 import { hostColumn } from '../../mirror/url-host.ts'
 import type { Verdict } from '../../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
+import { type InvalidJson, replaceInvalid } from './invalid-json.ts'
 import { type Conditions, conditionsOf, type Place, rangeOf, type Stretch, stretchesOf } from './stretches.ts'
 
 export interface Filters {
@@ -18,6 +19,8 @@ export interface Filters {
   includeDeleted?: boolean
   /** Only rows with a greater `change_seq`; all where absent. */
   sinceSeq?: number | null
+  /** What becomes of JSON that others refuse; kept where absent. */
+  invalidJson?: InvalidJson
 }
 
 export interface CutReader {
@@ -93,6 +96,7 @@ export function openCut(path: string, filters: Filters): CutReader {
   const db = openReader(path)
   let byId: Statement | null = null
   let names = ''
+  const replaces = filters.invalidJson === 'replace'
   const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
   try {
     // Read once from one end to the other, pages are hardly needed twice.
@@ -195,7 +199,9 @@ export function openCut(path: string, filters: Filters): CutReader {
   function row(id: string): RawRow | null {
     byId ??= db.prepare(`SELECT ${names} FROM tasks WHERE id = ?`).raw().safeIntegers()
     const looking = byId
-    return explaining(path, () => (looking.get(id) as unknown as RawRow | undefined) ?? null)
+    const found = explaining(path, () => (looking.get(id) as unknown as RawRow | undefined) ?? null)
+    if (replaces && found !== null) replaceInvalid(found)
+    return found
   }
 
   /** The rows of a stretch in order, as one after another gives them. */
@@ -229,6 +235,7 @@ export function openCut(path: string, filters: Filters): CutReader {
             (since === null || (row[CHANGE_SEQ] as bigint) > since) &&
             (statuses === null || statuses.has(row[SYSTEM_STATUS]))
           if (isWanted) batch.push(row)
+          if (isWanted && replaces) replaceInvalid(row)
           if (bytes < BATCH_BYTES && read < BATCH_ROWS) continue
           yield batch
           batch = []

@@ -35,8 +35,8 @@ const CHANGE_SEQ = positionOf('change_seq')
 /** Throws what opening the mirror throws. */
 export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing {
   const filters = manifest.filters as RecordedFilters
-  const { since, until, statuses, includeDeleted } = filters
-  const cut = openCut(dbPath, { since, until, statuses, includeDeleted, sinceSeq: manifest.sinceSeq })
+  const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = filters
+  const cut = openCut(dbPath, { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq })
   const redactor = makeRedactor(manifest.redacted.names)
   const columns = COLUMNS.filter(({ name }) =>
     manifest.schema.some((column) => column.name === name && column.type !== 'variant'),
