@@ -1,4 +1,4 @@
-// The words of the domain: what the service sends and what the mirror keeps. Imports nothing.
+// The words of the domain: what the service sends and what the mirror keeps. The columns of a task are told in task/columns.ts.
 
 /** Any value that JSON text can hold. A number that a double cannot carry is kept as `JSON.rawJSON`, see `RawNumber`. */
 export type JsonValue = string | number | boolean | null | RawNumber | JsonValue[] | JsonObject
@@ -16,37 +16,7 @@ export interface Task extends JsonObject {
   id: string
 }
 
-/** A whole number as SQLite keeps it: a `number` within ±(2^53 - 1), a `bigint` up to 64 bit. */
-export type Integer = number | bigint
-
-/**
- * A task shaped into the columns of `tasks`; the keys are the column names.
- * Columns plus `extra` give the task back exactly (design.md section 5).
- */
-export interface TaskRow {
-  id: string
-  user_id: string | null
-  system_status: string | null
-  accuracy: string | null
-  timeframe: Integer | null
-  /** As sent, epoch milliseconds. */
-  created_at: Integer | null
-  /** As sent, epoch milliseconds. */
-  completed_at: Integer | null
-  data_method: string | null
-  data_url: string | null
-  data_body: string | null
-  /** JSON text. */
-  data_header: string | null
-  result_status_code: Integer | null
-  result_status_text: string | null
-  /** JSON text. */
-  result_header: string | null
-  /** JSON text. */
-  result_body: string | null
-  /** JSON text laid over the columns: only what they cannot hold; null for an ordinary task. */
-  extra: string | null
-}
+export type { Integer, TaskRow } from './task/columns.ts'
 
 /** The moment of an item in the list, epoch milliseconds; null where it has no integer `createdAt`. */
 export type Moment = number | null

@@ -1,8 +1,8 @@
 // Figures over all tasks for the report: each one query that groups in SQL, so that what comes out is small however many
 // tasks there are. Takes seconds on a large mirror: belongs on a thread of its own.
 import type { Outcome, Verdict } from '../task.ts'
+import { columnsAsMigrated } from './as-migrated.ts'
 import type { Db } from './open.ts'
-import { hostColumn } from './url-host.ts'
 
 export interface LastPublication {
   id: string
@@ -217,7 +217,7 @@ function readHosts(db: Db): { hosts: HostFigures[]; hostCount: number } {
       `SELECT host, tasks, failed, meanDurationMs, count(*) OVER () AS hostCount FROM (
          SELECT host, count(*) AS tasks, sum(coalesce(result_status_code >= 400, 0)) AS failed,
            round(avg(duration_ms)) AS meanDurationMs
-         FROM (SELECT ${hostColumn(db)} AS host, result_status_code, completed_at - created_at AS duration_ms
+         FROM (SELECT ${columnsAsMigrated(db, ['host'])}, result_status_code, completed_at - created_at AS duration_ms
            FROM tasks WHERE deleted_at IS NULL) GROUP BY host
        ) ORDER BY tasks DESC, host LIMIT ${MOST_HOSTS}`,
     )

@@ -20,10 +20,10 @@ import { basename, dirname, join } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
+import { addUrlHost, readAsMigrated } from './as-migrated.ts'
 import { explaining } from './explain.ts'
 import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles } from './files.ts'
 import { checkObjects, migrations, refuseTakenNames } from './schema.ts'
-import { addUrlHost, readAsMigrated } from './url-host.ts'
 
 export type Db = Database.Database
 

@@ -1,8 +1,9 @@
 // A row as bytes: what its hash is taken over, what crosses from thread to thread, and what SQLite is given, encoded once.
 // Pure; knows the columns of a task, no SQL.
 import { hash } from 'node:crypto'
+import { FIRST_COLUMNS, TASK_COLUMNS } from '../task/columns.ts'
+import { valuesOf } from '../task/row.ts'
 import type { Integer, TaskRow } from '../task.ts'
-import { TASK_COLUMNS } from './shape.ts'
 
 /** What a column of a task holds. */
 export type ColumnValue = string | Integer | null
@@ -158,7 +159,21 @@ export class RowBytes {
 
 /** 16 bytes of SHA-256 over an encoded row, in hexadecimal. */
 export function hashOfRowBytes(row: Uint8Array): string {
-  return hash('sha256', row, 'hex').slice(0, 32)
+  return hash('sha256', hashedBytes(row, TASK_COLUMNS.length), 'hex').slice(0, 32)
+}
+
+/**
+ * What is hashed of an encoded row of so many columns: all of it, but columns that came after the first version only where
+ * they hold something, with their numbers. So the hashes of rows that were stored before a column came stay true.
+ */
+export function hashedBytes(row: Uint8Array, columns: number): Uint8Array {
+  if (columns === FIRST_COLUMNS) return row
+  const pieces = [row.subarray(0, FIRST_COLUMNS * SLOT)]
+  for (let column = FIRST_COLUMNS; column < columns; column += 1) {
+    const slot = row.subarray(column * SLOT, (column + 1) * SLOT)
+    if (slot[0] !== NULL) pieces.push(Uint8Array.of(column), slot)
+  }
+  return Buffer.concat([...pieces, row.subarray(columns * SLOT)])
 }
 
 const SCRATCH = 1 << 16
@@ -222,26 +237,4 @@ export function stringEnds(row: Buffer, column: number): [first: number, last: n
   let at = ROW_HEAD
   for (let before = 0; before < column; before += 1) at += stringBytes(row, before)
   return [row[at] as number, row[at + length - 1] as number]
-}
-
-/** The columns of a row in the order of `TASK_COLUMNS`. Spelled out: names that vary cost three times as much. */
-export function valuesOf(row: TaskRow): ColumnValue[] {
-  return [
-    row.id,
-    row.user_id,
-    row.system_status,
-    row.accuracy,
-    row.timeframe,
-    row.created_at,
-    row.completed_at,
-    row.data_method,
-    row.data_url,
-    row.data_body,
-    row.data_header,
-    row.result_status_code,
-    row.result_status_text,
-    row.result_header,
-    row.result_body,
-    row.extra,
-  ]
 }

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
+import { addUrlHost } from './as-migrated.ts'
 import { plainText } from './plain-text.ts'
-import { addUrlHost } from './url-host.ts'
 
 type Db = Database.Database
 

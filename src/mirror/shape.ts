@@ -1,79 +1,21 @@
 // Task <-> TaskRow, both ways without a loss: what a column can hold exactly goes into it, everything else into `extra`.
 // Pure: no SQL here, only the names of the columns; knows nothing of the service.
 import { isObject, isRaw, parseExact } from '../json.ts'
+import {
+  type Fields,
+  isFields,
+  JSON_COLUMNS,
+  TASK_COLUMNS,
+  TASK_FIELDS,
+  type TaskColumn,
+  type TaskColumnName,
+} from '../task/columns.ts'
+import { emptyRow } from '../task/row.ts'
 import type { Integer, JsonObject, JsonValue, Task, TaskRow } from '../task.ts'
-
-/** The columns of a task in the order of the table `tasks`; keys of `TaskRow`. */
-export const TASK_COLUMNS = [
-  'id',
-  'user_id',
-  'system_status',
-  'accuracy',
-  'timeframe',
-  'created_at',
-  'completed_at',
-  'data_method',
-  'data_url',
-  'data_body',
-  'data_header',
-  'result_status_code',
-  'result_status_text',
-  'result_header',
-  'result_body',
-  'extra',
-] as const satisfies readonly (keyof TaskRow)[]
-
-type Column = (typeof TASK_COLUMNS)[number]
-/** What a column holds: a string, an integer of 64 bit, or the JSON text of any value. */
-type Kind = 'text' | 'integer' | 'json'
-export type Fields = ReadonlyMap<string, readonly [Column, Kind] | Fields>
-
-// In the order of the interface document, which is the order of the text.
-const DATA: Fields = new Map([
-  ['method', ['data_method', 'text']],
-  ['url', ['data_url', 'text']],
-  ['body', ['data_body', 'text']],
-  ['header', ['data_header', 'json']],
-])
-const RESULT: Fields = new Map([
-  ['body', ['result_body', 'json']],
-  ['header', ['result_header', 'json']],
-  ['statusCode', ['result_status_code', 'integer']],
-  ['statusText', ['result_status_text', 'text']],
-])
-/** Where the members of a task go: into a column, or member by member into several. */
-export const TASK_FIELDS: Fields = new Map<string, readonly [Column, Kind] | Fields>([
-  ['id', ['id', 'text']],
-  ['userId', ['user_id', 'text']],
-  ['data', DATA],
-  ['timeframe', ['timeframe', 'integer']],
-  ['accuracy', ['accuracy', 'text']],
-  ['systemStatus', ['system_status', 'text']],
-  ['createdAt', ['created_at', 'integer']],
-  ['completedAt', ['completed_at', 'integer']],
-  ['result', RESULT],
-])
 
 /** Shapes a task into its columns; what they cannot hold exactly is laid over them by `extra`. */
 export function shapeTask(task: Task): TaskRow {
-  const row: TaskRow = {
-    id: task.id,
-    user_id: null,
-    system_status: null,
-    accuracy: null,
-    timeframe: null,
-    created_at: null,
-    completed_at: null,
-    data_method: null,
-    data_url: null,
-    data_body: null,
-    data_header: null,
-    result_status_code: null,
-    result_status_text: null,
-    result_header: null,
-    result_body: null,
-    extra: null,
-  }
+  const row = emptyRow(task.id)
   const rest = fill(row, task, TASK_FIELDS)
   if (rest !== null) row.extra = JSON.stringify(rest)
   return row
@@ -88,9 +30,9 @@ function fill(row: TaskRow, object: JsonObject, fields: Fields): JsonObject | nu
     let left: JsonValue | null = value
     let isLeft = true
     if (field !== undefined && !isFields(field)) {
-      const stored = columnValue(value, field[1])
+      const stored = columnValue(value, field.kind)
       isLeft = stored === null
-      if (!isLeft) (row as Record<Column, string | Integer | null>)[field[0]] = stored
+      if (!isLeft) (row as Record<TaskColumnName, string | Integer | null>)[field.name] = stored
     } else if (field !== undefined && isObject(value) && Object.keys(value).length > 0) {
       left = fill(row, value, field)
       isLeft = left !== null
@@ -103,12 +45,8 @@ function fill(row: TaskRow, object: JsonObject, fields: Fields): JsonObject | nu
   return rest
 }
 
-export function isFields(field: readonly [Column, Kind] | Fields): field is Fields {
-  return field instanceof Map
-}
-
 /** What a column of this kind keeps of the value; null where it cannot hold it exactly. */
-function columnValue(value: JsonValue, kind: Kind): string | Integer | null {
+function columnValue(value: JsonValue, kind: TaskColumn['kind']): string | Integer | null {
   if (kind === 'json') return JSON.stringify(value)
   if (kind === 'text') return typeof value === 'string' && value.isWellFormed() ? value : null
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : (value as number)
@@ -136,7 +74,7 @@ function objectText(row: TaskRow, over: JsonObject | null, fields: Fields): stri
     let member: string | null
     if (isFields(field) && (laid === undefined || isObject(laid))) member = objectText(row, laid ?? null, field)
     else if (laid !== undefined) member = JSON.stringify(laid)
-    else member = isFields(field) ? null : columnText(row[field[0]], field[1])
+    else member = isFields(field) ? null : columnText(row[field.name], field.kind)
     if (member !== null) text += `,"${name}":${member}`
   }
   if (over !== null) {
@@ -148,7 +86,7 @@ function objectText(row: TaskRow, over: JsonObject | null, fields: Fields): stri
   return `{${text.slice(1)}}`
 }
 
-function columnText(value: string | Integer | null, kind: Kind): string | null {
+function columnText(value: string | Integer | null, kind: TaskColumn['kind']): string | null {
   if (value === null) return null
   return kind === 'text' ? JSON.stringify(value) : String(value)
 }
@@ -163,11 +101,12 @@ export function sameContent(a: TaskRow, b: TaskRow): boolean {
     if (left === right) return true
     if (left === null || right === null) return false
     if (typeof left !== 'string' || typeof right !== 'string') return String(left) === String(right)
-    return JSON_COLUMNS.has(column) && canonicalText(parseExact(left)) === canonicalText(parseExact(right))
+    return (
+      (JSON_COLUMNS as ReadonlySet<string>).has(column) &&
+      canonicalText(parseExact(left)) === canonicalText(parseExact(right))
+    )
   })
 }
-
-const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>(['data_header', 'result_header', 'result_body', 'extra'])
 
 /** JSON text with the keys of every object in one order; numbers digit for digit. */
 export function canonicalText(value: JsonValue): string {

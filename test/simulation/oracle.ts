@@ -1,9 +1,10 @@
 // What must hold after every run, whatever happened: compares the mirror with what the service really had.
 import Database from 'better-sqlite3'
-import { TASK_COLUMNS, taskText } from '../../src/mirror/shape.ts'
+import { taskText } from '../../src/mirror/shape.ts'
 import type { Facts } from '../../src/mirror/tables/facts.ts'
 import type { WalkKind } from '../../src/mirror/tables/walks.ts'
 import type { TaskRow, Verdict } from '../../src/task.ts'
+import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import { canonical } from '../support/json-canon.ts'
 import type { Ledger } from './ledger.ts'
 import { detailLagOf, hidesNews } from './oddities.ts'

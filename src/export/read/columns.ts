@@ -1,6 +1,7 @@
 // The one table that drives every format of a snapshot: names, types, nullability, order, and what may hold secrets.
-// Knows the columns of `tasks`, never how a format writes them.
+// Follows from task/columns.ts; never knows how a format writes them.
 import { MirrorError } from '../../errors.ts'
+import { COLUMNS_BY_NUMBER, type TaskColumn } from '../../task/columns.ts'
 
 /**
  * utf8: any text; json: JSON text; int64: any 64-bit integer; timestamp_ms: a 64-bit integer of epoch milliseconds, UTC;
@@ -24,40 +25,28 @@ export interface Column {
 /** A row as SQLite gives it: one value per entry of `COLUMNS`, in that order; integers are `bigint`, whatever their size. */
 export type RawRow = (string | bigint | null)[]
 
-const utf8 = (name: string): Column => ({ name, source: name, kind: 'utf8', nullable: true, secret: false, key: false })
-const secret = (column: Column): Column => ({ ...column, secret: true })
-const required = (column: Column): Column => ({ ...column, nullable: false })
-const key = (column: Column): Column => ({ ...column, key: true })
-const json = (name: string): Column => secret({ ...utf8(name), kind: 'json' })
-const int64 = (name: string): Column => ({ ...utf8(name), kind: 'int64' })
-const timestamp = (name: string): Column => ({ ...utf8(name), kind: 'timestamp_ms' })
+const KIND_OF: Record<TaskColumn['kind'], ColumnKind> = {
+  text: 'utf8',
+  json: 'json',
+  integer: 'int64',
+  moment: 'timestamp_ms',
+}
+const ofTask = ({ name, kind, required, secret, key }: TaskColumn): Column => ({
+  ...{ name, source: name, kind: KIND_OF[kind] },
+  ...{ nullable: required !== true, secret: secret === true, key: key === true },
+})
+const ofMirror = (name: string, kind: ColumnKind, nullable: boolean): Column => ({
+  ...{ name, source: name, kind, nullable, secret: false, key: false },
+})
 
-/**
- * Every column of `tasks` but `seq` (a row number of this mirror), the hashes and `read_at` (bookkeeping of the sync).
- * URLs carry tokens, and the status text is free text of a foreign server: both count as secret.
- */
+/** Every column of `tasks` but `seq` (a row number of this mirror), the hashes and `read_at` (bookkeeping of the sync). */
 export const COLUMNS: readonly Column[] = [
-  key(required(utf8('id'))),
-  utf8('user_id'),
-  utf8('system_status'),
-  utf8('accuracy'),
-  int64('timeframe'),
-  timestamp('created_at'),
-  timestamp('completed_at'),
-  utf8('data_method'),
-  secret(utf8('data_url')),
-  secret(utf8('data_body')),
-  json('data_header'),
-  int64('result_status_code'),
-  secret(utf8('result_status_text')),
-  json('result_header'),
-  json('result_body'),
-  json('extra'),
-  required(timestamp('first_seen_at')),
-  required(timestamp('changed_at')),
-  timestamp('deleted_at'),
-  required(int64('change_seq')),
-  utf8('host'),
+  ...COLUMNS_BY_NUMBER.map(ofTask),
+  ofMirror('first_seen_at', 'timestamp_ms', false),
+  ofMirror('changed_at', 'timestamp_ms', false),
+  ofMirror('deleted_at', 'timestamp_ms', true),
+  ofMirror('change_seq', 'int64', false),
+  ofMirror('host', 'utf8', true),
 ]
 
 /** Position of a column in a `RawRow`; throws for a name that is no column. */

@@ -1,8 +1,9 @@
 // Reads one cut of the mirror: everything inside one read transaction on a connection of its own, in bounded batches.
 // Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
+
+import { columnsAsMigrated } from '../../mirror/as-migrated.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
-import { hostColumn } from '../../mirror/url-host.ts'
 import type { Verdict } from '../../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
 import { type InvalidJson, replaceInvalid } from './invalid-json.ts'
@@ -104,7 +105,10 @@ export function openCut(path: string, filters: Filters): CutReader {
     db.exec('BEGIN')
     // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
     const cut = db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number | null
-    names = COLUMNS.map(({ source }) => (source === 'host' ? hostColumn(db) : source)).join()
+    names = columnsAsMigrated(
+      db,
+      COLUMNS.map(({ source }) => source),
+    )
     const walk = db.prepare(LAST_FULL_WALK).get() as { verdict: Verdict; finishedAt: number } | undefined
     return {
       cut: cut ?? 0,

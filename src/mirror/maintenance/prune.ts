@@ -2,11 +2,11 @@
 // was there, when, and when it was deleted. Synchronous batches with turns between them, so that a signal is heard.
 // Unused parts of the file may hold traces of what was removed until a VACUUM.
 import { setImmediate as turn } from 'node:timers/promises'
+import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
 import { explaining } from '../explain.ts'
 import { takeLock } from '../lock.ts'
 import { type Db, openReader, openWriter, type WriterOptions } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
-import { TASK_COLUMNS } from '../shape.ts'
 import { taskTable } from '../tables/tasks.ts'
 
 export interface PruneRequest extends WriterOptions {
@@ -27,13 +27,10 @@ export interface PruneResult {
   bytes: number
 }
 
-const PAYLOAD = TASK_COLUMNS.filter(
-  (name) => name.startsWith('data_') || name.startsWith('result_') || name === 'extra',
-)
 const BATCH = 500
 
-const size = PAYLOAD.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ')
-const due = `deleted_at < ? AND (${PAYLOAD.map((name) => `${name} IS NOT NULL`).join(' OR ')})`
+const size = PAYLOAD_COLUMNS.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ')
+const due = `deleted_at < ? AND (${PAYLOAD_COLUMNS.map((name) => `${name} IS NOT NULL`).join(' OR ')})`
 
 /**
  * Throws `mirror-missing`, `mirror-locked` and what `openWriter` throws; what was committed before a signal stays pruned.
@@ -84,7 +81,7 @@ async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: P
     last = rows.at(-1) ?? last
     for (const { seq, bytes } of rows) {
       const row = tasks.read(seq)
-      for (const name of PAYLOAD) Object.assign(row, { [name]: null })
+      for (const name of PAYLOAD_COLUMNS) Object.assign(row, { [name]: null })
       tasks.strip(seq, row, contentHash(row), now())
       done.bytes += bytes
     }

@@ -3,12 +3,12 @@
 import { MirrorError } from '../../errors.ts'
 import { hostOf } from '../../host.ts'
 import { isObject } from '../../json.ts'
+import { JSON_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
 import type { JsonValue, TaskRow } from '../../task.ts'
+import { columnsAsMigrated } from '../as-migrated.ts'
 import { explaining } from '../explain.ts'
 import { type Db, openReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
-import { TASK_COLUMNS } from '../shape.ts'
-import { hostColumn } from '../url-host.ts'
 import { answerOnce } from './statement-process.ts'
 import type { Fault, MirrorVerified, VerifyProgress, VerifyRequest } from './verify.ts'
 
@@ -60,7 +60,7 @@ type Checked = TaskRow & { content_hash: Buffer | null; gone: bigint; host: stri
 function checkTasks(db: Db, report: Report, onProgress: OnProgress) {
   const total = db.prepare('SELECT count(*) FROM tasks').pluck().get() as number
   const all = db
-    .prepare(`SELECT ${TASK_COLUMNS.join(', ')}, content_hash, deleted_at IS NOT NULL AS gone, ${hostColumn(db)} AS host
+    .prepare(`SELECT ${columnsAsMigrated(db, [...TASK_COLUMNS, 'host'])}, content_hash, deleted_at IS NOT NULL AS gone
        FROM tasks ORDER BY seq`)
     .safeIntegers()
   let rows = 0
@@ -80,8 +80,6 @@ function checkTasks(db: Db, report: Report, onProgress: OnProgress) {
   }
   return { rows, tombstones }
 }
-
-const JSON_COLUMNS = ['data_header', 'result_header', 'result_body', 'extra'] as const
 
 /** The first column whose text is no JSON, or no object where it must be one. */
 function unreadableColumn(row: TaskRow): string | null {

@@ -1,7 +1,9 @@
 // Reads single tasks for people and scripts. Readers use a connection of their own; see openReader.
+
+import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { TaskRow } from '../../task.ts'
+import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../open.ts'
-import { TASK_COLUMNS } from '../shape.ts'
 
 export interface StoredTask {
   row: TaskRow
@@ -18,7 +20,7 @@ const META = ['change_seq', 'first_seen_at', 'changed_at', 'deleted_at'] as cons
 /** The task with this id, tombstones included; null where the mirror does not hold it. */
 export function readTask(db: Db, id: string): StoredTask | null {
   const found = db
-    .prepare(`SELECT ${[...TASK_COLUMNS, ...META].join(', ')} FROM tasks WHERE id = ?`)
+    .prepare(`SELECT ${columnsAsMigrated(db, [...TASK_COLUMNS, ...META])} FROM tasks WHERE id = ?`)
     .safeIntegers()
     .get(id) as Record<string, string | bigint | null> | undefined
   if (found === undefined) return null

@@ -1,9 +1,10 @@
 // The rows of `tasks`: look up, insert, replace, bury. Whether a row is to be changed is decided elsewhere (sync/intake).
 import { hostOf } from '../../host.ts'
+import { INTEGER_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
+import { valuesOf } from '../../task/row.ts'
 import type { TaskRow } from '../../task.ts'
 import type { Db } from '../open.ts'
-import { boundValues, valuesOf } from '../row-bytes.ts'
-import { TASK_COLUMNS } from '../shape.ts'
+import { boundValues } from '../row-bytes.ts'
 import { IdFilter } from './id-filter.ts'
 import { writeOne } from './statements.ts'
 
@@ -67,7 +68,6 @@ export interface TaskTable {
 
 const columns = TASK_COLUMNS.join(', ')
 const URL_COLUMN = TASK_COLUMNS.indexOf('data_url')
-const INTEGERS: ReadonlySet<string> = new Set(['timeframe', 'created_at', 'completed_at', 'result_status_code'])
 
 export function taskTable(db: Db): TaskTable {
   const find = db.prepare('SELECT seq, list_hash = ?, deleted_at, read_at FROM tasks WHERE id = ?').raw()
@@ -88,7 +88,7 @@ export function taskTable(db: Db): TaskTable {
   )
   const insertBytes = db.prepare(
     `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
-     VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGERS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGER_COLUMNS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const replace = db.prepare(
     `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,

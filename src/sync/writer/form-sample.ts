@@ -3,8 +3,8 @@
 // shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import { filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
-import { TASK_COLUMNS } from '../../mirror/shape.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
+import { TASK_COLUMNS } from '../../task/columns.ts'
 import { type ListedTask, storedTask } from './intake.ts'
 
 export interface SampledItem {

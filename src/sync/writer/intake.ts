@@ -123,8 +123,15 @@ export function takeListed(
     (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
   )
   if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
-    const { detailAt, listHash: before } = tables.tasks.hashes(seq)
-    tables.tasks.setListHash(seq, listHash)
+    const { contentHash: stays, detailAt, listHash: before } = tables.tasks.hashes(seq)
+    const reshaped = shapeTask(stored)
+    const reshapedHash = contentHash(reshaped)
+    // An earlier version of this program had no column for what one holds now.
+    const isReshaped = !reshapedHash.equals(stays)
+    if (isReshaped) {
+      tables.tasks.replace(seq, reshaped, reshapedHash, listHash, readAt, now)
+      tables.tasks.setDetailAt(seq, detailAt)
+    } else tables.tasks.setListHash(seq, listHash)
     if (restored) {
       tables.tasks.restore(seq, now)
       // Nothing is owed of a tombstone, and `prune` may have taken its parts.
@@ -136,7 +143,7 @@ export function takeListed(
       oweDetail(tables, rules, seq, shown, now)
     // A detail that is still owed has to agree with what is shown now.
     else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(tables, rules, seq, shown, now)
-    return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
+    return { seq, outcome: restored ? 'restored' : isReshaped ? 'updated' : 'unchanged', showsLess }
   }
   if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
     // What the list says and what it leaves out may be of two different moments: only the detail is one of the task's

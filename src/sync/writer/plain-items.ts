@@ -3,10 +3,10 @@
 // Whatever is otherwise is left to the parser, see prepare.ts; both ways come to the same row, byte for byte.
 
 import { PlainRow } from '../../mirror/row-bytes.ts'
-import { type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../../mirror/shape.ts'
 import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT } from '../../service/json-bytes.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from '../../service/json-strict.ts'
 import { MAX_ID_LENGTH } from '../../service/wire.ts'
+import { type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 
 /** A member by the bytes of its name, and where it goes. */
@@ -23,7 +23,8 @@ function membersOf(fields: Fields): Member[] {
   return [...fields].map(([name, field]) => {
     const common = { name: Buffer.from(name) }
     if (isFields(field)) return { ...common, column: -1, kind: 'object', members: membersOf(field) }
-    return { ...common, column: TASK_COLUMNS.indexOf(field[0]), kind: field[1], members: [] }
+    const kind = field.kind === 'moment' ? 'integer' : field.kind
+    return { ...common, column: field.number, kind, members: [] }
   })
 }
 

@@ -1,0 +1,27 @@
+// What readers select of a mirror that no run has migrated yet, and what SQL needs for that: a column that is still to come
+// is empty, and `host` is told from the URL. Knows SQL, never what the columns mean.
+import type Database from 'better-sqlite3'
+import { hostOf } from '../host.ts'
+
+type Db = Database.Database
+
+/** Lets SQL on this connection call `url_host(url)`, as the migration that adds the column does. */
+export function addUrlHost(db: Db): void {
+  db.function('url_host', { deterministic: true }, (url: unknown) => hostOf(typeof url === 'string' ? url : null))
+}
+
+/** Prepares a connection for mirrors that no run has migrated yet. */
+export function readAsMigrated(db: Db): void {
+  if (!columnsOf(db).has('host')) addUrlHost(db)
+}
+
+/** `names` as columns of `tasks`, or what they will hold once a run has migrated the mirror; for connections of `openReader`. */
+export function columnsAsMigrated(db: Db, names: readonly string[]): string {
+  const known = columnsOf(db)
+  const toCome = (name: string) => (name === 'host' ? 'url_host(data_url) AS host' : `NULL AS ${name}`)
+  return names.map((name) => (known.has(name) ? name : toCome(name))).join(', ')
+}
+
+function columnsOf(db: Db): ReadonlySet<unknown> {
+  return new Set(db.prepare("SELECT name FROM pragma_table_info('tasks')").pluck().all())
+}

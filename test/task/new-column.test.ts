@@ -1,0 +1,51 @@
+// The recipe of docs/architecture.md for a new column, followed in a scratch copy of the source: a mirror made before keeps
+// its hashes, the next full walk fills the column, and every format carries it.
+import { execFile } from 'node:child_process'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { parquetReadObjects } from 'hyparquet'
+import { expect, test } from 'vitest'
+import { makeStage } from '../acceptance/stage.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+/** The source with a column `priority`, by the four steps of the recipe. */
+async function withColumn(folder: string): Promise<string> {
+  cpSync(`${ROOT}src`, `${folder}/src`, { recursive: true })
+  cpSync(`${ROOT}package.json`, `${folder}/package.json`)
+  symlinkSync(`${ROOT}node_modules`, `${folder}/node_modules`)
+  const table = `${folder}/src/task/columns.ts`
+  const line = "  { number: 16, name: 'priority', path: ['priority'], kind: 'integer' },\n"
+  writeFileSync(table, readFileSync(table, 'utf8').replace(/(?= {2}\{ number: 15)/, line))
+  const comment = '-- How soon, 1 to 9.\nALTER TABLE tasks ADD COLUMN priority INTEGER; -- 1 to 9\n'
+  writeFileSync(`${folder}/src/mirror/migrations/9999_priority.sql`, comment)
+  await run(process.execPath, [`${folder}/src/task/publish-columns.ts`])
+  return `${folder}/src/cli.ts`
+}
+
+test('a column added by the recipe: old hashes hold, the next full walk fills it, exports carry it', async () => {
+  await using stage = await makeStage({ tasks: 40, openFraction: 0 })
+  const { account } = stage.simulator
+  for (const [index, id] of account.ids().entries())
+    account.replaceText(id, JSON.stringify({ ...JSON.parse(account.get(id) as string), priority: 1 + (index % 9) }))
+  expect((await stage.sync()).code).toBe(0)
+  const before = (await stage.run(['export', '--out', '-'])).stdout
+
+  const cli = await withColumn(`${stage.dir}/source`)
+  const env = { PATH: process.env.PATH, TASK_MIRROR_BASE_URL: stage.simulator.url }
+  const later = (...args: string[]) => run(process.execPath, [cli, ...args], { cwd: stage.dir, env })
+  // Readers, before any run has migrated the mirror.
+  await later('verify')
+  expect((await later('export', '--out', '-')).stdout).toBe(before)
+  await later('sync', '--full')
+  await later('verify')
+  expect(stage.value('SELECT count(*) FROM tasks WHERE priority BETWEEN 1 AND 9 AND extra IS NULL')).toBe(40)
+  expect((await later('export', '--out', '-')).stdout).toBe(before)
+  await later('export', '--out', 'tasks.parquet', '--compression', 'none')
+  const bytes = readFileSync(`${stage.dir}/tasks.parquet`)
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
+  const rows = await parquetReadObjects({ file, columns: ['priority'] })
+  expect(rows.reduce((sum, { priority }) => sum + Number(priority), 0)).toBe(4 * 45 + 10)
+})
