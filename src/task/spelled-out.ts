@@ -8,8 +8,8 @@ export const ORDINARY_TEXT = new URL('../export/encode/ordinary-text.ts', import
 const WRITTEN =
   '// Written by `npm run columns` from src/task/columns.ts: every column by its name, because names that vary cost more.'
 
-/** Of a snapshot, as the written file names it. */
-const COLUMNS = '../read/columns.ts'
+/** Of a snapshot, as the written file names it: no import of this one. */
+const COLUMNS = `'../read/columns.ts'`
 
 export function taskRowSource(): string {
   const others = TASK_COLUMNS.filter((name) => name !== 'id')
@@ -38,7 +38,7 @@ export function ordinaryTextSource(): string {
   const members = new Map(TASK_FIELDS)
   members.delete('id')
   return `${WRITTEN}
-import { positionOf, type RawRow } from '${COLUMNS}'
+import { positionOf, type RawRow } from ${COLUMNS}
 
 ${columns.map((name) => `const ${constant(name)} = positionOf('${name}')`).join('\n')}
 

@@ -5,9 +5,9 @@ import { type Db, openWriter } from '../../src/mirror/open.ts'
 import { boundValues, contentHash, hashOfRowBytes, RowBytes, rowBytes, rowOf } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
 import { taskTable } from '../../src/mirror/tables/tasks.ts'
-import type { TaskRow } from '../../src/task.ts'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import { valuesOf } from '../../src/task/row.ts'
+import type { TaskRow } from '../../src/task.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const EMPTY = shapeTask({ id: 'x' })
