@@ -8,8 +8,9 @@ export default defineConfig({
     pool: 'forks',
     // One more than there are cores: a test that waits for a disk or a timer leaves its core to another.
     maxWorkers: availableParallelism() + 1,
-    // Not how long a test may take, but when it hangs: on a machine with much else to do everything takes long.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Not how long a test may take, but when it hangs: on a machine with much else to do everything takes long. No test has
+    // a shorter one of its own.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 })

@@ -1,7 +1,7 @@
 // Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
-import { steadyClock } from './clock.ts'
+import { type Clock, steadyClock } from './clock.ts'
 import type { CommandContext } from './commands/command.ts'
 import { piecesOf } from './commands/json-pieces.ts'
 import { printPieces } from './commands/printed.ts'
@@ -23,7 +23,18 @@ export interface CommandStreams {
   env: Environment
   /** Registers what to do when the user asks for progress (SIGUSR2). */
   onProgressRequest(listener: () => void): void
+  /** Other clocks than this machine's. */
+  clocks?: Clocks
 }
+
+export interface Clocks {
+  /** Epoch ms; may jump. */
+  wall: Clock
+  /** ms; never jumps. */
+  monotonic: Clock
+}
+
+export const MACHINE_CLOCKS: Clocks = { wall: Date.now, monotonic: () => performance.now() }
 
 export async function createContext(
   command: string,
@@ -36,8 +47,8 @@ export async function createContext(
   const { createProgress } = await import('./progress.ts')
   const { stdout, stderr, env } = streams
   const quiet = given.values.quiet === true
-  const monotonic = () => performance.now()
-  const now = steadyClock(Date.now, monotonic)
+  const { wall, monotonic } = streams.clocks ?? MACHINE_CLOCKS
+  const now = steadyClock(wall, monotonic)
   const line = createStatusLine(stderr.write)
   const log = await createLog({
     // A person who waits for a result has the progress line; what stays up has only the log to tell what it does.
@@ -79,7 +90,7 @@ export async function createContext(
     progress,
     signal,
     now,
-    wall: Date.now,
+    wall,
     monotonic,
     random: Math.random,
     config,

@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/command.ts'
 import { COMMANDS } from './commands/index.ts'
-import { type CommandStreams, createContext } from './context.ts'
+import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
@@ -36,7 +36,8 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
   let context: CommandContext | null = null
   let exitCode: number = EXIT.done
   const invoke: Invoke = async ({ spec, flags, command, argument }) => {
-    const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, Date.now())
+    const { wall } = streams.clocks ?? MACHINE_CLOCKS
+    const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, wall())
     context = await createContext(spec.name, given, streams, signal, spec.untilSignal === true)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()

@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 import { COMMANDS } from '../src/commands/index.ts'
 import { type Simulator, startSimulator } from '../src/simulator/server.ts'
 import { type Storage, startStorage } from './export/s3/storage.ts'
-import { CLI, runHere, startCli } from './support/cli.ts'
+import { CLI, HANGS_MS, runHere, startCli } from './support/cli.ts'
 import { makeScratch } from './support/scratch.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -149,7 +149,7 @@ async function runBlock(block: string, more: Record<string, string> = {}): Promi
     env: { PATH, HOME, ...env, ...more },
     // sqlite3 without a statement reads them from stdin.
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 60_000,
+    timeout: HANGS_MS,
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

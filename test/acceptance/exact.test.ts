@@ -18,7 +18,7 @@ const CASES = SIZES.flatMap((tasks, row) =>
 
 test.for(CASES)(
   'an account of $tasks tasks, $order, compression $compression, ends complete and comes out digit for digit',
-  { timeout: 60_000, concurrent: true },
+  { concurrent: true },
   async ({ tasks, order, compression }) => {
     await using stage = await makeStage({ tasks, order, compression, oddities: 0.3, seed: tasks + 11 })
     const { code, summary, asked } = await stage.sync()

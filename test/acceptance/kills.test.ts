@@ -19,7 +19,7 @@ async function killAfter(stage: Stage, args: string[], requests: number, laterMs
 
 test.for(rounds(2, 60).map((round) => ({ round, seed: SEED + round, order: ORDERS[round % 3]! })))(
   `a backfill of ${TASKS} survives kill -9 again and again (seed $seed, $order)`,
-  { timeout: 120_000, concurrent: !SOAK },
+  { concurrent: !SOAK },
   async ({ seed, order }) => {
     const random = seeded(seed, 0x9)
     await using stage = await makeStage({ tasks: TASKS, order, latencyMs: 8, openFraction: 0.002, seed })
@@ -58,7 +58,7 @@ test.for(rounds(2, 60).map((round) => ({ round, seed: SEED + round, order: ORDER
 
 test.for(rounds(1, 40).map((round) => ({ seed: SEED + 1000 + round, order: ORDERS[round % 3]! })))(
   'tasks come, finish and go between killed runs, and a last one makes both equal (seed $seed, $order)',
-  { timeout: 120_000, concurrent: !SOAK },
+  { concurrent: !SOAK },
   async ({ seed, order }) => {
     const random = seeded(seed, 0xa)
     await using stage = await makeStage({ tasks: 6000, order, latencyMs: 4, openFraction: 0.003, seed })

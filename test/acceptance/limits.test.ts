@@ -7,7 +7,7 @@ import { makeStage, SOAK, type Stage } from './stage.ts'
 const content = (stage: Stage) => stage.rows('SELECT id, content_hash, change_seq FROM tasks ORDER BY id')
 
 describe.concurrent('time', () => {
-  test('--max-duration ends a run with exit 4, and run after run gets there', { timeout: 120_000 }, async () => {
+  test('--max-duration ends a run with exit 4, and run after run gets there', async () => {
     await using stage = await makeStage({ tasks: 12_000, latencyMs: 200, openFraction: 0 })
     let runs = 0
     let reached = 0
@@ -177,7 +177,7 @@ describe.concurrent('a service that fails now and then', () => {
     { faultKinds: ['503', 'reset', 'truncate'] as const },
     { faultKinds: ['500', 'hang', '429', 'html', 'empty', 'envelope-500'] as const },
   ]
-  test.for(CASES)('one request in six: $faultKinds, still complete', { timeout: 90_000 }, async ({ faultKinds }) => {
+  test.for(CASES)('one request in six: $faultKinds, still complete', async ({ faultKinds }) => {
     const faults = { faultRate: 0.17, faultKinds: [...faultKinds] }
     await using stage = await makeStage({ tasks: 4000, order: 'created_asc', seed: 5, ...faults })
     const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '800' })

@@ -58,7 +58,6 @@ const CASES = Object.keys(CHURNS).flatMap((what, index) =>
 
 test.concurrent.for(CASES)(
   `${EACH} before every request, $what, $order: nothing that stayed is missing, and it ends`,
-  { timeout: 90_000 },
   async ({ what, order }) => {
     await using stage = await makeStage({ tasks: TASKS, order, openFraction: 0, openInserts: 0 })
     const churn = CHURNS[what]!
@@ -89,7 +88,6 @@ const BURSTS = [0.9 * WINDOW, 2.5 * WINDOW].flatMap((burst, row) =>
 
 test.concurrent.for(BURSTS)(
   'a burst of $burst deletes, $where, between two windows, $order: complete, and nothing that stayed is missing',
-  { timeout: 90_000 },
   async ({ burst, where, order }) => {
     await using stage = await makeStage({ tasks: 6 * WINDOW, order, openFraction: 0 })
     let lists = 0

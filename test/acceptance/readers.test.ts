@@ -49,7 +49,6 @@ console.log(JSON.stringify(seen))
 
 test.concurrent.for(['one connection', 'reopen'] as const)(
   'a reader in another process (%s) is never blocked and sees whole windows only',
-  { timeout: 90_000 },
   async (how) => {
     // One window after another, slower than a transaction gathers them.
     await using stage = await makeStage({ tasks: 12_000, order: 'created_asc', latencyMs: 120, openFraction: 0 })

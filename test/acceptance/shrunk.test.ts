@@ -13,35 +13,31 @@ const CASES = [0, 250, 1_200].flatMap((left, index) =>
 )
 
 describe.concurrent('a list of 2500 tasks that suddenly holds fewer', () => {
-  test.for(CASES)(
-    '$left, $order: partial and 3 until it is whole again',
-    { timeout: 120_000 },
-    async ({ left, order }) => {
-      await using stage = await makeStage({ tasks: 2_500, order, openFraction: 0 })
-      const { account } = stage.simulator
-      expect((await stage.sync()).code).toBe(0)
-      const hidden = account.delist(2_500 - left, { where: order === 'created_asc' ? 'front' : 'behind' })
-      for (const args of [['sync'], ['sync'], ['backfill', '--since', '400d'], ['sync', '--full']]) {
-        const { code, summary, stderr, asked } = await stage.runJson(args)
-        expect({ args, code, verdict: summary.verdict, deleted: summary.deleted }).toEqual({
-          args,
-          code: 3,
-          verdict: 'partial',
-          deleted: 0,
-        })
-        if (args[1] !== '--since') expect(stderr).toMatch(/empty or suddenly much shorter/)
-        // Where no window shows a known task, some are looked up for whose they are; nobody asks whether they are gone.
-        // A full walk compares six of them with the list.
-        expect(asked.filter(({ operation }) => operation === 'get').length).toBeLessThanOrEqual(5 + 6)
-      }
-      expect(lastWalk(stage)).toEqual({ verdict: 'partial', reason: 'list-shrunk' })
-      expect(live(stage)).toBe(2_500)
-      account.restore(hidden)
-      const whole = await stage.sync()
-      expect({ code: whole.code, verdict: whole.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
-      await expectExactCopy(stage)
-    },
-  )
+  test.for(CASES)('$left, $order: partial and 3 until it is whole again', async ({ left, order }) => {
+    await using stage = await makeStage({ tasks: 2_500, order, openFraction: 0 })
+    const { account } = stage.simulator
+    expect((await stage.sync()).code).toBe(0)
+    const hidden = account.delist(2_500 - left, { where: order === 'created_asc' ? 'front' : 'behind' })
+    for (const args of [['sync'], ['sync'], ['backfill', '--since', '400d'], ['sync', '--full']]) {
+      const { code, summary, stderr, asked } = await stage.runJson(args)
+      expect({ args, code, verdict: summary.verdict, deleted: summary.deleted }).toEqual({
+        args,
+        code: 3,
+        verdict: 'partial',
+        deleted: 0,
+      })
+      if (args[1] !== '--since') expect(stderr).toMatch(/empty or suddenly much shorter/)
+      // Where no window shows a known task, some are looked up for whose they are; nobody asks whether they are gone.
+      // A full walk compares six of them with the list.
+      expect(asked.filter(({ operation }) => operation === 'get').length).toBeLessThanOrEqual(5 + 6)
+    }
+    expect(lastWalk(stage)).toEqual({ verdict: 'partial', reason: 'list-shrunk' })
+    expect(live(stage)).toBe(2_500)
+    account.restore(hidden)
+    const whole = await stage.sync()
+    expect({ code: whole.code, verdict: whole.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+    await expectExactCopy(stage)
+  })
 })
 
 describe.concurrent('an account that was really emptied', () => {

@@ -46,29 +46,51 @@ export interface Stage extends AsyncDisposable {
   value<T>(sql: string, ...values: unknown[]): T
   /** Starts it as `start` does; resolves when the service has been asked `count` times, or the process has ended. */
   startUntilAsked(count: number, args: readonly string[]): Promise<RunningCli>
+  /** The time by the clock of `stepMs`, epoch ms. */
+  now(): number
+  /** Lets so many ms pass by it. */
+  pass(ms: number): void
   /** Ids that were listed from now until it is called. */
   listedThroughout(): () => Set<string>
 }
 
-const TIMEOUT_MS = 120_000
+export interface StageOptions extends Partial<SimulatorOptions>, SimulatorHooks {
+  /**
+   * By the clock of the service and of all that runs here, every request takes so many ms, and nothing else takes any: however
+   * slow this machine is. No command may have to wait then.
+   */
+  stepMs?: number
+}
 
-export async function makeStage(options: Partial<SimulatorOptions> & SimulatorHooks = {}): Promise<Stage> {
+export async function makeStage({ stepMs, ...options }: StageOptions = {}): Promise<Stage> {
   const scratch = makeScratch()
-  const simulator = await startSimulator({ seed: 7, openFraction: 0.01, compression: 'none', ...options })
+  let clockMs = Date.now()
+  const clock = stepMs === undefined ? undefined : () => clockMs
+  const simulator = await startSimulator({
+    seed: 7,
+    openFraction: 0.01,
+    compression: 'none',
+    ...(clock !== undefined && { now: clock }),
+    ...options,
+  })
   const mirrorPath = scratch.path('task-mirror.sqlite')
+  simulator.onBeforeRequest(() => {
+    clockMs += stepMs ?? 0
+  })
 
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
-    startCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env }, timeoutMs: TIMEOUT_MS })
+    startCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env } })
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    runCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env }, timeoutMs: TIMEOUT_MS })
+    runCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env } })
   const runInside = (args: readonly string[], env: Record<string, string> = {}) => {
     const file = join(scratch.dir, 'task-mirror.json')
-    return runHere(args, {
+    const all = {
       TASK_MIRROR_BASE_URL: simulator.url,
       TASK_MIRROR_DB: mirrorPath,
       ...(existsSync(file) && { TASK_MIRROR_CONFIG: file }),
       ...env,
-    })
+    }
+    return runHere(args, all, clock)
   }
   const askedSince = (n: number) => simulator.log.filter((request) => request.n >= n)
 
@@ -111,6 +133,10 @@ export async function makeStage(options: Partial<SimulatorOptions> & SimulatorHo
       await Promise.race([asked, running.ended])
       off()
       return running
+    },
+    now: () => clockMs,
+    pass(ms) {
+      clockMs += ms
     },
     listedThroughout() {
       const stayed = new Set(simulator.account.ids())

@@ -6,7 +6,7 @@ import { makeScratch } from '../support/scratch.ts'
 test('the demo shows the whole job, says where its files are, and can be run again', async () => {
   using scratch = makeScratch()
   for (const args of [['demo'], ['demo', '--json']]) {
-    const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir, timeoutMs: 60_000 })
+    const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('demo/demo-tasks.parquet')
     if (args.includes('--json')) expect(JSON.parse(stdout)).toMatchObject({ equal: true })

@@ -37,7 +37,7 @@ const filters: NonNullable<ExportOptions['filters']>[] = [
   { since: 1_700_000_000_200, until: 1_700_000_000_900 },
 ]
 
-test('two threads write the same NDJSON as one, byte for byte', { timeout: 60_000 }, async () => {
+test('two threads write the same NDJSON as one, byte for byte', async () => {
   const mirror = makeMirror(...manyRows())
   for (const [i, wanted] of filters.entries()) {
     const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}-${i}.ndjson`)) as [string, string]
@@ -51,7 +51,7 @@ test('two threads write the same NDJSON as one, byte for byte', { timeout: 60_00
   }
 })
 
-test('two threads write the same rows into Parquet as one, in the same order', { timeout: 60_000 }, async () => {
+test('two threads write the same rows into Parquet as one, in the same order', async () => {
   const mirror = makeMirror(...manyRows())
   const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}.parquet`)) as [string, string]
   await exportSnapshot({ ...alone, dbPath: mirror.path, out: one })

@@ -61,7 +61,7 @@ test.each(['.lock', '.lock-journal', '-wal', '-shm', '-journal'])(
       rmSync(path + suffix, { force: true, recursive: true })
       make()
       const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
-      const { code, stderr } = await runCli(['sync'], { cwd: scratch.dir, env, timeoutMs: 20_000 })
+      const { code, stderr } = await runCli(['sync'], { cwd: scratch.dir, env })
       expect({ suffix, code }).toEqual({ suffix, code: 7 })
       expect(stderr).toMatch(/is (a link|a pipe|no regular file); nothing was written to it/)
       if (!suffix.startsWith('.lock')) expect(() => openReader(path)).toThrow(/nothing was written to it/)

@@ -99,7 +99,7 @@ test('the commands say so with exit 7 and end, whatever the view would do', asyn
   using scratch = makeScratch()
   changed(scratch.dir, PLANTED[4]![1])
   for (const args of [['status'], ['verify'], ['export', '--out', 'x.ndjson'], ['copy', '--out', 'c.sqlite']]) {
-    const { code, stderr } = await runCli(args, { cwd: scratch.dir, timeoutMs: 20_000 })
+    const { code, stderr } = await runCli(args, { cwd: scratch.dir })
     expect({ args, code }).toEqual({ args, code: 7 })
     expect(stderr).toContain('changed by somebody else')
   }

@@ -5,7 +5,6 @@ import { RULES } from '../../src/proof/rules.ts'
 import { LONG, QUICK } from './scopes.ts'
 import { type Searched, search } from './small-worlds.ts'
 
-const PATIENT = { timeout: 300_000 }
 /** Conditions of the count, which is no claim: it goes on with every answer. */
 const COUNTED = [
   'counted: read one after another',
@@ -21,15 +20,11 @@ describe('in every small world', () => {
     console.log(`${sum(({ worlds }) => worlds)} worlds, ${sum(({ claims }) => claims)} claims offered, none false`)
   })
 
-  test.each(Object.entries(QUICK))(
-    '%s: no claim that is accepted is false',
-    PATIENT,
-    (name, { needs: _, ...scope }) => {
-      const result = search({ name, ...scope })
-      expect(result.found).toBeNull()
-      searched.push(result)
-    },
-  )
+  test.each(Object.entries(QUICK))('%s: no claim that is accepted is false', (name, { needs: _, ...scope }) => {
+    const result = search({ name, ...scope })
+    expect(result.found).toBeNull()
+    searched.push(result)
+  })
 
   test('a deletion and an insertion that make up for each other are the one thing that deceives a look at an index', () => {
     const { needs: _, ...scope } = QUICK['a deletion and an insertion around a look'] as (typeof QUICK)[string]
@@ -43,7 +38,7 @@ describe('without the condition', () => {
     needs.map((condition) => ({ condition, name, scope })),
   )
 
-  test.each(needed)('"$condition" a false claim is accepted', PATIENT, ({ condition, name, scope }) => {
+  test.each(needed)('"$condition" a false claim is accepted', ({ condition, name, scope }) => {
     expect(search({ name, ...scope }, condition).found).not.toBeNull()
   })
 

@@ -21,7 +21,6 @@ const DONE = new Set(['DONE'])
 const LIMIT_MS = 200
 const BUDGET_MS = process.env.SOAK === '1' ? 12_000 : 1_000
 const SEED = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }
-const OPTIONS = { timeout: 5 * BUDGET_MS + 20_000 }
 
 /** As the service sent them when the mirror of 0.1.0 was made. */
 const REAL = (
@@ -121,7 +120,7 @@ function outcome<T>(work: () => T): T | { refused: unknown } {
   }
 }
 
-test('the decoder: two ways read the same, and what comes in comes out', OPTIONS, () => {
+test('the decoder: two ways read the same, and what comes in comes out', () => {
   const pages = REAL.map((_, at) => pageText(REAL.slice(at, at + 3)))
   const made = fc.array(fc.oneof(anyTask, valueText, damaged(REAL)), { maxLength: 4 }).map(pageText)
   fuzz(fc.oneof(damaged(pages), made), (text) => {
@@ -146,7 +145,7 @@ test('the decoder: two ways read the same, and what comes in comes out', OPTIONS
   })
 })
 
-test('the redactor: headers and extra of any form', OPTIONS, () => {
+test('the redactor: headers and extra of any form', () => {
   const headers = REAL.flatMap((text) => {
     const { data, result } = JSON.parse(text) as Record<string, { header?: unknown } | undefined>
     return [data?.header, result?.header].flatMap((header) => (header === undefined ? [] : [JSON.stringify(header)]))
@@ -170,7 +169,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test('URLs: the host stays, user and password go', OPTIONS, () => {
+test('URLs: the host stays, user and password go', () => {
   const urls = REAL.flatMap((text) => (JSON.parse(text) as { data?: { url?: string } }).data?.url ?? [])
   const secret = urls.map((url) => url.replace('://', '://user:CANARY@'))
   fuzz(fc.oneof(damaged(urls), damaged(secret), fc.webUrl({ withQueryParameters: true }), fc.string()), (url) => {
@@ -182,7 +181,7 @@ test('URLs: the host stays, user and password go', OPTIONS, () => {
   })
 })
 
-test('what is printed: nothing in it is obeyed', OPTIONS, () => {
+test('what is printed: nothing in it is obeyed', () => {
   fuzz(fc.oneof(damaged(REAL), fc.string({ unit: 'binary' })), (text) => {
     expect(shown(text)).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u)
     // Nothing is printed with line breaks of others beside its strings.
@@ -190,7 +189,7 @@ test('what is printed: nothing in it is obeyed', OPTIONS, () => {
   })
 })
 
-test('the configuration: any file is read or refused with its name', OPTIONS, () => {
+test('the configuration: any file is read or refused with its name', () => {
   using scratch = makeScratch()
   const file = scratch.path('task-mirror.json')
   fuzz(fc.oneof(damaged([EXAMPLE, '{}', '{"service":{"baseUrl":"https://a.example"}}']), valueText), (text) => {

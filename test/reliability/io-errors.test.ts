@@ -78,7 +78,6 @@ const SYNC_FAULTS: Fault[] = [
 describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ?? 'by strace'})`, () => {
   test.concurrent.for(SOAK ? SYNC_FAULTS : SYNC_FAULTS.filter((_, n) => n % 2 === 1))(
     'during a sync, $what: exit 7, what was committed stays, the next run ends it',
-    { timeout: 120_000 },
     async ({ inject, paths, says }) => {
       await using stage = await smallStage()
       expectTold(await failing(stage, ['sync'], inject, paths), says)
@@ -131,9 +130,7 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
     { what: 'EIO at the rename of latest.json', args: ['--out', 'lake/'], inject: 'rename:error=EIO:when=2' },
   ]
 
-  test('during an export: exit 7, what was there before is untouched, no file is left', {
-    timeout: 240_000,
-  }, async () => {
+  test('during an export: exit 7, what was there before is untouched, no file is left', async () => {
     await using stage = await smallStage()
     expect((await stage.sync()).code).toBe(0)
     expect((await stage.run(['export', '--out', 'lake/'])).code).toBe(0)

@@ -30,7 +30,7 @@ function mirrorOf(scratch: Scratch): string {
   return path
 }
 
-test('no command holds up its main thread, whatever a task holds', { timeout: 120_000 }, async () => {
+test('no command holds up its main thread, whatever a task holds', async () => {
   using scratch = makeScratch()
   const env = { TASK_MIRROR_DB: mirrorOf(scratch) }
   const folder = scratch.path('snapshots')

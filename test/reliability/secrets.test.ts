@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/commands/index.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { SOAK } from '../acceptance/stage.ts'
-import { CLI, runHere } from '../support/cli.ts'
+import { CLI, HANGS_MS, runHere } from '../support/cli.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
 const KEY = 'c4nary/K3y+"wi th\\odd=signs&Zz9'
@@ -125,7 +125,6 @@ const PLACES = [
 
 test.concurrent.for(PLACES)(
   'no command shows or stores the key, sent in a $placement, whatever the service does',
-  { timeout: 240_000 },
   async (auth) => {
     using scratch = makeScratch()
     const args = new Set<string>()
@@ -212,7 +211,7 @@ async function watch(
     cwd: scratch.dir,
     env: { PATH: process.env.PATH ?? '', HOME: scratch.dir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: HANGS_MS,
     killSignal: 'SIGKILL',
   })
   let text = ''

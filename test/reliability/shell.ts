@@ -1,6 +1,6 @@
 // Runs the built command line from a line of shell, where `"$@"` stands for it: for umask, other users and pipes.
 import { spawn, spawnSync } from 'node:child_process'
-import { CLI, type CliResult, listenTo } from '../support/cli.ts'
+import { CLI, type CliResult, HANGS_MS, listenTo } from '../support/cli.ts'
 
 /** The environment is `env` and PATH alone: no HOME. */
 export function runShell(
@@ -12,7 +12,7 @@ export function runShell(
     cwd,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: HANGS_MS,
   })
   return listenTo(child).ended
 }

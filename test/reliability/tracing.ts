@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLI, type CliResult, listenTo } from '../support/cli.ts'
+import { CLI, type CliResult, HANGS_MS, listenTo } from '../support/cli.ts'
 
 /** The calls that make something durable or visible. */
 export const DURABLE = ['fsync', 'fdatasync', 'rename', 'renameat', 'renameat2', 'link', 'linkat'] as const
@@ -71,7 +71,7 @@ export async function runTraced(args: readonly string[], options: TracedOptions)
       ...paths.flatMap((path) => ['-P', path]),
       ...[process.execPath, CLI, ...args],
     ],
-    { cwd, env: { PATH, HOME, ...POOL, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 },
+    { cwd, env: { PATH, HOME, ...POOL, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: HANGS_MS },
   )
   const result = await listenTo(child).ended
   return { ...result, points: pointsOf(readFileSync(log, 'utf8'), mainOnly) }

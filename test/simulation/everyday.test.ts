@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { BARS, leastWindows, measure, meets, play, WORLDS } from './everyday.ts'
 
-test.concurrent.for(WORLDS)('$name', { timeout: 60_000 }, async (world) => {
+test.concurrent.for(WORLDS)('$name', async (world) => {
   const { runs, wrong } = await play(world, world.share === undefined ? 600 : 1_000, 100)
   expect(wrong).toEqual({ missing: 0, extra: 0, altered: 0 })
   for (const { run, code, verdict, missing } of runs) {
@@ -14,14 +14,10 @@ test.concurrent.for(WORLDS)('$name', { timeout: 60_000 }, async (world) => {
 })
 
 // The other bars are those of test/acceptance/growing.test.ts and uneven.test.ts.
-test.concurrent.for(BARS.filter(({ learning }) => learning !== undefined))(
-  '$name, in small',
-  { timeout: 60_000 },
-  async (bar) => {
-    const figures = await measure({ ...bar, options: { ...bar.options, tasks: 1_000 }, window: 100 })
-    expect(meets(bar, figures), JSON.stringify(figures)).toBe(true)
-  },
-)
+test.concurrent.for(BARS.filter(({ learning }) => learning !== undefined))('$name, in small', async (bar) => {
+  const figures = await measure({ ...bar, options: { ...bar.options, tasks: 1_000 }, window: 100 })
+  expect(meets(bar, figures), JSON.stringify(figures)).toBe(true)
+})
 
 test('the fewest windows that hold what is new', () => {
   const list = [...'abcdefghij']

@@ -243,16 +243,12 @@ export async function measure({
   learning = 0,
   pauseMs = 0,
 }: Bar): Promise<BarFigures[]> {
-  let ahead = 0
-  await using stage = await makeStage({ now: () => Date.now() + ahead, ...options })
-  stage.simulator.onBeforeRequest(() => {
-    ahead += answerMs
-  })
+  await using stage = await makeStage({ stepMs: answerMs, ...options })
   const env = { TASK_MIRROR_SYNC_WINDOW: `${window}`, TASK_MIRROR_SERVICE_CONCURRENCY: '1' }
   const figures: BarFigures[] = []
   for (let run = 0; run < 2 + learning; run += 1) {
     if (run > 0) {
-      ahead += pauseMs
+      stage.pass(pauseMs)
       life?.(stage.simulator.account)
     }
     const stayed = stage.listedThroughout()

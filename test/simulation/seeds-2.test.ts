@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { checkSeeds } from './seeds.ts'
 
-it('holds every promise in seeds 251 to 500', { timeout: 300_000 }, async () => {
+it('holds every promise in seeds 251 to 500', async () => {
   const { complete, partial, killed } = await checkSeeds(251, 250)
   expect(complete).toBeGreaterThan(partial)
   expect(killed).toBeGreaterThan(25)

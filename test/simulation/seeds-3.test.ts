@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { checkSeeds } from './seeds.ts'
 
-it('holds every promise in seeds 501 to 750', { timeout: 300_000 }, async () => {
+it('holds every promise in seeds 501 to 750', async () => {
   const { complete, partial, killed } = await checkSeeds(501, 250)
   expect(complete).toBeGreaterThan(partial)
   expect(killed).toBeGreaterThan(25)

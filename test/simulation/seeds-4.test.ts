@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { checkSeeds } from './seeds.ts'
 
-it('holds every promise in seeds 751 to 1000', { timeout: 300_000 }, async () => {
+it('holds every promise in seeds 751 to 1000', async () => {
   const { complete, partial, killed } = await checkSeeds(751, 250)
   expect(complete).toBeGreaterThan(partial)
   expect(killed).toBeGreaterThan(25)

@@ -37,9 +37,14 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
 
 /**
  * Runs to the end in this process: a fifth of the time. What is relative is so to the folder of all tests: paths in `args`
- * and `env` must be absolute, unless the test stands elsewhere.
+ * and `env` must be absolute, unless the test stands elsewhere. `clock` is all the time it knows, epoch ms; it must move where
+ * the command waits.
  */
-export async function runHere(args: readonly string[], env: Record<string, string>): Promise<CliResult> {
+export async function runHere(
+  args: readonly string[],
+  env: Record<string, string>,
+  clock?: () => number,
+): Promise<CliResult> {
   const out = args.includes('--out') ? args[args.indexOf('--out') + 1]! : WRITES_FILES.has(args[0]!) ? 'nothing' : '-'
   if (process.cwd() === ROOT && out !== '-' && !isAbsolute(out))
     throw new Error(`${args.join(' ')} would write beside the tests`)
@@ -60,7 +65,13 @@ export async function runHere(args: readonly string[], env: Record<string, strin
     },
   }
   const { PATH = '', HOME = '' } = process.env
-  const streams = { stdout, stderr, env: { PATH, HOME, ...env }, onProgressRequest: () => undefined }
+  const streams = {
+    stdout,
+    stderr,
+    env: { PATH, HOME, ...env },
+    onProgressRequest: () => undefined,
+    ...(clock !== undefined && { clocks: { wall: clock, monotonic: clock } }),
+  }
   const code = await program.run([...args], streams, new AbortController().signal)
   return { code, signal: null, ...text }
 }
@@ -88,8 +99,11 @@ export function listenTo(child: ChildProcessByStdio<null, Readable, Readable>) {
   return { text, ended }
 }
 
+/** When it hangs: a slow machine with much else to do needs minutes for what takes seconds elsewhere. */
+export const HANGS_MS = 540_000
+
 /** Starts the command line; the caller waits for `ended`. */
-export function startCli(args: readonly string[], { cwd, env = {}, timeoutMs = 30_000 }: CliOptions): RunningCli {
+export function startCli(args: readonly string[], { cwd, env = {}, timeoutMs = HANGS_MS }: CliOptions): RunningCli {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,
