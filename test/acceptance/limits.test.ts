@@ -8,40 +8,54 @@ const content = (stage: Stage) => stage.rows('SELECT id, content_hash, change_se
 
 describe.concurrent('time', () => {
   test('--max-duration ends a run with exit 4, and run after run gets there', async () => {
-    await using stage = await makeStage({ tasks: 12_000, latencyMs: 200, openFraction: 0 })
+    await using stage = await makeStage({ tasks: 12_000, openFraction: 0 })
     let runs = 0
     let reached = 0
-    for (;;) {
+    // From some window on the service does not answer any more, in the second run from a later one.
+    let answered = 4
+    stage.simulator.setFaults(({ operation }) => (operation === 'list' && --answered < 0 ? { hang: true } : null))
+    for (let seconds = 1.5; ; seconds *= 2) {
       runs += 1
-      const { code, summary, stderr } = await stage.sync('--max-duration', '1500ms')
-      expect(summary.durationMs).toBeLessThan(6500)
+      const { code, summary, stderr } = await stage.sync('--max-duration', `${seconds * 1000}ms`)
       if (code === 0) break
       expect({ code, outcome: summary.outcome }).toEqual({ code: 4, outcome: 'failed' })
       expect(stderr).toContain('duration-reached')
       const now = stage.value<number>('SELECT max(next_skip) FROM walks')
       expect(now).toBeGreaterThanOrEqual(reached)
+      // A run that has come nowhere had too little time for this machine: the next one has twice as much.
+      if (now > reached) answered = reached === 0 ? 6 : Number.POSITIVE_INFINITY
       reached = now
-      expect(runs).toBeLessThan(20)
+      // Timers may fire a little early.
+      expect(summary.durationMs).toBeGreaterThan(seconds * 1000 - 50)
     }
-    expect(runs).toBeGreaterThan(1)
+    expect(runs).toBeGreaterThan(2)
     await expectExactCopy(stage)
   })
 
   test('--max-duration that ends a failing run says what was failing', async () => {
     await using stage = await makeStage({ tasks: 50 })
     stage.simulator.setFaults(() => ({ status: 503 }))
-    const { code, stderr } = await stage.sync('--max-duration', '3s')
-    expect(code).toBe(4)
-    expect(stderr).toMatch(/reached --max-duration; its progress is kept; the service was failing: [^"]*503/)
+    const patient = { TASK_MIRROR_SERVICE_MAX_RETRIES: '100' }
+    for (let seconds = 2; ; seconds *= 2) {
+      const { code, stderr, asked } = await stage.runJson(['sync', '--max-duration', `${seconds}s`], patient)
+      expect(code).toBe(4)
+      // Without a second request a slow machine has not heard the answer to the first.
+      if (asked.length < 2) continue
+      expect(stderr).toMatch(/reached --max-duration; its progress is kept; the service was failing: [^"]*503/)
+      break
+    }
   })
 
   test('a Retry-After beyond the limit: exit 4, the next start asks nothing, --now asks', async () => {
     await using stage = await makeStage({ tasks: 4000, openFraction: 0 })
     stage.simulator.setFaults(({ n }) => (n >= 2 ? { status: 429, retryAfter: 3600 } : null))
+    const HOUR = 3_600_000
+    const before = Date.now()
     const told = await stage.sync()
     expect(told.code).toBe(4)
-    const inAnHour = Date.now() + 3_600_000
-    expect(Math.abs(told.summary.notBefore! - inAnHour)).toBeLessThan(10_000)
+    // The commands' clock keeps whole milliseconds.
+    expect(told.summary.notBefore).toBeGreaterThanOrEqual(before + HOUR - 1)
+    expect(told.summary.notBefore).toBeLessThanOrEqual(Date.now() + HOUR)
     expect(told.asked.length).toBeLessThan(8)
     stage.simulator.setFaults(undefined)
     for (const args of [['sync', '--full'], ['backfill']]) {
@@ -180,7 +194,8 @@ describe.concurrent('a service that fails now and then', () => {
   test.for(CASES)('one request in six: $faultKinds, still complete', async ({ faultKinds }) => {
     const faults = { faultRate: 0.17, faultKinds: [...faultKinds] }
     await using stage = await makeStage({ tasks: 4000, order: 'created_asc', seed: 5, ...faults })
-    const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '800' })
+    // A good answer that takes longer on a slow machine costs a retry, and there are six.
+    const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '3000' })
     expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
     expect(summary.retries).toBeGreaterThan(0)
     await expectExactCopy(stage)

@@ -1,8 +1,9 @@
 // Issue 2: another process reads the mirror while it is written. It is never blocked and sees whole windows only.
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { makeStage } from './stage.ts'
 
@@ -17,8 +18,9 @@ interface Seen {
 }
 
 /**
- * Reads until the file `<mirror>.over` is there; `reopen` takes a new connection every time. A lasting
- * connection never waits for a lock; a new one may, for the moment in which SQLite removes the WAL of the last writer.
+ * Reads until the file `<mirror>.over` is there, and prints every number of rows it has not seen before; `reopen` takes a new
+ * connection every time. A lasting connection never waits for a lock; a new one may, for the moment in which SQLite makes
+ * or removes the WAL.
  */
 const READER = `
 import { createRequire } from 'node:module'
@@ -27,19 +29,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const Database = createRequire(${JSON.stringify(import.meta.url)})('better-sqlite3')
 const [, path, reopen] = process.argv
 const seen = { reads: 0, failed: [], torn: [], counts: [] }
-const open = () => new Database(path, { readonly: true, timeout: reopen === 'reopen' ? 200 : 0 })
+const open = () => new Database(path, { readonly: true, timeout: 300_000 })
 const read = (db) => db.transaction(() => db.prepare(\`SELECT (SELECT count(*) FROM tasks),
   (SELECT coalesce(sum(met), 0) FROM walks), (SELECT coalesce(sum(inserted), 0) FROM runs),
   (SELECT coalesce(max(next_skip), 0) FROM walks WHERE finished_at IS NULL)\`).raw().get())()
 let db = reopen === 'reopen' ? null : open()
-for (const until = Date.now() + 60_000; !existsSync(path + '.over') && Date.now() < until; await sleep(1)) {
+if (db !== null) {
+  read(db)
+  db.pragma('busy_timeout = 0')
+}
+for (; !existsSync(path + '.over'); await sleep(1)) {
   try {
     const each = db ?? open()
     const [tasks, met, inserted, reached] = read(each)
     if (db === null) each.close()
     seen.reads += 1
     if (tasks !== met || tasks !== inserted || (reached > 0 && tasks !== reached)) seen.torn.push([tasks, met, inserted, reached])
-    if (tasks !== seen.counts.at(-1)) seen.counts.push(tasks)
+    if (tasks !== seen.counts.at(-1)) {
+      seen.counts.push(tasks)
+      console.log(tasks)
+    }
   } catch (error) {
     seen.failed.push(error.code + ' ' + error.message)
   }
@@ -50,14 +59,32 @@ console.log(JSON.stringify(seen))
 test.concurrent.for(['one connection', 'reopen'] as const)(
   'a reader in another process (%s) is never blocked and sees whole windows only',
   async (how) => {
-    // One window after another, slower than a transaction gathers them.
-    await using stage = await makeStage({ tasks: 12_000, order: 'created_asc', latencyMs: 120, openFraction: 0 })
+    await using stage = await makeStage({ tasks: 12_000, order: 'created_asc', openFraction: 0 })
+    // One window after another, and none before the reader has seen the last but one.
+    let windows = 0
+    let shown = 0
+    const isShown = new EventEmitter()
+    stage.simulator.onBeforeRequest(async () => {
+      const wanted = Math.min(12_000, 10 + 990 * (windows - 2))
+      windows += 1
+      while (windows > 3 && shown < wanted) await once(isShown, 'more')
+    })
     const running = stage.start(['backfill'], { TASK_MIRROR_SERVICE_CONCURRENCY: '1' })
     while (!existsSync(stage.mirrorPath)) await sleep(2)
-    const reading = promisify(execFile)(process.execPath, ['--input-type=module', '-e', READER, stage.mirrorPath, how])
+    const args = ['--input-type=module', '-e', READER, stage.mirrorPath, how]
+    const reader = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    let last = ''
+    createInterface(reader.stdout).on('line', (line) => {
+      last = line
+      if (line.startsWith('{')) return
+      shown = Number(line)
+      isShown.emit('more')
+    })
+    const read = once(reader, 'close')
     expect((await running.ended).code).toBe(0)
     writeFileSync(`${stage.mirrorPath}.over`, '')
-    const seen = JSON.parse((await reading).stdout) as Seen
+    await read
+    const seen = JSON.parse(last) as Seen
     expect(seen.failed).toEqual([])
     expect(seen.torn).toEqual([])
     expect(seen.counts).toEqual([...new Set(seen.counts)].sort((a, b) => a - b))
@@ -67,8 +94,12 @@ test.concurrent.for(['one connection', 'reopen'] as const)(
 )
 
 test('a second writer at the same time is exit 6, reading commands are not in its way', async () => {
-  await using stage = await makeStage({ tasks: 12_000, latencyMs: 40 })
+  await using stage = await makeStage({ tasks: 12_000 })
+  // It goes on once the others have ended.
+  const { promise: others, resolve: goOn } = Promise.withResolvers<void>()
+  stage.simulator.onBeforeRequest(({ n }) => (n >= 6 ? others : undefined))
   const running = await stage.startUntilAsked(6, ['sync'])
+  while (stage.value<number>('SELECT count(*) FROM tasks') === 0) await sleep(2)
   const [second, status, exported] = await Promise.all([
     stage.run(['sync']),
     stage.run(['status', '--json']),
@@ -80,5 +111,6 @@ test('a second writer at the same time is exit 6, reading commands are not in it
   expect(exported.code).toBe(0)
   // One cut: whole windows.
   expect((exported.stdout.split('\n').length - 1 - 10) % 990).toBe(0)
+  goOn()
   expect((await running.ended).code).toBe(0)
 })

@@ -10,11 +10,10 @@ test.concurrent.for([
 ] as const)('%s in the middle of a walk is exit %i within 5 s, and the next run resumes', async ([signal, exit]) => {
   await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
   const running = await stage.startUntilAsked(8, ['sync'])
-  const began = Date.now()
   running.process.kill(signal)
   const { code, stdout, stderr, signal: by } = await running.ended
   expect({ code, by }).toEqual({ code: exit, by: null })
-  expect(Date.now() - began).toBeLessThan(5000)
+  // It speaks, so it has left by itself within its grace of 4 s: after that the process ends without a word (leaving.test.ts).
   const { outcome, windows, seen } = JSON.parse(stdout)
   expect(outcome).toBe('interrupted')
   expect(windows).toBeGreaterThan(2)
@@ -40,10 +39,9 @@ test.concurrent.for([
 ] as const)('%s while the service does not answer is exit %i within 5 s', async ([signal, exit]) => {
   await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
   const running = await stage.startUntilAsked(3, ['sync'])
-  const began = Date.now()
   running.process.kill(signal)
-  expect((await running.ended).code).toBe(exit)
-  expect(Date.now() - began).toBeLessThan(5000)
+  const { code, stdout } = await running.ended
+  expect({ code, outcome: JSON.parse(stdout).outcome }).toEqual({ code: exit, outcome: 'interrupted' })
   expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok' })
 })
 

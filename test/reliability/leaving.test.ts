@@ -2,8 +2,9 @@
 // that was killed.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeStage, SOAK, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
 import { startCli } from '../support/cli.ts'
 
@@ -22,6 +23,26 @@ function speedUp(stage: Stage): void {
   db.close()
 }
 
+const LOOKS = 50
+
+/**
+ * Resolves when the write lock was held in every one of so many looks. Whoever holds it for a few milliseconds of work is as
+ * slow as this process is.
+ */
+async function untilLongHeld(path: string): Promise<void> {
+  const db = new Database(path, { timeout: 0 })
+  const isHeld = () => {
+    try {
+      db.exec('BEGIN IMMEDIATE; ROLLBACK')
+      return false
+    } catch {
+      return true
+    }
+  }
+  for (let held = 0; held < LOOKS; held = isHeld() ? held + 1 : 0) await sleep(5)
+  db.close()
+}
+
 /** A `sync` that new tasks have brought into such a statement. */
 async function startLongStatement(stage: Stage) {
   expect((await stage.sync()).code).toBe(0)
@@ -32,8 +53,7 @@ async function startLongStatement(stage: Stage) {
     slowDown(stage)
   })
   const running = await stage.startUntilAsked(1, ['sync'])
-  // The answer is on its way: give the statement the time to begin.
-  await new Promise((resolve) => setTimeout(resolve, 700))
+  await untilLongHeld(stage.mirrorPath)
   return running
 }
 
@@ -52,8 +72,8 @@ test.concurrent.for(SIGNALS.slice(0, SOAK ? 2 : 1))(
     running.process.kill(signal)
     const { code, signal: by } = await running.ended
     expect({ code, by }).toEqual({ code: exit, by: null })
-    expect(Date.now() - began).toBeGreaterThan(1000)
-    expect(Date.now() - began).toBeLessThan(5500)
+    // The grace of 4 s, and nothing else: the statement goes on for minutes, and is slow where this machine is.
+    expect(Date.now() - began).toBeGreaterThan(3900)
     expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok', tasks: 600 })
     speedUp(stage)
     expect((await stage.sync()).summary).toMatchObject({ outcome: 'ok', inserted: 20 })
@@ -63,55 +83,73 @@ test.concurrent.for(SIGNALS.slice(0, SOAK ? 2 : 1))(
 test.concurrent('a second signal during a long SQLite statement stops at once', async () => {
   await using stage = await makeStage({ tasks: 600, openFraction: 0 })
   const running = await startLongStatement(stage)
-  const began = Date.now()
   running.process.kill('SIGTERM')
+  // It has been heard once what came after it is answered.
+  running.process.kill('SIGUSR2')
+  await running.untilStderr(/Progress: /)
   running.process.kill('SIGINT')
-  const { code } = await running.ended
-  expect([130, 143]).toContain(code)
-  expect(Date.now() - began).toBeLessThan(2000)
+  // After the grace of the first it would be that one's code.
+  expect((await running.ended).code).toBe(130)
   expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok', tasks: 600 })
 })
 
-test.concurrent('a signal ends the check of a large file at once: it runs in a process of its own', async () => {
-  await using stage = await makeStage({ tasks: 600, openFraction: 0 })
-  expect((await stage.sync()).code).toBe(0)
-  // Pages of one table in the wrong order are a long way for integrity_check; here an index over an expression is.
-  const db = new Database(stage.mirrorPath)
-  db.exec(`CREATE TABLE large (n INTEGER PRIMARY KEY, t TEXT);
-    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400000) INSERT INTO large SELECT i, hex(i) FROM n;
-    CREATE INDEX large_t ON large (t); CREATE INDEX large_tn ON large (t, n); CREATE INDEX large_nt ON large (n, t)`)
-  db.close()
-  const running = startCli(['verify', '--db', stage.mirrorPath], {
-    cwd: stage.dir,
-    env: { TASK_MIRROR_LOG_LEVEL: 'debug' },
-  })
-  // That process is there: the signal comes while it works.
-  const { pid } = running.process
-  const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  if (process.platform === 'linux') await vi.waitUntil(() => children() !== '', { timeout: 20_000 })
-  else await new Promise((resolve) => setTimeout(resolve, 600))
-  const began = Date.now()
-  running.process.kill('SIGTERM')
-  const { code, stdout } = await running.ended
-  expect({ code, stdout }).toEqual({ code: 143, stdout: '' })
-  expect(Date.now() - began).toBeLessThan(1500)
-})
+/** A `verify` whose check takes for ever: it is stopped at its beginning. */
+async function stopCheck(stage: Stage) {
+  for (;;) {
+    const running = startCli(['verify', '--db', stage.mirrorPath], { cwd: stage.dir })
+    const { pid } = running.process
+    const find = () => {
+      try {
+        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+        // Not before it is a program of its own: its parent waits for that.
+        return children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('verify-process'))
+      } catch {
+        return undefined
+      }
+    }
+    while (running.process.exitCode === null) {
+      const checking = find()
+      if (checking !== undefined) {
+        process.kill(Number(checking), 'SIGSTOP')
+        return { running, checking }
+      }
+      await sleep(1)
+    }
+    // It was over before this process, which has other things to do, had looked: again.
+  }
+}
 
-test.concurrent('the second of two runs leaves with 6 in less than 2 s, names the holder and sends nothing', async () => {
+// Other systems do not tell who started whom.
+test
+  .skipIf(process.platform !== 'linux')
+  .concurrent(
+    'a signal ends the check of a file at once, however long it takes: it runs in a process of its own',
+    async () => {
+      await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+      expect((await stage.sync()).code).toBe(0)
+      const { running, checking } = await stopCheck(stage)
+      running.process.kill('SIGTERM')
+      const { code, stdout } = await running.ended
+      expect({ code, stdout }).toEqual({ code: 143, stdout: '' })
+      // The grace would have left it behind.
+      expect(existsSync(`/proc/${checking}`)).toBe(false)
+    },
+  )
+
+test.concurrent('the second of two runs leaves with 6 at once, names the holder and sends nothing', async () => {
   await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
-  writeFileSync(join(stage.dir, 'task-mirror.json'), '{"service": {"concurrency": 1}}')
+  // Whoever waited for the lock as for a statement, or for the holder, would do so for ever.
+  writeFileSync(
+    join(stage.dir, 'task-mirror.json'),
+    '{"service": {"concurrency": 1, "requestTimeoutMs": 3600000}, "mirror": {"busyTimeoutMs": 3600000}}',
+  )
   const holder = await stage.startUntilAsked(3, ['sync'])
   const asked = stage.simulator.requests
-  const tookMs: number[] = []
   for (const args of [['sync'], ['backfill'], ['prune', '--deleted-before', '1d']]) {
-    const began = Date.now()
     const { code, stderr } = await stage.run(args)
     expect({ args, code }).toEqual({ args, code: 6 })
-    tookMs.push(Date.now() - began)
     expect(stderr).toMatch(/Another run holds the mirror .* \(pid \d+, sync, since 20/)
   }
-  // The quickest: a machine that has much else to do makes the start of a process long.
-  expect(Math.min(...tookMs)).toBeLessThan(2000)
   expect(stage.simulator.requests).toBe(asked)
   holder.process.kill('SIGKILL')
   await holder.ended
