@@ -153,15 +153,15 @@ describe('one deadline for the whole request', () => {
   ])('%s is a time-out', async (_title, behaviour) => {
     await using server = await rawServer([behaviour])
     await using client = makeClient(server.url, { requestTimeoutMs: 250, maxRetries: 1 })
-    const begun = performance.now()
+    // None of them comes to an end by itself. On a slow machine the server may not have read a request by then.
     expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'failed', reason: 'timeout' })
-    expect(performance.now() - begun).toBeLessThan(5_000)
-    expect(server.requests).toHaveLength(2)
+    expect(client.traffic().requests).toBe(2)
   })
 
   test('an error whose body never comes is judged by its status', async () => {
     await using server = await rawServer([says(404, 'x', { 'content-length': '1000' })])
-    await using client = makeClient(server.url, { requestTimeoutMs: 250 })
+    // The head has to have come by then.
+    await using client = makeClient(server.url, { requestTimeoutMs: 1_500 })
     expect(await client.get('a', decodePage)).toMatchObject({ kind: 'refused', httpStatus: 404 })
   })
 })

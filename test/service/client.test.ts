@@ -193,7 +193,8 @@ describe('judging', () => {
     ['401 whose body never ends', 'list', says(401, 'x', { 'content-length': '1000' })],
   ] as const)('%s refuses the key at once', async (_title, operation, behaviour) => {
     await using server = await rawServer([behaviour])
-    await using client = makeClient(server.url, { requestTimeoutMs: 300 })
+    // A head has to have come by then, also on a slow machine.
+    await using client = makeClient(server.url, { requestTimeoutMs: 2_000 })
     const answer = operation === 'list' ? client.list(WINDOW, decodePage) : client.get('a', decodePage)
     await expect(answer).rejects.toMatchObject({
       code: 'key-refused',

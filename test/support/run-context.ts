@@ -19,7 +19,7 @@ export interface GivenContext extends Partial<Omit<RunContext, 'config'>> {
 export function makeRunContext(baseUrl: string, path: string, given: GivenContext = {}): RunContext {
   const { service, sync, ...rest } = given
   const { $schema: _, ...config } = configSchema.parse({
-    service: { baseUrl, maxRetries: 1, requestTimeoutMs: 5_000, ...service },
+    service: { baseUrl, maxRetries: 1, requestTimeoutMs: 300_000, ...service },
     sync: { ...sync },
     mirror: { path },
   })
