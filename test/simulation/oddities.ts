@@ -95,7 +95,7 @@ export class OddList {
   /** `current`: ids in list order as they are now. */
   list(current: readonly string[], skip: number, take: number): OddAnswer | Refusal {
     const { answer } = this.#ledger
-    this.#remember(current)
+    this.remember(current)
     const oddity = this.#oddity
     const key = `${skip}:${take}`
     const cached = oddity.kind === 'cache' ? this.#cached.get(key) : undefined
@@ -134,7 +134,7 @@ export class OddList {
     return answer >= oddity.from && answer < oddity.from + oddity.lag ? oddity.from : answer
   }
 
-  #remember(ids: readonly string[]): void {
+  remember(ids: readonly string[]): void {
     const last = this.#history.at(-1)
     if (last !== undefined && last.ids.length === ids.length && last.ids.every((id, index) => id === ids[index])) return
     this.#history.push({ from: this.#ledger.answer, ids })

@@ -160,7 +160,7 @@ export function scenarioOf(seed: number): Scenario {
     latencyMs: random.pick([0, 50, 2_000, 2_000, 20_000]),
     changes,
     changeKinds: changeKindsOf(random, account.order),
-    places: placesOf(random),
+    places: placesOf(random, account.order),
     lateMs: random.pick([settleMs, settleMs, 3 * settleMs + 1]) + 1,
     failures: {
       list: shaky ? random.pick([0, 0.02, 0.1]) : 0,
@@ -271,9 +271,11 @@ function changeKindsOf(random: Random, order: ListOrderName): ChangeKind[] {
   return some.length === 0 ? ['insert', 'remove'] : some
 }
 
-function placesOf(random: Random): Place[] {
+function placesOf(random: Random, order: ListOrderName): Place[] {
   const places: Place[] = ['now', 'front', 'middle', 'behind', 'late', 'future', 'past', 'tie']
-  const some = places.filter(() => random.chance(0.4))
+  // Behind completions that lie in the future a task that is finished now moves unseen (docs/reliability.md).
+  const unseen: readonly Place[] = order === 'completed_desc' ? ['front', 'future'] : []
+  const some = places.filter((place) => random.chance(0.4) && !unseen.includes(place))
   return some.length === 0 ? ['now'] : some
 }
 

@@ -66,6 +66,8 @@ export class SimulatedService implements Service {
     ledger.textLag = Math.max(lagOf(oddity), detailLagOf(oddity))
     this.#odd =
       oddity === undefined ? null : new OddList(oddity, account.options, ledger, seeded(scenario.seed, 0x0dd1), window)
+    // When it changed, and not when somebody asked next: a replica is behind by answers of any kind.
+    account.subscribe(() => this.#odd?.remember(account.ids()))
   }
 
   /** Ids that could not be listed at some answer. */

@@ -45,6 +45,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   let isTold = true
   if (sampled.length > 0) {
     const latest = new Map<string, DetailAnswer>()
+    const unlisted = new Set<string>()
     const { unclear, isKeyRefused } = await askFor(
       run,
       sampled.map(({ id }) => id),
@@ -55,6 +56,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
         run,
         sampled.filter(({ id }) => unclear.includes(id)),
       )
+      for (const id of unclear) if (isRead && !listed.includes(id)) unlisted.add(id)
       await askFor(run, listed, latest)
       const silent = listed.filter((id) => !latest.has(id)).length
       // What is not listed again may just have been deleted; what could not be listed again teaches nothing.
@@ -68,7 +70,8 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
         { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
         'The list is a summary',
       )
-    const steps = [...latest.values()].map((detail) => foundStep(detail))
+    // What the list no longer shows, only its detail tells of.
+    const steps = [...latest.values()].map((detail) => foundStep(detail, unlisted.has(detail.taskId)))
     if (steps.length > 0) await writer.takeDetails(steps, now())
   }
   for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
