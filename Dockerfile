@@ -1,4 +1,4 @@
-# Two stages: the first bundles, the second holds what runs and no package, source or test.
+# Two stages: the first bundles, the second holds what runs and no source, test or package of development.
 # Build: docker build -t task-mirror .        Try it: docker run --rm -v mirror:/data task-mirror demo --out /data/demo
 # A tag can be moved to another image, a digest cannot: BASE is what both stages stand on, and a release gives its digest:
 #   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
@@ -11,12 +11,17 @@ COPY package.json package-lock.json .npmrc ./
 COPY build build
 RUN npm ci
 COPY src src
-RUN npm run build && rm dist/prebuilds/darwin-* dist/prebuilds/win32-*
+RUN npm run build
+# The optional packages are a Node for older hosts; the image has its own.
+RUN npm ci --omit=dev --omit=optional && rm node_modules/task-mirror-node \
+  # Sources, and binaries for other systems.
+  && cd node_modules/better-sqlite3 && rm -r deps src prebuilds/darwin-* prebuilds/win32-*
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="task-mirror" \
   org.opencontainers.image.description="Keeps a local SQLite file a faithful, fresh copy of a remote task account" \
   org.opencontainers.image.licenses="MIT"
+COPY --from=build /build/node_modules /app/node_modules
 COPY --from=build /build/dist /app/dist
 COPY package.json LICENSE /app/
 RUN ln -s /app/dist/cli.js /usr/local/bin/task-mirror \

@@ -1,4 +1,4 @@
-// docs/licenses.md: the licence of everything that is bundled into the program. After a change of dependencies
+// docs/licenses.md: the licence of everything that the program is made of, bundled or installed. After a change of dependencies
 // `npx vitest run test/licenses.test.ts -u` writes it anew: read what changed.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -9,16 +9,16 @@ import type { Package } from '../build/packages.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
-const bundled = JSON.parse(read('dist/packages.json')) as Package[]
+const packages = JSON.parse(read('dist/packages.json')) as Package[]
 
 /** All of them let anybody use, change and pass on what they cover, without conditions on what it is used in. */
 const PERMISSIVE = new Set(['MIT', 'ISC', 'Apache-2.0', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause'])
 
-test('every package that is bundled has a permissive licence, and its text goes with it', () => {
+test('every package has a permissive licence, and the text of those that are bundled goes with them', () => {
   const texts = read('dist/licenses.txt')
-  for (const { name, version, license } of bundled) {
+  for (const { name, version, license, isBundled } of packages) {
     expect(PERMISSIVE, `${name}: ${license}`).toContain(license)
-    expect(texts).toContain(`\n${name} ${version} (${license})\n`)
+    if (isBundled) expect(texts).toContain(`\n${name} ${version} (${license})\n`)
   }
   expect(texts.match(/Permission is hereby granted|Apache License|Permission to use, copy/g)?.length).toBeGreaterThan(
     40,
@@ -26,22 +26,24 @@ test('every package that is bundled has a permissive licence, and its text goes 
 })
 
 test('docs/licenses.md lists them all', async () => {
-  const rows = bundled.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`)
+  const row = ({ name, version, license, isBundled }: Package) =>
+    `| ${name} | ${version} | ${license} | ${isBundled ? 'bundled' : 'installed'} |`
   const text = [
     '# Licences',
     '',
-    'What task-mirror is made of beside its own code, which is MIT: every package that is bundled into it. Their texts are in',
-    '`dist/licenses.txt`. Kept true by `test/licenses.test.ts`. `npm run sbom` prints the same as CycloneDX.',
+    'What task-mirror is made of beside its own code, which is MIT: the packages that are bundled into `dist/`, with their texts in',
+    '`dist/licenses.txt`, and those that are installed beside it. Kept true by `test/licenses.test.ts`. `npm run sbom` prints the same',
+    'as CycloneDX.',
     '',
-    '| package | version | licence |',
-    '| --- | --- | --- |',
-    ...new Set(rows),
+    '| package | version | licence | how |',
+    '| --- | --- | --- | --- |',
+    ...new Set(packages.map(row)),
     '',
   ].join('\n')
   await expect(text).toMatchFileSnapshot('../docs/licenses.md')
 })
 
-test('npm run sbom prints a CycloneDX document of what is bundled', () => {
+test('npm run sbom prints a CycloneDX document of them', () => {
   const text = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 })
   const { bomFormat, components } = JSON.parse(text) as {
     bomFormat: string
@@ -49,6 +51,7 @@ test('npm run sbom prints a CycloneDX document of what is bundled', () => {
   }
   expect(bomFormat).toBe('CycloneDX')
   const names = components.map(({ name, group }) => (group === undefined ? name : `${group}/${name}`))
-  expect(names).toEqual(bundled.map(({ name }) => name))
+  expect(names).toEqual(packages.map(({ name }) => name))
+  for (const name of Object.keys(JSON.parse(read('package.json')).dependencies)) expect(names).toContain(name)
   expect(components.map(({ purl }) => purl)).toContain('pkg:npm/%40aws-sdk/client-s3@3.1169.0')
 })

