@@ -57,6 +57,17 @@ test('the backup takes the place of the mirror, which goes whole, with its WAL',
   expect(readdirSync(scratch.dir).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
+test('a mirror that a newer program has migrated gives way to a backup from before', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const db = new Database(path)
+  db.pragma('user_version = 999')
+  db.close()
+  expect((await runHere(['status'], { TASK_MIRROR_DB: path })).code).toBe(7)
+  expect((await restore(path, scratch.path('backup.sqlite'))).code).toBe(0)
+  expect(facts(path)).toEqual(['old'])
+})
+
 test('by hand it would have been destroyed: this is what the command is for', () => {
   using scratch = makeScratch()
   const path = crashed(scratch)

@@ -1,0 +1,67 @@
+// docs/commands.md, made of the table of commands. Pure. What an exit code means is told here and nowhere else.
+import type { AnyCommand, CommandGroup, Flag } from '../src/commands/command.ts'
+import { COMMANDS } from '../src/commands/index.ts'
+import { EXIT } from '../src/errors.ts'
+import { SHARED_FLAGS, twinName } from '../src/flags.ts'
+
+const MEANING: Record<keyof typeof EXIT, string> = {
+  done: 'done',
+  bug: 'a bug or an unforeseen failure',
+  usage: 'wrong usage or configuration; nothing was sent',
+  partial: 'done, but something was set aside or could not be proven, or a check fell short',
+  service:
+    'the service cannot be reached, keeps failing, or asks to wait longer than this run may: progress is kept, try later',
+  keyRefused: 'the service refuses the key',
+  locked: 'another run holds the mirror',
+  mirror: 'the mirror or a snapshot is damaged, the disk is full, or the mirror belongs to another service or account',
+  sigint: 'stopped by SIGINT; what was committed is kept',
+  sigterm: 'stopped by SIGTERM; what was committed is kept',
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/<([^<>\s]+)>/g, '&lt;$1&gt;')
+const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function flagTable(flags: readonly Flag[]): string {
+  return table(
+    ['flag', 'environment', 'does'],
+    flags.map((flag) => [code(flag.flags), code(twinName(flag)), cell(flag.description)]),
+  )
+}
+
+async function chapter(spec: AnyCommand, prefix: string): Promise<string> {
+  const { name, argument, summary, examples } = spec
+  const flags: Flag[] = Array.isArray(spec.flags) ? spec.flags : await spec.flags()
+  return [
+    `## ${prefix}${name}${argument === undefined ? '' : ` ${cell(argument.name)}`}`,
+    `${summary[0]!.toUpperCase()}${summary.slice(1)}.`,
+    ...(argument === undefined ? [] : [`${code(argument.name)}: ${cell(argument.description)}.`]),
+    ...(flags.length === 0 ? [] : [flagTable(flags)]),
+    `\`\`\`text\n${examples.join('\n')}\n\`\`\``,
+  ].join('\n\n')
+}
+
+function chaptersOf(entries: readonly (AnyCommand | CommandGroup)[], prefix = ''): Promise<string>[] {
+  return entries.flatMap((entry) =>
+    'commands' in entry ? chaptersOf(entry.commands, `${prefix}${entry.name} `) : [chapter(entry, prefix)],
+  )
+}
+
+export async function commandsDocument(): Promise<string> {
+  const codes = Object.entries(EXIT).map(([name, value]) => [String(value), MEANING[name as keyof typeof EXIT]])
+  return `${[
+    '# Commands, flags and exit codes',
+    '<!-- Written by `npm run docs`. -->',
+    'stdout carries data only (with `--json` one object on one line); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md).',
+    '## Every command',
+    flagTable(SHARED_FLAGS),
+    ...(await Promise.all(chaptersOf(COMMANDS))),
+    '## Exit codes',
+    table(['exit code', 'meaning'], codes),
+    'Several at once: the signal, then 7, 5, 4, 3. [operations.md](operations.md) says what to do at each.',
+  ].join('\n\n')}\n`
+}
