@@ -30,7 +30,7 @@ async function listening(tls: boolean, answer: (request: IncomingMessage, respon
   return { asked, url: `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-const given = { signal: 0, runId: 'r', body: 'lines of the log', timeoutMs: 5000, tries: 1 } as const
+const given = { signal: 0, runId: 'r', body: 'lines of the log', timeoutMs: 300_000, tries: 1 } as const
 
 test.each([301, 302, 303, 307, 308])('the monitor answers %s: nothing is posted where that points', async (status) => {
   const elsewhere = await listening(false, (_, response) => response.end('OK'))

@@ -32,9 +32,10 @@ export function boundConnections(
   server: Server,
   take: (stream: Duplex) => void,
   urgent: (head: string) => boolean,
+  now: () => number = () => performance.now(),
 ): Connections {
   const open = new Set<Socket>()
-  const later = whenNobodyComes(server)
+  const later = whenNobodyComes(server, now)
   let sweep: NodeJS.Timeout | null = null
 
   const endOldest = (most: number): void => {
@@ -73,7 +74,7 @@ export function boundConnections(
  * waits as many turns as connections have come before it: a thousand that each are given a large page
  * take a second, a thousand that are only accepted a part of it.
  */
-function whenNobodyComes(server: Server): (work: () => void) => void {
+function whenNobodyComes(server: Server, now: () => number): (work: () => void) => void {
   const waiting: { work: () => void; since: number }[] = []
   let hasCome = false
   let isSet = false
@@ -82,13 +83,13 @@ function whenNobodyComes(server: Server): (work: () => void) => void {
   })
   const next = (): void => {
     const [first] = waiting
-    if (!hasCome || performance.now() - (first?.since ?? 0) >= PATIENCE_MS) waiting.shift()?.work()
+    if (!hasCome || now() - (first?.since ?? 0) >= PATIENCE_MS) waiting.shift()?.work()
     hasCome = false
     isSet = waiting.length > 0
     if (isSet) setImmediate(next)
   }
   return (work) => {
-    waiting.push({ work, since: performance.now() })
+    waiting.push({ work, since: now() })
     if (!isSet) setImmediate(next)
     isSet = true
   }

@@ -4,6 +4,7 @@ import { COLUMNS, positionOf, type RawRow } from '../../src/export/read/columns.
 import { makeRedactor, REDACTED_HEADERS, redactionOf, redactRow } from '../../src/export/read/redact.ts'
 import { redactFlat } from '../../src/export/read/redact-flat.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
+import { allowedMs, processorMs } from '../support/processor.ts'
 
 const R = '"[redacted]"'
 
@@ -290,15 +291,15 @@ const WORST = [
 test.each(WORST)('a megabyte of %j is redacted in less than a second of processor time', (character) => {
   const text = character.repeat(1_000_000)
   const redactor = makeRedactor(redactionOf(REDACTED_HEADERS))
-  const before = process.cpuUsage()
-  redactor.header(JSON.stringify(text))
-  redactor.header(JSON.stringify({ Cookie: text, headers: text, [text]: 'x' }))
-  redactor.header(JSON.stringify({ Location: `https://u:p@a.example/?${text}` }))
-  redactor.extra(JSON.stringify({ a: { token: 1, b: text } }))
-  redactUrl(text)
-  redactUrl(`https://${text}@a?token=${text}#${text}`)
-  const { user, system } = process.cpuUsage(before)
-  expect((user + system) / 1000).toBeLessThan(1000)
+  const took = processorMs(() => {
+    redactor.header(JSON.stringify(text))
+    redactor.header(JSON.stringify({ Cookie: text, headers: text, [text]: 'x' }))
+    redactor.header(JSON.stringify({ Location: `https://u:p@a.example/?${text}` }))
+    redactor.extra(JSON.stringify({ a: { token: 1, b: text } }))
+    redactUrl(text)
+    redactUrl(`https://${text}@a?token=${text}#${text}`)
+  })
+  expect(took).toBeLessThan(allowedMs(1000))
 })
 
 test('URLs in the text of Link and Refresh lose their credentials, the text stays', () => {
@@ -311,11 +312,13 @@ test('URLs in the text of Link and Refresh lose their credentials, the text stay
   expect(JSON.parse(redactor.header(JSON.stringify({ headers: refresh })))).toEqual({
     headers: { Refresh: '5; url=https://a.example/?token=[redacted]', 'x-url-of': 'https://u@b.example/' },
   })
-  const began = process.cpuUsage()
   for (const part of ['<', 'url=', '<https://a?token=', ' ', 'a:', '@', '?token=']) {
-    redactor.header(JSON.stringify({ link: part.repeat(1_000_000 / part.length) }))
+    const link = JSON.stringify({ link: part.repeat(1_000_000 / part.length) })
+    expect(
+      processorMs(() => void redactor.header(link)),
+      part,
+    ).toBeLessThan(allowedMs(1000))
   }
-  expect(process.cpuUsage(began).user / 1e6).toBeLessThan(7)
 })
 
 test('a header called * is no credential', () => {

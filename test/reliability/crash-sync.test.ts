@@ -27,7 +27,7 @@ describe.skipIf(tracingMissing !== null)(`a sync that is killed (${tracingMissin
     timeout: 900_000,
   }, async () => {
     await using stage = await tasksStage()
-    const run = { stage, args: ['sync'], env: ENV }
+    const run = { stage, args: ['sync'], env: ENV, again: () => removeMirror(stage) }
     const points = await crashPointsOf(run)
     const listed = stage.rows<{ id: string }>('SELECT id FROM tasks ORDER BY seq').map(({ id }) => id)
     expect(listed).toHaveLength(300)

@@ -15,11 +15,13 @@ import { readDetail, readItemText } from '../../src/service/wire.ts'
 import { shown } from '../../src/shown.ts'
 import { listedTask, parseAll, prepareWindow, withHashes } from '../../src/sync/writer/prepare.ts'
 import { taskText as anyTask, objectText, pageText, valueText } from '../support/json-text.ts'
+import { allowedMs, processorMs } from '../support/processor.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const DONE = new Set(['DONE'])
 const LIMIT_MS = 200
-const BUDGET_MS = process.env.SOAK === '1' ? 12_000 : 1_000
+const SOAK = process.env.SOAK === '1'
+const SOAK_MS = 12_000
 const SEED = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }
 
 /** As the service sent them when the mirror of 0.1.0 was made. */
@@ -96,18 +98,15 @@ function damaged(texts: readonly string[]): fc.Arbitrary<string> {
   })
 }
 
-function fuzz<T>(input: fc.Arbitrary<T>, work: (value: T) => void): void {
-  let runs = 0
+/** `runs` of them, which take about a second; in a soak as many as its time is enough for. */
+function fuzz<T>(runs: number, input: fc.Arbitrary<T>, work: (value: T) => void): void {
+  const most = allowedMs(LIMIT_MS)
   const timed = (value: T): void => {
-    runs += 1
-    const before = process.threadCpuUsage()
-    work(value)
-    const { user, system } = process.threadCpuUsage(before)
-    expect((user + system) / 1000, 'ms of processor time').toBeLessThan(LIMIT_MS)
+    const took = processorMs(() => work(value))
+    expect(took, 'ms of processor time').toBeLessThan(most)
   }
-  const limits = { interruptAfterTimeLimit: BUDGET_MS, markInterruptAsFailure: false, numRuns: 1_000_000_000 }
-  fc.assert(fc.property(input, timed), { ...limits, ...SEED })
-  expect(runs).toBeGreaterThan(20)
+  const soak = { interruptAfterTimeLimit: SOAK_MS, markInterruptAsFailure: false, numRuns: 1_000_000_000 }
+  fc.assert(fc.property(input, timed), { ...(SOAK ? soak : { numRuns: runs }), ...SEED })
 }
 
 /** What `work` gives, or the reason for which it refuses. Anything but a `MirrorError` is a crash. */
@@ -123,7 +122,7 @@ function outcome<T>(work: () => T): T | { refused: unknown } {
 test('the decoder: two ways read the same, and what comes in comes out', () => {
   const pages = REAL.map((_, at) => pageText(REAL.slice(at, at + 3)))
   const made = fc.array(fc.oneof(anyTask, valueText, damaged(REAL)), { maxLength: 4 }).map(pageText)
-  fuzz(fc.oneof(damaged(pages), made), (text) => {
+  fuzz(300, fc.oneof(damaged(pages), made), (text) => {
     const raw = Buffer.from(text)
     const window = outcome(() => prepareWindow(raw, DONE))
     const parsed = outcome(() => parseAll(raw, DONE))
@@ -151,7 +150,7 @@ test('the redactor: headers and extra of any form', () => {
     return [data?.header, result?.header].flatMap((header) => (header === undefined ? [] : [JSON.stringify(header)]))
   })
   const redactor = makeRedactor(redactionOf(REDACTED_HEADERS))
-  fuzz(fc.oneof(damaged(headers), valueText, objectText(fc.constant([]))), (text) => {
+  fuzz(2_000, fc.oneof(damaged(headers), valueText, objectText(fc.constant([]))), (text) => {
     for (const redact of [redactor.header, redactor.extra]) {
       const redacted = outcome(() => redact(text))
       if (typeof redacted !== 'string') expect(redacted.refused).toBe('mirror-damaged')
@@ -172,17 +171,21 @@ function isJson(text: string): boolean {
 test('URLs: the host stays, user and password go', () => {
   const urls = REAL.flatMap((text) => (JSON.parse(text) as { data?: { url?: string } }).data?.url ?? [])
   const secret = urls.map((url) => url.replace('://', '://user:CANARY@'))
-  fuzz(fc.oneof(damaged(urls), damaged(secret), fc.webUrl({ withQueryParameters: true }), fc.string()), (url) => {
-    const before = URL.parse(url)
-    const redacted = redactUrl(url)
-    if (before === null) return
-    expect(hostOf(redacted)).toBe(hostOf(url))
-    if (before.password !== '') expect(URL.parse(redacted)?.password).toBe('')
-  })
+  fuzz(
+    5_000,
+    fc.oneof(damaged(urls), damaged(secret), fc.webUrl({ withQueryParameters: true }), fc.string()),
+    (url) => {
+      const before = URL.parse(url)
+      const redacted = redactUrl(url)
+      if (before === null) return
+      expect(hostOf(redacted)).toBe(hostOf(url))
+      if (before.password !== '') expect(URL.parse(redacted)?.password).toBe('')
+    },
+  )
 })
 
 test('what is printed: nothing in it is obeyed', () => {
-  fuzz(fc.oneof(damaged(REAL), fc.string({ unit: 'binary' })), (text) => {
+  fuzz(5_000, fc.oneof(damaged(REAL), fc.string({ unit: 'binary' })), (text) => {
     expect(shown(text)).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u)
     // Nothing is printed with line breaks of others beside its strings.
     if (isJson(text) && !text.includes('\r')) expect(JSON.parse(shown(text))).toEqual(JSON.parse(text))
@@ -192,7 +195,7 @@ test('what is printed: nothing in it is obeyed', () => {
 test('the configuration: any file is read or refused with its name', () => {
   using scratch = makeScratch()
   const file = scratch.path('task-mirror.json')
-  fuzz(fc.oneof(damaged([EXAMPLE, '{}', '{"service":{"baseUrl":"https://a.example"}}']), valueText), (text) => {
+  fuzz(500, fc.oneof(damaged([EXAMPLE, '{}', '{"service":{"baseUrl":"https://a.example"}}']), valueText), (text) => {
     writeFileSync(file, text)
     try {
       loadConfig({ file, env: {}, overrides: [] })

@@ -36,7 +36,7 @@ async function startNginx(target: string, rules: string, outside = ''): Promise<
   )
   const child: ChildProcess = spawn('nginx', ['-c', scratch.path('nginx.conf'), '-p', scratch.dir], { stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}`
-  for (let tries = 0; tries < 200; tries += 1) {
+  while (child.exitCode === null) {
     if (
       await fetch(`${url}/ready`).then(
         () => true,
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)(`behind nginx (${missing ?? 'a real one'})`, (
     let hangs = false
     const faults = ({ n }: { n: number }) => (n >= 3 && hangs ? { hang: true } : null)
     await using stage = await makeStage({ tasks: 1500, openFraction: 0, faults })
-    await using proxy = await startNginx(stage.simulator.url, 'proxy_read_timeout 300ms;')
+    await using proxy = await startNginx(stage.simulator.url, 'proxy_read_timeout 2s;')
     const env = {
       TASK_MIRROR_BASE_URL: proxy.url,
       TASK_MIRROR_SYNC_WINDOW: '200',
@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)(`behind nginx (${missing ?? 'a real one'})`, (
     expect(failed.summary.seen).toBeGreaterThan(300)
     expect(proxy.lines().join('\n')).toMatch(/^504 /m)
     hangs = false
-    const next = await stage.runJson(['sync'], env)
+    const next = await stage.runJson(['sync'], { ...env, TASK_MIRROR_SERVICE_MAX_RETRIES: '6' })
     expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 1500 - failed.summary.inserted })
   })
 

@@ -73,17 +73,24 @@ test.each([
   if (pieces.length === 1 && given === pieces[0]) expect(answer).toBe('answer')
 })
 
-test('what is urgent is answered before what came in front of it', async () => {
+test.each([
+  ['what is urgent is answered before what came in front of it', 0, 20],
+  ['what has waited long is answered although others come', 1000, 200],
+])('%s', async (_, passesMs, most) => {
   const server = createServer()
   const answered: string[] = []
   const take = (stream: Duplex) => {
     const [, path = ''] = /^GET (\S+)/.exec(String(stream.read())) ?? []
     answered.push(path)
     stream.end('here')
-    // As a large page takes.
-    for (const until = performance.now() + 2; performance.now() < until; );
   }
-  boundConnections(server, take, (head) => head.startsWith('GET /urgent'))
+  // Nobody's patience ends because this machine is slow.
+  let clock = 0
+  const now = () => {
+    clock += passesMs
+    return clock
+  }
+  boundConnections(server, take, (head) => head.startsWith('GET /urgent'), now)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const sockets: Socket[] = []
   onTestFinished(() => {
@@ -99,6 +106,7 @@ test('what is urgent is answered before what came in front of it', async () => {
   for (let n = 0; n < 199; n += 1) void ask('/page').catch(() => undefined)
   await ask('/urgent')
   // One by one all would be in front of it.
-  expect(answered.indexOf('/urgent')).toBeLessThan(180)
+  expect(answered.indexOf('/urgent')).toBeLessThan(most)
+  if (passesMs > 0) expect(answered.indexOf('/urgent')).toBeGreaterThan(20)
   await expect.poll(() => answered.length, PATIENT).toBe(200)
 })
