@@ -18,6 +18,7 @@ import { runSync } from '../sync/run.ts'
 import type { RunResult } from '../sync/summary.ts'
 import type { Task } from '../task.ts'
 import { toolVersion } from '../version.ts'
+import { calledAs } from './called-as.ts'
 import type { CommandContext } from './command.ts'
 import { counted, pairs, table } from './layout.ts'
 import { exportText } from './text/export.ts'
@@ -83,7 +84,7 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
     const equal = await compare(files.mirror, account, say)
     await askQueries(files.mirror, say, context.columns)
     const exitCode = equal ? Math.max(first.exitCode, second.exitCode, third.exitCode) : EXIT.partial
-    await say(farewell(files, context.env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'))
+    await say(farewell(files, calledAs(context.env)))
     return { schemaVersion: 1, exitCode, equal, tasks: account.listed, files: Object.values(files) }
   } finally {
     await simulator.close()
@@ -159,7 +160,7 @@ async function askQueries(path: string, say: Say, width: number | undefined): Pr
   }
 }
 
-/** `command`: how this program is called, which npm finds for whoever runs it by npm. */
+/** `command`: how this program is called. */
 function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string>, command: string): string {
   const files = pairs([
     [mirror, 'the mirror; any program that reads SQLite opens it'],

@@ -1,6 +1,7 @@
 // Prints the result of a run, tells what ended it early, and hands its exit code on.
 import { MirrorError } from '../errors.ts'
 import type { RunResult } from '../sync/summary.ts'
+import { calledAs } from './called-as.ts'
 import type { CommandContext } from './command.ts'
 
 /** `path`: the mirror; null for a dry run. */
@@ -13,7 +14,7 @@ export async function printRun(context: CommandContext, result: RunResult, path:
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
     const { runText } = await import('./text/run.ts')
-    await context.print(runText(result, { path, width: context.columns }))
+    await context.print(runText(result, { path, width: context.columns, command: calledAs(context.env) }))
   } else {
     for (const note of notes) context.log.warn({ runId }, note)
   }

@@ -83,6 +83,7 @@ test.each([
 ])('the first full walk of %s names the file and what to do next; later ones and dry runs do not', (path, next) => {
   const first = { summary, exitCode: 0, isFirst: true, notes: [], error: null }
   expect(runText(first, { path })).toContain(`\nmirror    ${path}\nnext      ${next}`)
+  expect(runText(first, { path, command: 'npx task-mirror' })).toContain(`\nnext      npx ${next}`)
   expect(runText({ ...first, isFirst: false }, { path })).not.toContain('next')
   expect(runText(first)).not.toContain('next')
 })

@@ -10,11 +10,13 @@ export interface RunTextOptions {
   path?: string | null
   /** Of the terminal. */
   width?: number | undefined
+  /** How this program is called. */
+  command?: string
 }
 
 export function runText(
   { summary, isFirst, notes }: RunResult,
-  { path = null, width = Number.POSITIVE_INFINITY }: RunTextOptions = {},
+  { path = null, width = Number.POSITIVE_INFINITY, command = 'task-mirror' }: RunTextOptions = {},
 ): string {
   const isNew = isFirst && path !== null
   const lines = pairs(
@@ -29,7 +31,7 @@ export function runText(
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
       ['mirror', isNew ? path : null],
-      ['next', isNew ? `task-mirror export ${dbFlag(path)}--out tasks.parquet, or ask it in SQL` : null],
+      ['next', isNew ? `${command} export ${dbFlag(path)}--out tasks.parquet, or ask it in SQL` : null],
     ],
     width,
   )
