@@ -12,5 +12,6 @@ export default defineConfig({
     // a shorter one of its own.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
   },
 })

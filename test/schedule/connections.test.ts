@@ -4,9 +4,6 @@ import type { Duplex } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import { boundConnections } from '../../src/schedule/connections.ts'
 
-/** When it hangs. */
-const PATIENT = { timeout: 300_000 }
-
 test('beyond 256 connections the oldest go, and none that comes is refused', async () => {
   const server = createServer()
   boundConnections(
@@ -27,8 +24,8 @@ test('beyond 256 connections the oldest go, and none that comes is refused', asy
     await once(sockets[n]!, 'connect')
   }
   const held = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
-  await expect.poll(held, PATIENT).toBe(256)
-  await expect.poll(() => sockets[0]!.closed, PATIENT).toBe(true)
+  await expect.poll(held).toBe(256)
+  await expect.poll(() => sockets[0]!.closed).toBe(true)
   sockets.at(-1)!.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   const [answer] = await once(sockets.at(-1)!, 'data')
   expect(String(answer)).toContain('here')
@@ -108,5 +105,5 @@ test.each([
   // One by one all would be in front of it.
   expect(answered.indexOf('/urgent')).toBeLessThan(most)
   if (passesMs > 0) expect(answered.indexOf('/urgent')).toBeGreaterThan(20)
-  await expect.poll(() => answered.length, PATIENT).toBe(200)
+  await expect.poll(() => answered.length).toBe(200)
 })
