@@ -1,11 +1,10 @@
 // How a run ended: outcome and exit code from what it came to, written down in the mirror and told in the summary. Asks
 // nothing of the service.
 import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
-import { LONGEST_WAIT_MS } from '../mirror/tables/facts.ts'
-import type { RunEnd } from '../mirror/tables/runs.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import type { Outcome, Verdict } from '../task.ts'
-import { learn, type Run } from './context.ts'
+import { inWords, rememberWait } from './begin.ts'
+import type { Run } from './context.ts'
 import type { PlanStep } from './plan.ts'
 import type { RunResult, RunSummary } from './summary.ts'
 
@@ -92,14 +91,6 @@ function cacheNote(oldestMs: number): string {
   return `Answers came from a cache on the way although none was asked for, up to ${seconds} s old: what is fresh as of a moment is so as of that much earlier.`
 }
 
-/** A service that asked to be left alone for long is left alone by the next runs too; for a day at most. */
-async function rememberWait(run: Run, error: unknown): Promise<void> {
-  if (!isMirrorError(error, 'wait-too-long')) return
-  const until = Number(error.facts.notBefore)
-  if (!Number.isFinite(until)) return
-  await learn(run, { not_before: Math.min(until, run.now() + LONGEST_WAIT_MS) }).catch(() => undefined)
-}
-
 function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outcome {
   if (interrupted) return 'interrupted'
   if (error !== null && exitCode !== EXIT.partial) return 'failed'
@@ -109,11 +100,6 @@ function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outc
 function verdictOf(verdicts: Verdict[]): Verdict | null {
   if (verdicts.length === 0) return null
   return verdicts.includes('partial') ? 'partial' : 'complete'
-}
-
-function inWords(error: unknown): RunEnd['error'] {
-  if (error === null) return null
-  return isMirrorError(error) ? { code: error.code, message: error.message } : { code: 'bug', message: String(error) }
 }
 
 function summed(walk: WalkRow | null): RunSummary['lastFullWalk'] {

@@ -5,10 +5,10 @@ import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
-import { toolVersion } from '../version.ts'
-import { seeAccount, UNBOUND } from './account.ts'
+import { seeAccount } from './account.ts'
+import { newRun, openWriterThread, settleBeginning } from './begin.ts'
 import { conclude, type Ended, fallShort } from './conclude.ts'
-import { bindService, loadClient, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
+import { loadClient, openClient, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
@@ -20,7 +20,7 @@ import { askOpenTasks } from './steps/open-tasks.ts'
 import { askOwedDetails } from './steps/owed-details.ts'
 import { runRange } from './steps/range.ts'
 import type { RunResult } from './summary.ts'
-import { startWriter, type Writer } from './writer/thread.ts'
+import type { Writer } from './writer/thread.ts'
 
 export type { RunContext } from './context.ts'
 export type { SyncRequest } from './plan.ts'
@@ -43,9 +43,9 @@ export interface RunParts {
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const { now, log } = context
   const startedAt = now()
-  const baseUrl = requireBaseUrl(context)
+  requireBaseUrl(context)
   const [writer] = await Promise.all([
-    parts.writer ?? openWriterThread(context, request),
+    parts.writer ?? openWriter(context, request),
     parts.service === undefined ? loadClient() : null,
   ])
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
@@ -58,23 +58,11 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     first.push(earlier.find(isSame) ?? came)
   }
   const service = parts.service ?? (await openClient(context, time.signal, { earlier, onFirst }))
-  const run: Run = {
-    ...context,
-    signal: time.signal,
-    service,
-    writer,
-    request,
-    opened,
-    facts: { ...opened.facts },
-    notes: [],
-    account: UNBOUND,
-  }
+  const run = newRun({ ...context, signal: time.signal }, { service, writer, request, opened })
   const progress: Ended = { plan: [], walks: [], drift: 0, codes: [] }
   let error: unknown = null
   try {
-    tellOfClock(run)
-    refuseTooEarly(run)
-    bindService(run, baseUrl, context.apiKey)
+    settleBeginning(run, context)
     await carryOut(run, progress)
     await writer.settle()
     if (first.length > 0) await learn(run, { first_answers: first })
@@ -111,19 +99,10 @@ async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
 /** Beyond eight windows hardly anything is gained (docs/performance.md); a reader waits no longer for what is new. */
 const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
-function openWriterThread({ config, now }: RunContext, request: SyncRequest): Promise<Writer> {
-  const { mirror, sync, rejected } = config
-  return startWriter({
-    path: mirror.path,
+function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> {
+  return openWriterThread(context, {
     command: request.command,
-    now: now(),
-    toolVersion: toolVersion(),
-    busyTimeoutMs: mirror.busyTimeoutMs,
-    fileMode: Number.parseInt(mirror.fileMode, 8),
-    rejectedMaxBytes: rejected.maxBytes,
-    finalStatuses: sync.finalStatuses,
-    settleMs: sync.settleMs,
-    oweDetails: (request.details ?? sync.details) !== 'never',
+    oweDetails: (request.details ?? context.config.sync.details) !== 'never',
     acceptOthers: request.rebind === true,
     dryRun: request.dryRun === true,
     gathering: GATHERING,

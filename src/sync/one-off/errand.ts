@@ -3,15 +3,12 @@
 import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
-import { LONGEST_WAIT_MS } from '../../mirror/tables/facts.ts'
 import type { ClientOptions } from '../../service/client.ts'
 import type { Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
-import { toolVersion } from '../../version.ts'
-import { UNBOUND } from '../account.ts'
-import { bindService, openClient, refuseTooEarly, requireBaseUrl, tellOfClock } from '../connect.ts'
-import { learn, type Run, type RunContext } from '../context.ts'
-import { startWriter } from '../writer/thread.ts'
+import { inWords, newRun, openWriterThread, rememberWait, settleBeginning } from '../begin.ts'
+import { openClient, requireBaseUrl } from '../connect.ts'
+import type { Run, RunContext } from '../context.ts'
 
 export type ErrandName = 'get' | 'probe' | 'rejected' | 'verify'
 
@@ -39,49 +36,23 @@ export async function runErrand<T>(
   work: (run: Run) => Promise<ErrandDone<T>>,
   client: Partial<ClientOptions> = {},
 ): Promise<ErrandDone<T>> {
-  const { config, apiKey, now, signal, progress } = context
-  const { mirror, sync, rejected } = config
-  const baseUrl = requireBaseUrl(context)
-  const writer = await startWriter({
-    path: mirror.path,
-    command,
-    now: now(),
-    toolVersion: toolVersion(),
-    busyTimeoutMs: mirror.busyTimeoutMs,
-    fileMode: Number.parseInt(mirror.fileMode, 8),
-    rejectedMaxBytes: rejected.maxBytes,
-    finalStatuses: sync.finalStatuses,
-    settleMs: sync.settleMs,
-    oweDetails: sync.details !== 'never',
-    acceptOthers: false,
-    dryRun: false,
-    gathering: BY_ITSELF,
-  })
+  const { now, signal, progress } = context
+  requireBaseUrl(context)
+  const oweDetails = context.config.sync.details !== 'never'
+  const choices = { command, oweDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
+  const writer = await openWriterThread(context, choices)
   const service = await openClient(context, signal, client)
   let done: ErrandDone<T> | null = null
   let error: unknown = null
   try {
     const opened = await writer.opened()
-    const run: Run = {
-      ...context,
-      service,
-      writer,
-      request: { command: 'backfill' },
-      opened,
-      facts: { ...opened.facts },
-      notes: [],
-      account: UNBOUND,
-    }
+    const run = newRun(context, { service, writer, request: { command: 'backfill' }, opened })
     try {
-      tellOfClock(run)
-      refuseTooEarly(run)
-      bindService(run, baseUrl, apiKey)
+      settleBeginning(run, context)
       done = await work(run)
     } catch (thrown) {
       error = thrown
-      if (isMirrorError(thrown, 'wait-too-long')) {
-        await learn(run, { not_before: Math.min(Number(thrown.facts.notBefore), now() + LONGEST_WAIT_MS) })
-      }
+      await rememberWait(run, thrown)
     }
     const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
     const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : exitCodeOf(error)
@@ -97,7 +68,7 @@ export async function runErrand<T>(
         retries,
         bytes,
         waitedMs,
-        error: error === null ? null : describe(error),
+        error: inWords(error),
       },
       now(),
     )
@@ -108,8 +79,4 @@ export async function runErrand<T>(
   }
   if (done === null) throw error
   return done
-}
-
-function describe(error: unknown): { code: string; message: string } {
-  return isMirrorError(error) ? { code: error.code, message: error.message } : { code: 'bug', message: String(error) }
 }
