@@ -119,6 +119,13 @@ test('any other answer is taken as the parser does, or left to it', () => {
   expect(plainly).toBeGreaterThan(RUNS / 20)
 })
 
+test('a control character in front of an item is refused as the parser refuses it', () => {
+  for (const items of ['[\u0000{"id":"a"}]', '[{"id":"a"},\u0001{"id":"b"}]']) {
+    const raw = Buffer.from(`{"statusCode":200,"body":{"items":${items}}}`)
+    expect(() => prepareWindow(raw, new Set(['DONE']))).toThrow()
+  }
+})
+
 test('bytes that were damaged are refused as the parser refuses them', () => {
   const damage = fc.array(
     fc.record({

@@ -114,7 +114,8 @@ export function* takePlainly(
       work += end - start + ITEM
     } else {
       const span = spanAt(bytes, at)
-      if (span.end - span.start > mostParsed) return null
+      // A span begins behind any control character; in JSON none but white space may stand there.
+      if (span.start !== at || span.end - span.start > mostParsed) return null
       const item = parseItem(bytes, span)
       if (item === null) return null
       draft.add(item)
