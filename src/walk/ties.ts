@@ -2,6 +2,7 @@
 // order at every read, so it is counted. Its length by index, equal before and after, must equal the ids met in it.
 import type { Moment } from '../task.ts'
 import { followLast, type LastItem } from './last-item.ts'
+import { MovingSearch } from './moving-search.ts'
 import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
@@ -104,23 +105,24 @@ export async function* proveRun(
 ): AsyncGenerator<WalkStep, boolean, StepResult> {
   const seen = new Set<string>()
   let before: RunFound | null = behind === null ? null : { start: run.start, length: behind - run.start }
-  let from = Math.max(0, run.start - 1)
+  let search = new MovingSearch(Math.max(0, run.start - 1), Math.max(1, reader.largest))
   for (let round = 0; round < (inDoubt ? ROUNDS_IN_DOUBT : ROUNDS); round += 1) {
     if (before === null || before.length + 2 <= reader.largest) {
-      const whole = yield* readWhole(reader, run.moment, from, atEnd)
+      const whole = yield* readWhole(reader, run.moment, search.place, atEnd)
       if (whole?.has(run.member) === true) {
         yield* markProven(reader, whole)
         return true
       }
     }
-    const found: RunFound | null = yield* readRun(reader, run.moment, from, limit, seen)
-    if (found === null) {
-      from = Math.max(0, from - Math.max(1, reader.largest))
+    const found: RunFound | RunElsewhere = yield* readRun(reader, run.moment, search.place, limit, seen)
+    if ('lies' in found) {
+      if (found.lies === 'further') search.tooNear(found.read)
+      else search.tooFar()
       before = null
       seen.clear()
       continue
     }
-    from = Math.max(0, found.start - 1)
+    search = new MovingSearch(Math.max(0, found.start - 1), Math.max(1, reader.largest))
     if (found.length > LARGEST_RUN) return false
     // It grew, shrank or moved: what was seen so far may be gone.
     const same: boolean = before !== null && before.start === found.start && before.length === found.length
@@ -174,14 +176,22 @@ interface RunFound {
   length: number
 }
 
-/** Reads the run once from `from` on; adds its ids to `seen`. Null where its first item is not found behind `from`. */
+/** Its first item was not among what was read: it lies further on than those `read` items, or before them. */
+interface RunElsewhere {
+  lies: 'further' | 'before'
+  read: number
+}
+
+const BEFORE: RunElsewhere = { lies: 'before', read: 0 }
+
+/** Reads the run once from `from` on; adds its ids to `seen`. */
 async function* readRun(
   reader: Reader,
   moment: Moment,
   from: number,
   limit: number | null,
   seen: Set<string>,
-): AsyncGenerator<WalkStep, RunFound | null, StepResult> {
+): AsyncGenerator<WalkStep, RunFound | RunElsewhere, StepResult> {
   let skip = from
   let start = -1
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
@@ -189,7 +199,7 @@ async function* readRun(
     const answer = await probe(reader, skip)
     if (answer.kind !== 'items' || answer.ids.length === 0) {
       reader.drop(answer)
-      return start >= 0 && isNothing(answer) ? { start, length: skip - start } : null
+      return start >= 0 && isNothing(answer) ? { start, length: skip - start } : BEFORE
     }
     const first = answer.moments.indexOf(moment)
     // Cut before the run: it may begin with the next answer, which lies directly behind this one.
@@ -203,7 +213,9 @@ async function* readRun(
     if (start < 0) {
       if (first < 0 || (first === 0 && windows === 0 && skip > 0)) {
         reader.drop(answer)
-        return null
+        // What was met and is not of the run stands before it, for the walk has come no further.
+        const isFurther = first < 0 && !answer.met.includes(0)
+        return isFurther ? { lies: 'further', read: skip + answer.ids.length - from } : BEFORE
       }
       start = skip + first
       behind = first
@@ -212,9 +224,9 @@ async function* readRun(
       seen.add(answer.ids[behind] as string)
     yield { kind: 'keep', window: answer }
     if (behind < answer.ids.length) return { start, length: skip + behind - start }
-    if (seen.size > LARGEST_RUN) return null
+    if (seen.size > LARGEST_RUN) return { start, length: LARGEST_RUN + 1 }
     skip += answer.ids.length
     if (limit !== null && skip >= limit) return { start, length: limit - start }
   }
-  return null
+  return BEFORE
 }
