@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hostOf } from '../src/host.ts'
+import fc from './support/fc.ts'
 
 test.each([
   ['https://bob:p@sSECRET@one.example/', 'one.example'],

@@ -151,3 +151,11 @@ test('only the entry file reaches for the process', () => {
   // The other one takes away from what it hands on to a child.
   expect(users).toEqual(['cli.ts', 'mirror/maintenance/statement-process.ts'])
 })
+
+test('property tests draw by the seed of test/support/fc.ts', () => {
+  const folder = fileURLToPath(new URL('.', import.meta.url))
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && /^import .* from 'fast-check'$/m.test(readFileSync(join(folder, name), 'utf8')),
+  )
+  expect(own).toEqual([join('support', 'fc.ts')])
+})

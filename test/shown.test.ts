@@ -1,11 +1,11 @@
 // Text of third parties on a terminal: nothing in it is obeyed, and JSON stays equal.
 import { Writable } from 'node:stream'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shownStream } from '../src/commands/shown-stream.ts'
 import { createLog } from '../src/log.ts'
 import { shown } from '../src/shown.ts'
 import { createStatusLine } from '../src/terminal.ts'
+import fc from './support/fc.ts'
 import { allowedMs, processorMs } from './support/processor.ts'
 
 /** As of the standards: ECMA-48 for C0 and C1, UAX #9 for the bidirectional controls. */

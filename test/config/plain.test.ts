@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts'
 import { plainConfig } from '../../src/config/plain.ts'
+import fc from '../support/fc.ts'
 
 const none: ConfigSources = { file: null, env: {}, overrides: [] }
 const given = (key: string, value: unknown): ConfigSources => ({ ...none, overrides: [{ key, value, name: '--flag' }] })

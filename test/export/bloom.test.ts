@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { hashParquetValue, sbbfContains } from 'hyparquet/src/bloom.js'
 import { xxhash64 as reference } from 'hyparquet/src/xxhash.js'
 import { expect, test } from 'vitest'
 import { bloomFilterOf } from '../../src/export/encode/parquet/bloom.ts'
 import { ColumnBuffer } from '../../src/export/encode/parquet/column-buffer.ts'
 import { word, xxhash64 } from '../../src/export/encode/parquet/xxhash64.ts'
+import fc from '../support/fc.ts'
 
 const element = { name: 'id', type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const
 const hashOf = (value: string) => hashParquetValue(value, element)!

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ColumnBuffer, compareValues } from '../../src/export/encode/parquet/column-buffer.ts'
 import type { RawRow } from '../../src/export/read/columns.ts'
+import fc from '../support/fc.ts'
 
 const text = (more: object = {}) =>
   new ColumnBuffer({ isText: true, hasBounds: true, mayRepeat: true, pageBytes: 64, ...more })

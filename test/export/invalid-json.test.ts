@@ -1,12 +1,12 @@
 // JSON that other engines refuse: kept to the letter, or replaced so that they read it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { withoutLoneSurrogates } from '../../src/export/read/invalid-json.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
+import fc from '../support/fc.ts'
 import { duck } from './duck.ts'
 import { makeMirror } from './mirror.ts'
 

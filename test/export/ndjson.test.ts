@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { taskLine } from '../../src/export/encode/ndjson.ts'
 import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
 import { shapeTask, taskText } from '../../src/mirror/shape.ts'
 import type { Task, TaskRow } from '../../src/task.ts'
+import fc from '../support/fc.ts'
 
 /** The array that SQLite would give for a row. */
 function rawRow(row: Partial<TaskRow>, meta: Record<string, bigint | null> = {}): RawRow {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { partitionOf, staysIn } from '../../src/export/read/partition.ts'
+import fc from '../support/fc.ts'
 
 const at = (text: string) => BigInt(Date.parse(text))
 

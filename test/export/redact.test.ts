@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { COLUMNS, positionOf, type RawRow } from '../../src/export/read/columns.ts'
 import { makeRedactor, REDACTED_HEADERS, redactionOf, redactRow } from '../../src/export/read/redact.ts'
 import { redactFlat } from '../../src/export/read/redact-flat.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
+import fc from '../support/fc.ts'
 import { allowedMs, processorMs } from '../support/processor.ts'
 
 const R = '"[redacted]"'

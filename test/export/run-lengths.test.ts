@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
 import { expect, test } from 'vitest'
 import { packPlaces, runOf } from '../../src/export/encode/parquet/run-lengths.ts'
+import fc from '../support/fc.ts'
 
 /** What another implementation reads. */
 function read(bytes: Uint8Array, width: number, count: number): number[] {

@@ -1,5 +1,5 @@
 // List and detail of a task compared: what a sample teaches, whom it owes a detail of, and which detail settles that.
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { compareForms, pathText } from '../../src/mirror/differences.ts'
@@ -13,6 +13,7 @@ import {
   withOnlyListed,
 } from '../../src/mirror/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
+import fc from '../support/fc.ts'
 
 const task = (members: Record<string, unknown>) => parseExact(JSON.stringify({ id: 'a', ...members })) as Task
 const text = (json: string) => parseExact(json) as Task

@@ -1,7 +1,8 @@
 // The filter never says no to an id it was given.
-import fc from 'fast-check'
+
 import { expect, test } from 'vitest'
 import { IdFilter } from '../../src/mirror/tables/id-filter.ts'
+import fc from '../support/fc.ts'
 
 test('has every id that was added', () => {
   const filter = new IdFilter()

@@ -1,5 +1,5 @@
 // Encoded rows: nothing is lost on the way through bytes, and SQLite stores from them what it stores from values.
-import fc from 'fast-check'
+
 import { expect, test } from 'vitest'
 import { type Db, openWriter } from '../../src/mirror/open.ts'
 import { boundValues, contentHash, hashOfRowBytes, RowBytes, rowBytes, rowOf } from '../../src/mirror/row-bytes.ts'
@@ -8,6 +8,7 @@ import { taskTable } from '../../src/mirror/tables/tasks.ts'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import { valuesOf } from '../../src/task/row.ts'
 import type { TaskRow } from '../../src/task.ts'
+import fc from '../support/fc.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const EMPTY = shapeTask({ id: 'x' })

@@ -1,5 +1,5 @@
 // Properties: any task goes from page text to columns and back to text without losing a digit, a field or a character.
-import fc from 'fast-check'
+
 import { expect, it } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
@@ -7,6 +7,7 @@ import { sameContent, shapeTask, taskText } from '../../src/mirror/shape.ts'
 import { readPage } from '../../src/service/wire.ts'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import type { Task, TaskRow } from '../../src/task.ts'
+import fc from '../support/fc.ts'
 import { canonical } from '../support/json-canon.ts'
 import { taskText as anyTask, pageText } from '../support/json-text.ts'
 

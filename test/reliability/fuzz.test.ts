@@ -1,8 +1,7 @@
 // Fuzzing of everything that meets the text of others: answers of the service, headers, URLs, what is printed, the
 // configuration. Real texts are damaged, others made up; nothing may crash, and no step take longer than 200 ms of
-// processor time. 5 s together; a minute with SOAK=1. A failure names its seed: FUZZ_SEED repeats it.
+// processor time. 5 s together; a minute with SOAK=1. A failure names its seed: FC_SEED repeats it.
 import { readFileSync, writeFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { isMirrorError, MirrorError } from '../../src/errors.ts'
@@ -14,6 +13,7 @@ import { sameContent, shapeTask, taskText } from '../../src/mirror/shape.ts'
 import { readDetail, readItemText } from '../../src/service/wire.ts'
 import { shown } from '../../src/shown.ts'
 import { listedTask, parseAll, prepareWindow, withHashes } from '../../src/sync/writer/prepare.ts'
+import fc from '../support/fc.ts'
 import { taskText as anyTask, objectText, pageText, valueText } from '../support/json-text.ts'
 import { allowedMs, processorMs } from '../support/processor.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -22,9 +22,6 @@ const DONE = new Set(['DONE'])
 const LIMIT_MS = 200
 const SOAK = process.env.SOAK === '1'
 const SOAK_MS = 12_000
-/** The same in every `npm test`: what it says of a change is no matter of chance. Another one in every soak. */
-const FUZZ_SEED = process.env.FUZZ_SEED ?? (SOAK ? undefined : '1')
-const SEED = FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }
 
 /** As the service sent them when the mirror of 0.1.0 was made. */
 const REAL = (
@@ -108,7 +105,7 @@ function fuzz<T>(runs: number, input: fc.Arbitrary<T>, work: (value: T) => void)
     expect(took, 'ms of processor time').toBeLessThan(most)
   }
   const soak = { interruptAfterTimeLimit: SOAK_MS, markInterruptAsFailure: false, numRuns: 1_000_000_000 }
-  fc.assert(fc.property(input, timed), { ...(SOAK ? soak : { numRuns: runs }), ...SEED })
+  fc.assert(fc.property(input, timed), SOAK ? soak : { numRuns: runs })
 }
 
 /** What `work` gives, or the reason for which it refuses. Anything but a `MirrorError` is a crash. */

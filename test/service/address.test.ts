@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAskable, readAddress } from '../../src/service/address.ts'
+import fc from '../support/fc.ts'
 
 test.each([
   ['https://tasks.example.com', 'https://tasks.example.com', '/tasks/list'],

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   backOffMs,
@@ -8,6 +7,7 @@ import {
   WHAT_IS_DONE,
   worseStatus,
 } from '../../src/service/judgement.ts'
+import fc from '../support/fc.ts'
 
 test.each([
   [200, null, 200],

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkKey, fingerprint, withoutKey } from '../../src/service/key.ts'
+import fc from '../support/fc.ts'
 
 test.each([
   ['', 'is empty'],

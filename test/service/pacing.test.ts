@@ -1,7 +1,8 @@
 // The shared clock on a clock of its own: nobody really waits.
-import fc from 'fast-check'
+
 import { expect, test } from 'vitest'
 import { allowanceOf, createPacing, nextAllowance, type Pacing, type PacingOptions } from '../../src/service/pacing.ts'
+import fc from '../support/fc.ts'
 
 /** A clock that only moves when told, and wakes its sleepers in order. */
 function manualClock() {

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseHttpDate } from '../../src/service/http-date.ts'
 import { LONGEST_WAIT_MS, retryAfterMs } from '../../src/service/retry-after.ts'
+import fc from '../support/fc.ts'
 
 const CLOCK = 784111777000 // Sun, 06 Nov 1994 08:49:37 GMT
 

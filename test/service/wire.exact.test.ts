@@ -1,9 +1,10 @@
 // Properties: no digit, key or character of an item is altered on the way from page text to task.
-import fc from 'fast-check'
+
 import { expect, it } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { elementsAt, spanAt } from '../../src/service/json-scan.ts'
 import { readDetail, readItemText, readPage } from '../../src/service/wire.ts'
+import fc from '../support/fc.ts'
 import { canonical } from '../support/json-canon.ts'
 import { numberText, pageText, taskText, valueText } from '../support/json-text.ts'
 

@@ -1,7 +1,8 @@
 // Seeded randomness: the same everywhere, and spread evenly.
-import fc from 'fast-check'
+
 import { expect, it } from 'vitest'
 import { mix32, seeded, shuffle, unitAt, unmix32 } from '../../src/simulator/random.ts'
+import fc from '../support/fc.ts'
 
 it('unmix32 undoes mix32', () => {
   fc.assert(

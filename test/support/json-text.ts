@@ -1,6 +1,6 @@
 // Generators of JSON as text, with everything that parsers and printers disagree about: odd spellings of numbers, escapes,
 // lone surrogates, duplicate and hostile keys, white space.
-import fc from 'fast-check'
+import fc from './fc.ts'
 
 const pick = <T>(...values: T[]) => fc.constantFrom(...values)
 

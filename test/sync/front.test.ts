@@ -1,8 +1,9 @@
 // Where a list in which whatever is written to comes first goes on as it did.
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
 import { evidenceOf, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
 import { Sequence } from '../../src/walk/sequence.ts'
+import fc from '../support/fc.ts'
 
 /** `a` stands as it did; `a!` looks otherwise; `a?` is not known; `a-` is open. */
 function listed(text: string): Listed[] {

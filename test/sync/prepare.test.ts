@@ -1,6 +1,6 @@
 // Windows made ready in two ways, from plain bytes and by the parser: both say the same of any bytes, or the first says
 // nothing.
-import fc from 'fast-check'
+
 import { expect, test } from 'vitest'
 import { isMirrorError } from '../../src/errors.ts'
 import { contentHash, rowOf } from '../../src/mirror/row-bytes.ts'
@@ -15,6 +15,7 @@ import {
   takePlainly,
   withHashes,
 } from '../../src/sync/writer/prepare.ts'
+import fc from '../support/fc.ts'
 import { taskText as anyTask, numberText, objectText, pageText, stringText, valueText } from '../support/json-text.ts'
 
 const DONE = new Set(['DONE'])

@@ -1,5 +1,5 @@
 // The small rules of a run, each as a pure function: deletions, open tasks, frontier, head and range walks.
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
 import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/steps/deletions.ts'
 import { nextOpenCheck, nextResultCheck } from '../../src/sync/steps/open-checks.ts'
@@ -10,6 +10,7 @@ import { layOver } from '../../src/sync/writer/intake.ts'
 import type { Task } from '../../src/task.ts'
 import type { WalkResult } from '../../src/walk/request.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
+import fc from '../support/fc.ts'
 
 function makeWindow(moments: (number | null)[], met: number[] = moments.map(() => 0)): ItemsWindow {
   return {

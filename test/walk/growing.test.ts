@@ -1,6 +1,7 @@
 // Lists that grow while they are read: read up to an index at which there was nothing a moment ago, and not for ever.
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
+import fc from '../support/fc.ts'
 import { type Item, type Model, makeModel, newestFirst, type Walked, walkModel } from './model.ts'
 
 const oldestFirst = (count: number): Item[] => newestFirst(count).reverse()

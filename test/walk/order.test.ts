@@ -1,7 +1,8 @@
 // What neighbouring pairs show of the order, inversions included.
-import fc from 'fast-check'
+
 import { expect, test } from 'vitest'
 import { contradicts, noEvidence, observe, orderKept, orderShown } from '../../src/walk/order.ts'
+import fc from '../support/fc.ts'
 
 const SETTLE = 60_000
 

@@ -1,6 +1,7 @@
 // Walks over lists in memory: what is proven, what is not, and at what cost.
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
+import fc from '../support/fc.ts'
 import { type Item, makeModel, newestFirst, walkModel } from './model.ts'
 
 /** Nothing that was listed throughout is missing. */
