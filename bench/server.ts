@@ -1,4 +1,4 @@
-// A service that costs next to nothing: answers windows out of memory, in a process of its own. Its base addresses are
+// A service that costs next to nothing: answers windows and single tasks out of memory, in a process of its own. Its base addresses are
 // `/t<tasks>/ms<latency>`: the newest so many of its tasks, with so long a round trip. Started by `startServer`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -65,21 +65,22 @@ function serve({ tasks, keptBack, seed }: ServerOptions): void {
   server.keepAliveTimeout = 60_000
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const address = /^\/t(\d+)\/ms(\d+)\/tasks\/list$/.exec(request.url ?? '')
+    const address = /^\/t(\d+)\/ms(\d+)\/tasks\/(list|[\w-]+)$/.exec(request.url ?? '')
     const body = await textOf(request)
     const count = Number(address?.[1] ?? 0)
     const latencyMs = Number(address?.[2] ?? 0)
     const start = keptBack - revealed
-    const pieces =
-      address === null
-        ? [Buffer.from('{"statusCode":404,"message":"Not Found"}')]
-        : windowOf(texts, start, Math.min(start + revealed + count, texts.count), JSON.parse(body))
+    const end = Math.min(start + revealed + count, texts.count)
+    const isList = address?.[3] === 'list' && request.method === 'POST'
+    const pieces = isList
+      ? windowOf(texts, start, end, JSON.parse(body))
+      : taskOf(texts, start, end, address?.[3] ?? '')
     if (latencyMs > 0) await delay(latencyMs)
-    response.writeHead(address === null ? 404 : 200, {
+    response.writeHead(pieces === null ? 404 : 200, {
       'content-type': 'application/json',
-      'content-length': pieces.reduce((sum, piece) => sum + piece.length, 0),
+      'content-length': (pieces ?? NOT_FOUND).reduce((sum, piece) => sum + piece.length, 0),
     })
-    for (const piece of pieces) response.write(piece)
+    for (const piece of pieces ?? NOT_FOUND) response.write(piece)
     response.end()
   }
 
@@ -97,6 +98,16 @@ function serve({ tasks, keptBack, seed }: ServerOptions): void {
 
 const HEAD = Buffer.from('{"statusCode":200,"message":"OK","body":{"items":[')
 const TAIL = Buffer.from(']}}')
+const ONE = Buffer.from('{"statusCode":200,"message":"OK","body":{"item":')
+const ONE_TAIL = Buffer.from('}}')
+const NOT_FOUND = [Buffer.from('{"statusCode":404,"message":"Not Found"}')]
+
+/** The answer for the task with this id; null where the list does not show it. */
+function taskOf(texts: TaskTexts, start: number, end: number, id: string): Buffer[] | null {
+  const place = texts.placeOf(id)
+  if (place === undefined || place < start || place >= end) return null
+  return [ONE, ...texts.slices(place, place + 1), ONE_TAIL]
+}
 
 /** The answer for the list that runs from `start` to `end` (exclusive) of `texts`. */
 function windowOf(texts: TaskTexts, start: number, end: number, asked: { skip: number; take: number }): Buffer[] {

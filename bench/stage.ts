@@ -71,6 +71,8 @@ export interface Summary {
   unchanged: number
   seen: number
   requests: number
+  /** Tasks read by id. */
+  details: number
   rejected: number
   verdict: string | null
   plan: string[]

@@ -14,6 +14,8 @@ export interface TaskTexts {
   readonly count: number
   /** The bytes of the tasks from index `from` to `to` (exclusive), with commas between them; 0 is the newest. */
   slices(from: number, to: number): Buffer[]
+  /** The place of a task; undefined where there is none. */
+  placeOf(id: string): number | undefined
   /** Bytes of all texts. */
   readonly bytes: number
 }
@@ -26,6 +28,7 @@ export function renderTasks(count: number, seed: number, newest: number): TaskTe
   const account = createAccount({ seed, tasks: count, openFraction: 0, newest, now: () => newest })
   const blocks: Buffer[] = []
   const offsets: Uint32Array[] = []
+  const places = new Map(account.ids().map((id, place) => [id, place]))
   let bytes = 0
   for (let from = 0; from < count; from += BLOCK) {
     const listed = account.list(from, BLOCK)
@@ -57,6 +60,7 @@ export function renderTasks(count: number, seed: number, newest: number): TaskTe
       }
       return slices
     },
+    placeOf: (id) => places.get(id),
   }
 }
 
