@@ -81,7 +81,10 @@ function otherAccount({ known, others }: Shown, areGone: boolean): MirrorError {
   })
 }
 
-/** Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Adds to `found`; takes nothing in. */
+/**
+ * Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Adds to `found`; takes
+ * nothing in.
+ */
 async function lookUpKnown(run: Run, found: Set<string>): Promise<Shown & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
   const ids = await run.writer.liveIdsAt(Array.from({ length: LOOKED_UP }, run.random))

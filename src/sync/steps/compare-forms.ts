@@ -45,22 +45,22 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   let isTold = true
   if (sampled.length > 0) {
     const latest = new Map<string, DetailAnswer>()
-    const unlisted = new Set<string>()
+    let gone: ReadonlySet<string> = new Set()
     const { unclear, isKeyRefused } = await askFor(
       run,
       sampled.map(({ id }) => id),
       latest,
     )
     if (unclear.length > 0 && !isKeyRefused) {
-      const { listed, isRead } = await listAgain(
+      const again = await listAgain(
         run,
         sampled.filter(({ id }) => unclear.includes(id)),
       )
-      for (const id of unclear) if (isRead && !listed.includes(id)) unlisted.add(id)
-      await askFor(run, listed, latest)
-      const silent = listed.filter((id) => !latest.has(id)).length
+      gone = again.gone
+      await askFor(run, again.listed, latest)
+      const silent = again.listed.filter((id) => !latest.has(id)).length
       // What is not listed again may just have been deleted; what could not be listed again teaches nothing.
-      isTold = isRead && (silent === 0 || silent < latest.size)
+      isTold = again.isRead && (silent === 0 || silent < latest.size)
     }
     const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
@@ -71,7 +71,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
         'The list is a summary',
       )
     // What the list no longer shows, only its detail tells of.
-    const steps = [...latest.values()].map((detail) => foundStep(detail, unlisted.has(detail.taskId)))
+    const steps = [...latest.values()].map((detail) => foundStep(detail, gone.has(detail.taskId)))
     if (steps.length > 0) await writer.takeDetails(steps, now())
   }
   for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
@@ -118,13 +118,14 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
 }
 
 /**
- * Reads the windows around where they were met. `listed`: the ids that were found there; `isRead`: false where the service
- * did not give one of the windows, so that a task may still be listed.
+ * Reads the windows around where they were met, as many as that is worth. `listed`: the ids that were found there; `gone`:
+ * those that were not; `isRead`: false where the service did not give one of the windows.
  */
 async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
   const { writer, service, config } = run
   let take = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
   const listed = new Set<string>()
+  const gone = new Set<string>()
   let isRead = true
   for (let reads = 0; reads < MOST_WINDOWS; reads += 1) {
     const next = tasks[0]
@@ -144,7 +145,8 @@ async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
     const { handle } = answer.value
     for (const id of await writer.noteListed(handle)) listed.add(id)
     await writer.dropWindow(handle)
+    if (!listed.has(next.id)) gone.add(next.id)
     tasks = tasks.filter(({ id }) => !listed.has(id))
   }
-  return { listed: [...listed], isRead }
+  return { listed: [...listed], gone: gone.difference(listed), isRead }
 }

@@ -109,7 +109,7 @@ async function decideRound(run: Run, ids: string[], shape: string, witnesses: Wi
   )
   const second = await lookUp(run, again, isNotFound, witnesses)
   const absent = new Set(again)
-  // Not found a moment ago, and there now; or the other way round.
+  // Not found a moment ago, and there now; or found earlier in this run, and not now.
   const isContradicted =
     second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId)) ||
     again.some((id) => run.account.found.has(id))
