@@ -36,8 +36,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   report: ['mirror', 'notify'],
   notify: ['config', 'mirror', 'export', 'sync', 'log.ts', 'version.ts'],
   schedule: ['config', 'mirror', 'export', 'sync', 'notify', 'report', 'log.ts', 'progress.ts', 'version.ts'],
+  doctor: ['config', 'mirror', 'sync', 'schedule'],
   commands: [
-    ...['config', 'mirror', 'export', 'simulator', 'sync', 'notify', 'report', 'schedule'],
+    ...['config', 'mirror', 'export', 'simulator', 'sync', 'notify', 'report', 'schedule', 'doctor'],
     ...['log.ts', 'progress.ts', 'version.ts', 'flags.ts'],
   ],
 }

@@ -6,6 +6,7 @@ import { config } from './config-show.ts'
 import { copy } from './copy.ts'
 import { datasetteConfig } from './datasette-config.ts'
 import { demo } from './demo.ts'
+import { doctor } from './doctor.ts'
 import { exporting } from './export.ts'
 import { get } from './get.ts'
 import { probe } from './probe.ts'
@@ -29,6 +30,7 @@ export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
   get,
   prune,
   status,
+  doctor,
   verify,
   rejected,
   report,

@@ -2,6 +2,7 @@
 import type { Order, Outcome, Verdict } from '../task.ts'
 import { pathText } from './differences.ts'
 import type { SummaryField, UnevenField } from './forms.ts'
+import { freshAtOf, type LastFullWalk, lastFullWalkOf } from './history.ts'
 import type { Db } from './open.ts'
 import { type Facts, readFacts } from './tables/facts.ts'
 import { NO_RESULT } from './tables/owed.ts'
@@ -24,14 +25,6 @@ export interface RunRow {
   exitCode: number | null
   /** What ended it early. */
   error: string | null
-}
-
-export interface LastFullWalk {
-  id: number
-  verdict: Verdict
-  reason: string | null
-  startedAt: number
-  finishedAt: number
 }
 
 /** A walk that has ended, or a full one that was cut off and is to be gone on with. */
@@ -101,8 +94,7 @@ const SHOWN_RUNS = 5
 export function readStatus(db: Db): MirrorStatus {
   return db.transaction(() => {
     const facts = readFacts(db)
-    const one = (sql: string) => (db.prepare(sql).pluck().get() ?? null) as number | null
-    const count = (sql: string) => one(sql) ?? 0
+    const count = (sql: string) => db.prepare(sql).pluck().get() as number
     const owed = (reason: string) =>
       db
         .prepare(
@@ -137,16 +129,8 @@ export function readStatus(db: Db): MirrorStatus {
       total: facts.total ?? null,
       frontier: facts.frontier ?? null,
       notBefore: facts.not_before ?? null,
-      freshAt: one(
-        `SELECT coalesce(fresh_at, started_at) FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
-         ORDER BY id DESC LIMIT 1`,
-      ),
-      lastFullWalk: (db
-        .prepare(
-          `SELECT id, verdict, reason, started_at AS startedAt, finished_at AS finishedAt FROM walks
-           WHERE kind = 'full' AND verdict IS NOT NULL ORDER BY id DESC LIMIT 1`,
-        )
-        .get() ?? null) as LastFullWalk | null,
+      freshAt: freshAtOf(db),
+      lastFullWalk: lastFullWalkOf(db),
       walks: lastWalks(db),
       runs: db
         .prepare(

@@ -78,9 +78,9 @@ export function createClient(options: ClientOptions): Service {
   let listed = 0
 
   const scrub = (text: string) => withoutKey(text, apiKey)
-  const onNotice = ({ httpStatus, contentCoding, limits }: Noticed) =>
+  const onNotice = ({ contentCoding, limits, ...noticed }: Noticed) =>
     options.onNotice?.({
-      httpStatus,
+      ...noticed,
       contentCoding: contentCoding === null ? null : scrub(contentCoding),
       limits: limits.map(scrub),
     })

@@ -3,7 +3,6 @@ import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
 import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody } from './body.ts'
 import { admittedAgeMs } from './freshness.ts'
-import { parseHttpDate } from './http-date.ts'
 import { happeningOfBreak } from './judgement.ts'
 import { type Noticed, notice } from './noticed.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -74,8 +73,9 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
-  options.onNotice?.(notice(httpStatus, answer.headers))
-  const serviceDate = typeof answer.headers.date === 'string' ? parseHttpDate(answer.headers.date) : null
+  const noticed = notice(httpStatus, answer.headers)
+  options.onNotice?.(noticed)
+  const { serviceDate } = noticed
   const receivedAt = options.now()
   const reply = {
     httpStatus,

@@ -1,4 +1,5 @@
 // What the headers of an answer tell about the service beside the answer itself. Pure.
+import { parseHttpDate } from './http-date.ts'
 
 /** Headers as the HTTP library gives them: lower-case names. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -9,6 +10,8 @@ export interface Noticed {
   contentCoding: string | null
   /** Retry-After and the usual rate-limit headers, as `name: value`. */
   limits: string[]
+  /** The `Date` header, epoch ms; null where there is none that can be read. */
+  serviceDate: number | null
 }
 
 /** `Retry-After` (RFC 9110), `RateLimit` and `RateLimit-*` (IETF draft), and their many forms with `x-`. */
@@ -25,5 +28,6 @@ export function notice(httpStatus: number, headers: Headers): Noticed {
     limits: Object.keys(headers)
       .filter((name) => LIMIT.test(name))
       .map((name) => `${name}: ${text(headers[name])}`.slice(0, LONGEST)),
+    serviceDate: typeof headers.date === 'string' ? parseHttpDate(headers.date) : null,
   }
 }

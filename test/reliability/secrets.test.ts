@@ -96,6 +96,7 @@ const LINES: Record<string, string[][]> = {
   get: [['get', 'a', '--refresh']],
   prune: [['prune', '--deleted-before', '1s']],
   status: [['status', '--json']],
+  doctor: [['doctor'], ['doctor', '--json']],
   verify: [['verify', '--service'], ['verify'], ['verify', '--snapshot', 'lake']],
   rejected: [['rejected'], ['rejected', '--replay']],
   report: [['report']],
@@ -116,7 +117,7 @@ test('every command is among those that are searched', () => {
   expect(Object.keys(LINES).sort()).toEqual(names.sort())
 })
 
-const TALKING = ['sync', 'backfill', 'get', 'probe', 'verify']
+const TALKING = ['sync', 'backfill', 'get', 'probe', 'verify', 'doctor']
 
 const PLACES = [
   { placement: 'header', name: 'x-secret', prefix: 'Token ' },

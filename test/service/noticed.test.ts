@@ -12,6 +12,7 @@ test('the coding and every usual header about limits are noticed, and no other',
     'x-app-rate-limit': '9',
     'set-cookie': ['session=secret'],
     'x-rated': 'no',
+    date: 'Sun, 22 Nov 2026 09:00:00 GMT',
     authorization: 'secret',
   }
   expect(notice(200, headers)).toEqual({
@@ -24,6 +25,7 @@ test('the coding and every usual header about limits are noticed, and no other',
       'x-rate-limit-reset: 1, 2',
       'x-app-rate-limit: 9',
     ],
+    serviceDate: Date.UTC(2026, 10, 22, 9),
   })
 })
 

@@ -1,0 +1,19 @@
+// `doctor`: what operators get wrong, checked in one go, each with what to do.
+import { EXIT } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+
+export const doctor: CommandSpec = {
+  name: 'doctor',
+  summary:
+    'check Node, key, rights, disk, service, clock and the last runs, and say what to do; exit 3 where something is wrong',
+  examples: ['task-mirror doctor', 'task-mirror doctor --json | jq \'.checks[] | select(.state == "wrong")\''],
+  flags: [],
+  async run(context) {
+    const { examine } = await import('../doctor/examine.ts')
+    const { doctorText } = await import('./text/doctor.ts')
+    const checks = await examine({ env: context.env, config: context.config, context })
+    const isWell = checks.every(({ state }) => state !== 'wrong')
+    await context.print(context.json ? { schemaVersion: 1, ok: isWell, checks } : doctorText(checks, context.columns))
+    return isWell ? EXIT.done : EXIT.partial
+  },
+}

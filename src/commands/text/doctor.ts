@@ -1,0 +1,15 @@
+// The text of `doctor`. Pure.
+import type { Check } from '../../doctor/check.ts'
+import { counted, pairs } from '../layout.ts'
+
+export function doctorText(checks: readonly Check[], width?: number): string {
+  const lines = pairs(
+    checks.map(({ name, state, found, todo }) => [
+      `${state.padEnd(5)}  ${name}`,
+      todo === null ? found : `${found}\nto do: ${todo}`,
+    ]),
+    width,
+  )
+  const wrong = checks.filter(({ state }) => state === 'wrong').length
+  return `${lines}\n\n${wrong === 0 ? 'Nothing is wrong.' : `${counted(wrong, 'thing is', 'things are')} wrong.`}`
+}

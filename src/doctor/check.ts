@@ -1,0 +1,52 @@
+// What one check of `doctor` says. Pure.
+
+export type CheckName =
+  | 'node'
+  | 'configuration'
+  | 'key file'
+  | 'folder'
+  | 'mirror'
+  | 'file system'
+  | 'disk'
+  | 'WAL'
+  | 'service'
+  | 'key'
+  | 'clock'
+  | 'schedule'
+  | 'last run'
+  | 'verdict'
+
+export interface Check {
+  name: CheckName
+  /** `note`: nothing is wrong, but there is something to know, or it could not be told. Only `wrong` counts for the exit code. */
+  state: 'ok' | 'note' | 'wrong'
+  /** What was seen, one line. */
+  found: string
+  /** What to do, one line; null where nothing is to be done. */
+  todo: string | null
+}
+
+/** Of what was seen: what is to be done may be a command, which is never cut. */
+const LONGEST = 400
+
+/** What others said may hold line breaks, by which it could pass for a check of its own. */
+const oneLine = (text: string): string => text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
+
+function check(name: CheckName, state: Check['state'], found: string, todo: string | null): Check {
+  const seen = oneLine(found)
+  const short = seen.length > LONGEST ? `${seen.slice(0, LONGEST - 1)}…` : seen
+  return { name, state, found: short, todo: todo === null ? null : oneLine(todo) }
+}
+
+export const ok = (name: CheckName, found: string): Check => check(name, 'ok', found, null)
+export const note = (name: CheckName, found: string, todo: string | null = null): Check =>
+  check(name, 'note', found, todo)
+export const wrong = (name: CheckName, found: string, todo: string): Check => check(name, 'wrong', found, todo)
+
+/** An error in the words it has for users. */
+export function wrongBy(name: CheckName, { message, hint }: { message: string; hint?: string | undefined }): Check {
+  return wrong(name, message, hint ?? 'Run it again with --log-level debug to see more.')
+}
+
+/** `text` as one word of a shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

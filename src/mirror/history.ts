@@ -1,0 +1,90 @@
+// What the mirror remembers of its last runs and walks: a few rows, however large it is.
+import type { Verdict } from '../task.ts'
+import type { Db } from './open.ts'
+
+export interface LastFullWalk {
+  id: number
+  verdict: Verdict
+  reason: string | null
+  startedAt: number
+  finishedAt: number
+}
+
+export interface History {
+  /** The service it belongs to; null before a first answer. */
+  baseUrl: string | null
+  /** Until when the service asked to be left alone, epoch ms. */
+  notBefore: number | null
+  /** As in `MirrorStatus`. */
+  freshAt: number | null
+  lastFullWalk: LastFullWalk | null
+  /** The last run of `sync` or `backfill`. */
+  lastRun: {
+    id: number
+    command: string
+    startedAt: number
+    /** null while it runs, or when it was killed; so is the exit code. */
+    finishedAt: number | null
+    exitCode: number | null
+    error: string | null
+  } | null
+  /** When runs of `sync` began, the last first, epoch ms; at most 20. */
+  syncStarts: number[]
+  /** Whether the last run of `sync` has no end. */
+  isSyncUnfinished: boolean
+}
+
+const SHOWN_STARTS = 20
+
+/** Everything in one read transaction, so that it fits each other. */
+export function readHistory(db: Db): History {
+  return db.transaction(() => {
+    const fact = (key: string) => db.prepare('SELECT value FROM service_facts WHERE key = ?').pluck().get(key)
+    const baseUrl = parsed(fact('base_url'))
+    const notBefore = parsed(fact('not_before'))
+    const syncs = db
+      .prepare(
+        `SELECT started_at AS startedAt, finished_at AS finishedAt FROM runs
+         WHERE command = 'sync' ORDER BY id DESC LIMIT ${SHOWN_STARTS}`,
+      )
+      .all() as { startedAt: number; finishedAt: number | null }[]
+    return {
+      baseUrl: typeof baseUrl === 'string' ? baseUrl : null,
+      notBefore: typeof notBefore === 'number' ? notBefore : null,
+      freshAt: freshAtOf(db),
+      lastFullWalk: lastFullWalkOf(db),
+      lastRun: (db
+        .prepare(
+          `SELECT id, command, started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode,
+             substr(error ->> 'message', 1, 500) AS error
+           FROM runs WHERE command IN ('sync', 'backfill') ORDER BY id DESC LIMIT 1`,
+        )
+        .get() ?? null) as History['lastRun'],
+      syncStarts: syncs.map(({ startedAt }) => startedAt),
+      isSyncUnfinished: syncs[0]?.finishedAt === null,
+    }
+  })()
+}
+
+function parsed(value: unknown): unknown {
+  return typeof value === 'string' ? JSON.parse(value) : null
+}
+
+export function freshAtOf(db: Db): number | null {
+  return (db
+    .prepare(
+      `SELECT coalesce(fresh_at, started_at) FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
+       ORDER BY id DESC LIMIT 1`,
+    )
+    .pluck()
+    .get() ?? null) as number | null
+}
+
+export function lastFullWalkOf(db: Db): LastFullWalk | null {
+  return (db
+    .prepare(
+      `SELECT id, verdict, reason, started_at AS startedAt, finished_at AS finishedAt FROM walks
+       WHERE kind = 'full' AND verdict IS NOT NULL ORDER BY id DESC LIMIT 1`,
+    )
+    .get() ?? null) as LastFullWalk | null
+}

@@ -1,0 +1,126 @@
+// Asks the service two questions for `doctor`: one task of the list, and a single task. Takes no lock, writes nothing, asks
+// once each and waits for no more than some seconds.
+import { isMirrorError, MirrorError } from '../../errors.ts'
+import type { Answer, Decoded, Service } from '../../service/service.ts'
+import { openClient } from '../connect.ts'
+import type { RunContext } from '../context.ts'
+import { madeUpId } from '../steps/deletions.ts'
+
+export type Heard =
+  /** `firstId`: of the listed task; null where there is none, or none that may be asked for. `items`: at most 1 was asked for. */
+  | { kind: 'ok'; items: number; firstId: string | null }
+  | Said
+  | { kind: 'key-refused'; error: MirrorError }
+  | { kind: 'error'; error: MirrorError }
+
+export interface Said {
+  kind: 'refused' | 'failed'
+  httpStatus: number | null
+  message: string
+}
+
+export interface Reached {
+  list: Heard
+  /** null where it was not asked for, because nothing was listed. */
+  get: Heard | null
+  /** The service's clock less this machine's, and how far off that may be; one for each answer with a Date. */
+  skews: { aheadMs: number; uncertainMs: number }[]
+  /** Of the question to the list. */
+  tookMs: number
+}
+
+/** For one question, from connecting to the last byte. */
+const MOST_MS = 10_000
+/** Of the answer with one task. */
+const MOST_BYTES = 64 * 1024 * 1024
+/** Where the list is empty: the form of most ids. */
+const UUID = '00000000-0000-4000-8000-000000000000'
+
+interface Seen extends Decoded {
+  items: number
+  firstId: string | null
+}
+
+/** Throws `config-invalid` for an address or key that cannot be used, and `interrupted`. */
+export async function reachService(context: RunContext): Promise<Reached> {
+  const { now, random, signal, config } = context
+  const { connectTimeoutMs, requestTimeoutMs, maxResponseBytes } = config.service
+  const skews: Reached['skews'] = []
+  let askedAt = now()
+  const service = await openClient(context, signal, {
+    connectTimeoutMs: Math.min(connectTimeoutMs, MOST_MS),
+    requestTimeoutMs: Math.min(requestTimeoutMs, MOST_MS),
+    maxResponseBytes: Math.min(maxResponseBytes, MOST_BYTES),
+    maxRetries: 0,
+    maxRetryAfterMs: 0,
+    onNotice: ({ serviceDate }) => {
+      if (serviceDate === null) return
+      // A Date tells whole seconds: on average it is half a second behind.
+      const halfMs = (now() - askedAt) / 2
+      skews.push({ aheadMs: serviceDate + 500 - (askedAt + halfMs), uncertainMs: halfMs + 500 })
+    },
+  })
+  const ask = (work: (service: Service) => Promise<Answer<Seen>>): Promise<Heard> => {
+    askedAt = now()
+    return hear(() => work(service))
+  }
+  try {
+    const list = await ask(({ list }) => list({ skip: 0, take: 1 }, decodeList))
+    const tookMs = now() - askedAt
+    if (list.kind !== 'ok') return { list, get: null, skews, tookMs }
+    const id = list.firstId ?? madeUpId(UUID, random)
+    return { list, get: await ask(({ get }) => get(id, decodeTask)), skews, tookMs }
+  } finally {
+    await service.close()
+  }
+}
+
+async function hear(work: () => Promise<Answer<Seen>>): Promise<Heard> {
+  try {
+    const answer = await work()
+    if (answer.kind !== 'ok') return { kind: answer.kind, httpStatus: answer.httpStatus, message: answer.message }
+    return { kind: 'ok', items: answer.value.items, firstId: answer.value.firstId }
+  } catch (error) {
+    if (!isMirrorError(error) || error.code === 'interrupted') throw error
+    return { kind: error.code === 'key-refused' ? 'key-refused' : 'error', error }
+  }
+}
+
+async function decodeList(raw: Uint8Array): Promise<Seen> {
+  const { envelope, body } = objectOf(raw)
+  const items = body?.items
+  const first = Array.isArray(items) ? (items[0] as { id?: unknown } | null | undefined)?.id : null
+  return {
+    ...envelope,
+    hasPayload: Array.isArray(items),
+    items: Array.isArray(items) ? items.length : 0,
+    firstId: typeof first === 'string' && first !== '' ? first : null,
+  }
+}
+
+async function decodeTask(raw: Uint8Array): Promise<Seen> {
+  const { envelope, body } = objectOf(raw)
+  const hasPayload = typeof body?.item === 'object' && body.item !== null
+  return { ...envelope, hasPayload, items: hasPayload ? 1 : 0, firstId: null }
+}
+
+/** Nothing of it is kept: exact numbers do not matter here. Throws `body-invalid`. */
+function objectOf(raw: Uint8Array) {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw))
+  } catch {
+    value = null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new MirrorError('body-invalid', 'The body is no JSON object')
+  }
+  const { statusCode, message, body } = value as Record<string, unknown>
+  return {
+    envelope: {
+      statusCode: Number.isSafeInteger(statusCode) ? (statusCode as number) : null,
+      message: typeof message === 'string' ? message.slice(0, 200) : null,
+    },
+    body: typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null,
+  }
+}

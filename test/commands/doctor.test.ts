@@ -1,0 +1,182 @@
+// `doctor` as built: on a mirror, without one, without a service, and with services that stall or lie.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import type { Check } from '../../src/doctor/check.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { CLI, runCli } from '../support/cli.ts'
+import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
+import { makeScratch, type Scratch } from '../support/scratch.ts'
+
+const KEY = 'a-made-up-key'
+
+function folder(): Scratch {
+  const scratch = makeScratch()
+  writeFileSync(scratch.path('key'), `${KEY}\n`, { mode: 0o600 })
+  return scratch
+}
+
+async function doctor(scratch: Scratch, env: Record<string, string> = {}) {
+  const given = { TASK_MIRROR_API_KEY_FILE: scratch.path('key'), ...env }
+  const { code, stdout, stderr } = await runCli(['doctor', '--json'], { cwd: scratch.dir, env: given })
+  const { checks, ...rest } = JSON.parse(stdout) as { schemaVersion: number; ok: boolean; checks: Check[] }
+  const of = (name: Check['name']) => checks.find((check) => check.name === name)!
+  expect(rest).toEqual({ schemaVersion: 1, ok: code === 0 })
+  expect(checks.length).toBe(14)
+  return { code, stdout, stderr, checks, of, wrong: checks.filter(({ state }) => state === 'wrong') }
+}
+
+test('where all is well every line is ok, exit 0, and the mirror stays as it is', async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 50, key: KEY })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
+  expect(await runCli(['sync'], { cwd: scratch.dir, env })).toMatchObject({ code: 0 })
+  const bytes = () => readFileSync(scratch.path('task-mirror.sqlite'))
+  const before = bytes()
+  const asked = simulator.requests
+  const { code, checks, wrong } = await doctor(scratch, env)
+  expect({ code, wrong }).toEqual({ code: 0, wrong: [] })
+  // The file system is this machine's.
+  expect(checks.filter(({ state, name }) => state !== 'ok' && name !== 'file system')).toEqual([])
+  expect(simulator.requests - asked).toBe(2)
+  expect(bytes().equals(before)).toBe(true)
+  const text = await runCli(['doctor'], { cwd: scratch.dir, env })
+  expect(text).toMatchObject({ code: 0, stderr: '' })
+  expect(text.stdout).toMatch(/^ok +node .*\nok +configuration [\s\S]*\nok +verdict .*\n\nNothing is wrong\.\n$/)
+})
+
+test('what an operator got wrong is named with what to do, exit 3', async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 50, key: 'another-key' })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url }
+  const key = scratch.path('key')
+  await runCli(['sync'], { cwd: scratch.dir, env: { ...env, TASK_MIRROR_API_KEY: 'another-key' } })
+  await runCli(['sync', '--full'], { cwd: scratch.dir, env: { ...env, TASK_MIRROR_API_KEY: 'wrong' } })
+  chmodSync(key, 0o644)
+  chmodSync(scratch.path('task-mirror.sqlite'), 0o644)
+  chmodSync(scratch.dir, 0o777)
+  const { code, of, wrong } = await doctor(scratch, env)
+  expect(code).toBe(3)
+  expect(wrong.map(({ name }) => name)).toEqual(['key file', 'folder', 'mirror', 'key', 'last run'])
+  expect(of('key file').todo).toBe(`chmod o-r '${key}'`)
+  expect(of('folder').todo).toContain(`chmod o-w '${scratch.dir}'`)
+  expect(of('last run').found).toContain('exit 5')
+  // What it says to do is done, and mends it.
+  expect(spawnSync('sh', ['-c', of('key file').todo!]).status).toBe(0)
+  expect(spawnSync('sh', ['-c', of('mirror').todo!]).status).toBe(0)
+  chmodSync(scratch.dir, 0o755)
+  const again = await doctor(scratch, env)
+  expect(again.wrong.map(({ name }) => name)).toEqual(['key', 'last run'])
+})
+
+test('with no mirror, no key and nobody at the address it says so', async () => {
+  using scratch = folder()
+  const free = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => free.once('listening', resolve))
+  const { port } = free.address() as { port: number }
+  await new Promise((resolve) => free.close(resolve))
+  const { code, of, wrong } = await doctor(scratch, {
+    TASK_MIRROR_BASE_URL: `http://127.0.0.1:${port}`,
+    TASK_MIRROR_API_KEY_FILE: '',
+  })
+  expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['service'] })
+  expect(of('service').found).toContain('ECONNREFUSED')
+  expect(of('mirror')).toMatchObject({ state: 'note', found: expect.stringContaining('there is none') })
+  expect(of('verdict').found).toBe('not checked: there is no mirror')
+  expect(readdirSync(scratch.dir)).toEqual(['key'])
+})
+
+test('a configuration that cannot be read is one line, and nothing is asked', async () => {
+  using scratch = folder()
+  writeFileSync(scratch.path('task-mirror.json'), '{"service":{"baseUlr":"http://127.0.0.1:1"}}')
+  const { code, of, wrong } = await doctor(scratch)
+  expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['configuration'] })
+  expect(of('configuration').found).toContain('did you mean service.baseUrl?')
+})
+
+const OK = { statusCode: 200, message: 'OK', body: { items: [] } }
+test.each<[string, Behaviour, Check['name'], RegExp]>([
+  ['stalls', silent, 'service', /no complete answer within 300 ms/],
+  ['asks to wait for an hour', saysJson(429, {}, { 'retry-after': '3600' }), 'service', /asks to wait 3600 s/],
+  [
+    'forges lines and colours',
+    saysJson(500, { message: '\u001b[2Jno\nok     key  accepted\u202e' }),
+    'service',
+    /HTTP 500/,
+  ],
+  ['says the key back', saysJson(400, { message: `what is ${KEY}?` }), 'service', /HTTP 400: what is/],
+  ['answers with a page', says(200, '<html>'), 'service', /no JSON object/],
+  ['redirects', says(302, '', { location: 'http://127.0.0.1:1/' }), 'service', /redirects/],
+  ['refuses the key', saysJson(401, { message: 'no' }), 'key', /refuses the key \(HTTP 401/],
+  ['has another time', saysJson(200, OK, { date: 'Sun, 01 Nov 2020 00:00:00 GMT' }), 'clock', /ahead of the service/],
+])('a service that %s', async (_, behaviour, name, found) => {
+  using scratch = folder()
+  await using server = await rawServer([behaviour])
+  const result = await doctor(scratch, {
+    TASK_MIRROR_BASE_URL: server.url,
+    TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '300',
+  })
+  expect({ code: result.code, wrong: result.wrong.map((check) => check.name) }).toEqual({ code: 3, wrong: [name] })
+  expect(result.of(name).found).toMatch(found)
+  expect(result.stdout + result.stderr).not.toMatch(/[\u0000-\u0009\u001b\u202e]|a-made-up-key/)
+  expect(result.stdout.trimEnd()).not.toContain('\n')
+  expect(server.requests.length).toBeLessThanOrEqual(2)
+})
+
+test('whoever keeps the WAL from being folded back is named', async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 50, key: KEY })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
+  await runCli(['sync'], { cwd: scratch.dir, env })
+  const reader = new Database(scratch.path('task-mirror.sqlite'), { readonly: true })
+  try {
+    reader.exec('BEGIN; SELECT count(*) FROM tasks')
+    truncateSync(scratch.path('task-mirror.sqlite-wal'), 70e6)
+    const { of, wrong } = await doctor(scratch, env)
+    expect(wrong.map(({ name }) => name)).toEqual(['WAL'])
+    if (process.platform === 'linux') {
+      const name = readFileSync('/proc/self/comm', 'utf8').trim()
+      expect(of('WAL').found).toContain(`${name} (process ${process.pid})`)
+    }
+  } finally {
+    reader.close()
+  }
+})
+
+test('a mirror that is none, and a service that asked for peace, are told without asking', async () => {
+  using scratch = folder()
+  await using server = await rawServer([saysJson(503, {}, { 'retry-after': '7200' })])
+  const env = { TASK_MIRROR_BASE_URL: server.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
+  await runCli(['sync'], { cwd: scratch.dir, env })
+  const asked = server.requests.length
+  const { of, code } = await doctor(scratch, env)
+  expect(code).toBe(3)
+  expect(of('service')).toMatchObject({ state: 'note', found: expect.stringContaining('asked to be left alone until') })
+  expect(server.requests.length).toBe(asked)
+  writeFileSync(scratch.path('letter.txt'), 'dear diary')
+  const foreign = await doctor(scratch, { ...env, TASK_MIRROR_DB: 'letter.txt' })
+  expect(foreign.of('mirror')).toMatchObject({
+    state: 'wrong',
+    found: expect.stringContaining('not a SQLite database'),
+  })
+  expect(readFileSync(scratch.path('letter.txt'), 'utf8')).toBe('dear diary')
+})
+
+test('its lines fit a narrow terminal', () => {
+  using scratch = folder()
+  if (process.platform !== 'linux' || spawnSync('script', ['--version']).status !== 0) return
+  const { PATH = '', HOME = '' } = process.env
+  const command = `stty cols 60; exec '${process.execPath}' '${CLI}' doctor --base-url http://127.0.0.1:9`
+  const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    cwd: scratch.dir,
+    env: { PATH, HOME, TERM: 'xterm', NO_COLOR: '1' },
+    encoding: 'utf8',
+  })
+  expect(stdout).toContain('to do:')
+  // A path is one word: it may be longer.
+  const lines = stdout.split('\r\n').filter((line) => !line.includes('/'))
+  expect(lines.length).toBeGreaterThan(14)
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(60)
+})
