@@ -1,4 +1,6 @@
 // `status`: what the mirror holds and how fresh it is; with --max-age a health check.
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { ageOf } from '../clock.ts'
 import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
@@ -26,6 +28,7 @@ export const status: CommandSpec<StatusFlags> = {
     const { readStatus } = await import('../mirror/status.ts')
     const { publications } = await import('../mirror/tables/snapshots.ts')
     const { diskUse } = await import('../export/publish/disk-use.ts')
+    const { roomIn } = await import('../doctor/machine.ts')
     const { statusText } = await import('./text/status.ts')
     const { config } = await context.config()
     const { path } = config.mirror
@@ -38,13 +41,20 @@ export const status: CommandSpec<StatusFlags> = {
     } finally {
       db.close()
     }
+    const mirrorBytes = statSync(path).size
+    const disk = {
+      mirrorBytes,
+      walBytes: found.walBytes,
+      snapshotBytes: published.bytes,
+      freeBytes: roomIn(dirname(path), mirrorBytes)?.freeBytes ?? null,
+    }
     const now = context.now()
     const { settleMs } = config.sync
     const ageMs = ageOf(found.freshAt, now, settleMs)
     const stale = maxAge !== undefined && (ageMs === null || ageMs > maxAge)
     await context.print(
       context.json
-        ? { schemaVersion: 1, path, ageMs, stale, ...found, published }
+        ? { schemaVersion: 1, path, ageMs, stale, ...found, published, disk }
         : statusText({
             path,
             ageMs,
@@ -54,6 +64,7 @@ export const status: CommandSpec<StatusFlags> = {
             now,
             settleMs,
             published,
+            disk,
             width: context.columns,
             keepsAll: config.export.keep === null,
           }),

@@ -113,12 +113,14 @@ test('the status of an empty mirror reads well', () => {
     walBytes: 0,
   }
   const published = { snapshots: 0, bytes: 0 }
+  const disk = { mirrorBytes: 409_600, walBytes: 0, snapshotBytes: 0, freeBytes: 77e9 }
   const age = { ageMs: null, maxAge: 60_000, stale: true, settleMs: 60_000, now: 0 }
-  expect(statusText({ path: 'a.sqlite', ...age, found, published, keepsAll: true })).toMatchInlineSnapshot(`
+  expect(statusText({ path: 'a.sqlite', ...age, found, published, disk, keepsAll: true })).toMatchInlineSnapshot(`
     "mirror     a.sqlite
     fresh      no complete walk yet
     tasks      0 live (0 open), 0 deleted
     set aside  none
+    disk       mirror 410 kB, WAL 0 B; 77 GB free
     full walk  none yet
     order      not known yet"
   `)
@@ -143,8 +145,10 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   }
   const facts = { path: 'a.sqlite', ageMs: 0, maxAge: null, stale: false, settleMs: 60_000, now: 0 }
   const published = { snapshots: 3, bytes: 1e6 }
-  const text = statusText({ ...facts, found, published, keepsAll: true, width: 60 })
+  const disk = { mirrorBytes: 1e9, walBytes: 64e6, snapshotBytes: 1e6, freeBytes: null }
+  const text = statusText({ ...facts, found, published, disk, keepsAll: true, width: 60 })
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
+  expect(text).toMatch(/^disk +mirror 1 GB, WAL 64 MB, snapshots 1 MB$/m)
   expect(text).toMatch(/^ {2}1 {2}1970-01-01 00:00:00 UTC {2}ok +0 {2}complete$/m)
 })
 

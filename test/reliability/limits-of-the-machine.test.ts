@@ -1,6 +1,6 @@
 // What the machine gives and what grows on it: open files, the environment of child processes, the WAL, publications.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exitCodeOf, foreseen } from '../../src/errors.ts'
@@ -70,7 +70,7 @@ test('a WAL beyond 64 MB is told in status and in the figures, with the remedy',
     return found
   }
   expect(status().walBytes).toBeLessThan(64 * 1024 * 1024)
-  expect((await runHere(['status'], { TASK_MIRROR_DB: path })).stdout).not.toContain('WAL')
+  expect((await runHere(['status'], { TASK_MIRROR_DB: path })).stdout).not.toMatch(/^WAL/m)
   // A file with a hole: SQLite reads only as far as the frames go.
   truncateSync(`${path}-wal`, 70 * 1024 * 1024)
   expect((await runHere(['status'], { TASK_MIRROR_DB: path })).stdout).toMatch(
@@ -128,6 +128,10 @@ test('that every snapshot is kept is said at the first publication, and status s
   expect(first.stderr).toMatch(/Every snapshot stays at \S+snapshots: export\.keep, or --keep/)
   expect((await run('export')).stderr).not.toContain('Every snapshot stays')
   expect((await run('status')).stdout).toMatch(/published +2 snapshots, .* on this disk; all are kept: export\.keep/)
+  const { disk, published } = JSON.parse((await run('status', '--json')).stdout)
+  const mirrorBytes = statSync(scratch.path('task-mirror.sqlite')).size
+  expect(disk).toEqual({ mirrorBytes, walBytes: 0, snapshotBytes: published.bytes, freeBytes: expect.any(Number) })
+  expect(disk.snapshotBytes).toBeGreaterThan(0)
   rmSync(scratch.path('snapshots'), { recursive: true })
   expect((await run('export', '--keep', '2')).stderr).not.toContain('Every snapshot stays')
 })

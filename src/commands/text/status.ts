@@ -21,6 +21,8 @@ export interface StatusFacts {
   settleMs: number
   /** What publications take of this machine's disk. */
   published: DiskUse
+  /** Bytes on this machine's disks; free: beside the mirror, null where the system does not say. */
+  disk: { mirrorBytes: number; walBytes: number; snapshotBytes: number; freeBytes: number | null }
   /** Whether `export.keep` sets no limit. */
   keepsAll: boolean
   /** Of the terminal. */
@@ -31,7 +33,7 @@ export interface StatusFacts {
 type Ago = (at: number) => string
 
 export function statusText(facts: StatusFacts): string {
-  const { path, ageMs, maxAge, stale, found, now, settleMs, published, keepsAll, width } = facts
+  const { path, ageMs, maxAge, stale, found, now, settleMs, published, disk, keepsAll, width } = facts
   const ago = (at: number): string => {
     const age = ageOf(at, now, settleMs)
     return age === null ? 'in the future' : `${spoken(age)} ago`
@@ -51,6 +53,7 @@ export function statusText(facts: StatusFacts): string {
       ['owed', owedText(owed)],
       ['list', formsText(found.forms)],
       ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
+      ['disk', diskText(disk)],
       ['published', publishedText(published, keepsAll)],
       ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
       ['order', found.order ?? 'not known yet'],
@@ -65,6 +68,12 @@ export function statusText(facts: StatusFacts): string {
     ...(found.runs.length === 0 ? [] : [runsTable(found.runs, width)]),
   ]
   return [lines, ...tables].join('\n\n')
+}
+
+function diskText({ mirrorBytes, walBytes, snapshotBytes, freeBytes }: StatusFacts['disk']): string {
+  const snapshots = snapshotBytes === 0 ? '' : `, snapshots ${prettyBytes(snapshotBytes)}`
+  const free = freeBytes === null ? '' : `; ${prettyBytes(freeBytes)} free`
+  return `mirror ${prettyBytes(mirrorBytes)}, WAL ${prettyBytes(walBytes)}${snapshots}${free}`
 }
 
 function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string | null {
