@@ -301,7 +301,12 @@ function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   throw new MirrorError(
     'mirror-foreign',
     `${path} is ${isSqlite ? 'a SQLite database of another program' : 'not a SQLite database'}; it was left untouched`,
-    { facts: { path }, hint: 'Name another file with --db.' },
+    {
+      facts: { path },
+      hint: isSqlite
+        ? 'Name another file with --db.'
+        : 'Name another file with --db. If it was a mirror, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
+    },
   )
 }
 
