@@ -1,6 +1,6 @@
 // Builds dist/: the program, bundled with all packages but those that package.json calls dependencies, which are installed
 // beside it. `npm run build`; tests, clone, container and package all run what this makes.
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
@@ -59,6 +59,14 @@ const { output } = await bundle.write({
   intro: ({ fileName }) => `const ${DIST} = new URL('${relative(dirname(fileName), '.') || '.'}/', import.meta.url)`,
 })
 await bundle.close()
+
+// What the pages of `report` and `schedule` run in a browser: one file, which src/report/script.ts puts into them.
+const page = await rolldown({ cwd: ROOT, input: 'src/report/browser/page.ts', platform: 'browser' })
+const [{ code }] = (await page.generate({ format: 'iife', minify: true })).output
+await page.close()
+if (/<\/script|<!--/i.test(code)) throw new Error('The script of the pages would end its element')
+mkdirSync(join(OUT, 'report'), { recursive: true })
+writeFileSync(join(OUT, 'report/page-script.js'), code)
 
 cpSync(`${SRC}mirror/migrations`, join(OUT, 'mirror/migrations'), { recursive: true })
 chmodSync(join(OUT, 'cli.js'), 0o755)

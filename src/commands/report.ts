@@ -25,9 +25,10 @@ export const report: CommandSpec<ReportFlags> = {
       context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true })
     })
     try {
-      const asked = thread.ask('sections', { dbPath: config.mirror.path, now })
-      const { html: sections, baseUrl, durationMs } = await Promise.race([asked, stopped])
-      const html = reportPage(sections, { baseUrl, toolVersion: toolVersion(), now })
+      const dbPath = config.mirror.path
+      const asked = Promise.all([thread.ask('status', dbPath), thread.ask('figures', { dbPath, now })])
+      const [{ status, recent }, { figures, durationMs }] = await Promise.race([asked, stopped])
+      const html = reportPage({ status, recent, figures }, { toolVersion: toolVersion(), now })
       if (out === '-') {
         await context.print(html.trimEnd())
         return 0

@@ -1,71 +1,52 @@
 // Figures over all tasks for the report: each one query that groups in SQL, so that what comes out is small however many
-// tasks there are. Takes seconds on a large mirror: belongs on a thread of its own.
-import type { Outcome, Verdict } from '../task.ts'
+// tasks there are. Takes seconds on a large mirror: belongs on a thread of its own. What runs did is in recent.ts.
 import { columnsAsMigrated } from './as-migrated.ts'
+import { freshAtOf } from './history.ts'
 import type { Db } from './open.ts'
+import { readFacts, type TimeframeFinding } from './tables/facts.ts'
 
-export interface LastPublication {
-  id: string
-  path: string
-  format: string
-  rows: number
-  bytes: number
-  /** Epoch ms. */
-  publishedAt: number
-}
+/**
+ * What became of a task: the code of its answer; the rest of a class of codes, such as `4xx`, where there are too many;
+ * `other` for what is no code of an answer; `none` for final tasks without one; `open`.
+ */
+export type Ending = string
 
-/** How a task stands: answered below 400, answered with 400 or more, final without an answer, or open. */
-export const TASK_OUTCOMES = ['answered', 'failed', 'unanswered', 'open'] as const
-export type TaskOutcome = (typeof TASK_OUTCOMES)[number]
-
-export interface TimeBin {
-  /** Epoch ms. */
-  start: number
-  tasks: Record<TaskOutcome, number>
-  /** Of the tasks that ended, ms, to within 9 %; null where none did. */
-  durations: { p50: number; p90: number; p99: number } | null
-}
-
+/** What became of the tasks of one host, of all, or of those that are not named. Plain data: the page carries it. */
 export interface HostFigures {
+  kind: 'all' | 'host' | 'rest'
   /** null for tasks whose URL names none. */
   host: string | null
-  tasks: number
-  failed: number
-  meanDurationMs: number | null
+  /** How many hosts they are. */
+  hosts: number
+  /** How many tasks of a bin ended how: bin (-1: not dated), index into `endings`, tasks. */
+  cells: [bin: number, ending: number, tasks: number][]
+  /** Of the tasks of a bin that have ended: percentiles to within 9 %, ms; how many, and their mean, ms. */
+  durations: [bin: number, p50: number, p90: number, p99: number, ended: number, mean: number][]
 }
 
-export interface RunFigure {
-  id: number
-  command: string
-  outcome: Outcome | null
-  verdict: Verdict | null
-  exitCode: number | null
-  requests: number
-  inserted: number
-  updated: number
-  deleted: number
-  startedAt: number
-  finishedAt: number | null
-  error: string | null
-}
-
-export interface Figures {
-  /** Length of a bin, ms; null where no task has a usable `createdAt`. */
-  binMs: number | null
-  /** Oldest first, without gaps. At most 100. */
-  bins: TimeBin[]
-  /** Live tasks without a `createdAt` between 2000 and tomorrow: in no bin. */
-  undated: number
-  /** By code, most frequent first; `null` for final tasks without one. Codes beyond 100 to 599 are 0. */
-  statusCodes: { code: number | null; tasks: number }[]
-  /** Those with most tasks, and how many there are. */
-  hosts: HostFigures[]
-  hostCount: number
+export interface OpenFigures {
   /** Open tasks younger than each of `OPEN_AGES_MS`, the last one for those older than all or without a date. */
-  openByAge: number[]
-  setAside: { reason: string; items: number; lastSeenAt: number }[]
-  /** Newest first. */
-  runs: RunFigure[]
+  byAge: { tasks: number; late: number }[]
+  /** What `probe` found of `timeframe`; lateness is told only where it reads as a moment. null: it has not looked. */
+  timeframe: TimeframeFinding | null
+}
+
+export interface TaskFigures {
+  /** When they were read, epoch ms. */
+  at: number
+  /** Tasks created before this moment are all in the mirror, epoch ms. */
+  until: number
+  /** Length of a bin, ms; null where no task has a usable `createdAt`: between 2000 and tomorrow. */
+  binMs: number | null
+  /** Start of the first bin, and the first `createdAt` in it, epoch ms. */
+  start: number
+  oldest: number
+  /** At most 100, without gaps. */
+  bins: number
+  endings: Ending[]
+  /** All together, those with most tasks, the rest together where there are more. */
+  hosts: HostFigures[]
+  open: OpenFigures
 }
 
 const HOUR_MS = 3_600_000
@@ -73,7 +54,8 @@ const DAY_MS = 24 * HOUR_MS
 const BIN_LENGTHS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS]
 const MOST_BINS = 100
 const MOST_HOSTS = 15
-const MOST_RUNS = 60
+/** Codes that are told one by one. */
+const MOST_CODES = 15
 const EARLIEST = Date.UTC(2000, 0, 1)
 /** Bins begin on a Monday: the epoch was a Thursday. */
 const FIRST_MONDAY = 4 * DAY_MS
@@ -81,36 +63,11 @@ export const OPEN_AGES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_
 /** Durations are counted in buckets of which eight double the length. */
 const BUCKETS_PER_DOUBLING = 8
 
-/** The snapshot published last, in the order of publication, whatever the clock said; null where there is none. */
-export function readLastPublication(db: Db): LastPublication | null {
-  const sql = `SELECT id, path, format, rows, bytes, published_at AS publishedAt FROM snapshots
-    ORDER BY rowid DESC LIMIT 1`
-  return (db.prepare(sql).get() ?? null) as LastPublication | null
-}
-
 /** Everything in one read transaction. `now` is epoch ms. */
-export function readFigures(db: Db, now: number): Figures {
+export function readFigures(db: Db, now: number): TaskFigures {
   return db.transaction(() => {
-    const { hosts, hostCount } = readHosts(db)
-    return {
-      ...readBins(db, now),
-      hosts,
-      hostCount,
-      openByAge: readOpenByAge(db, now),
-      setAside: db
-        .prepare(
-          `SELECT reason, count(*) AS items, max(seen_at) AS lastSeenAt FROM rejected_items
-           WHERE replayed_at IS NULL GROUP BY reason ORDER BY items DESC`,
-        )
-        .all() as Figures['setAside'],
-      runs: db
-        .prepare(
-          `SELECT id, command, outcome, verdict, exit_code AS exitCode, requests, inserted, updated, deleted,
-             started_at AS startedAt, finished_at AS finishedAt, error ->> 'message' AS error
-           FROM runs ORDER BY id DESC LIMIT ${MOST_RUNS}`,
-        )
-        .all() as RunFigure[],
-    }
+    const span = readSpan(db, now)
+    return { ...span, ...readHosts(db, span), open: readOpen(db, now) }
   })()
 }
 
@@ -124,19 +81,9 @@ function binOf(ms: number, length: number): number {
   return Math.floor((ms - FIRST_MONDAY) / length)
 }
 
-const IS_FINAL = `(completed_at IS NOT NULL OR system_status IN (SELECT value FROM json_each(
-  coalesce((SELECT value FROM service_facts WHERE key = 'final_statuses'), '["DONE"]'))))`
+type Span = Pick<TaskFigures, 'at' | 'until' | 'binMs' | 'start' | 'oldest' | 'bins'>
 
-interface Group {
-  bin: number | null
-  final: number
-  code: number | null
-  bucket: number | null
-  tasks: number
-}
-
-function readBins(db: Db, now: number): Pick<Figures, 'binMs' | 'bins' | 'undated' | 'statusCodes'> {
-  const latest = now + DAY_MS
+function readSpan(db: Db, now: number): Span {
   const edge = (order: 'ASC' | 'DESC') =>
     db
       .prepare(
@@ -144,62 +91,135 @@ function readBins(db: Db, now: number): Pick<Figures, 'binMs' | 'bins' | 'undate
          ORDER BY created_at ${order} LIMIT 1`,
       )
       .pluck()
-      .get(BigInt(EARLIEST), BigInt(latest)) as number | undefined
-  const first = edge('ASC')
-  const last = edge('DESC')
-  const length = first === undefined || last === undefined ? null : binLength(first, last)
-  const bins: TimeBin[] = []
-  const buckets: Map<number, number>[] = []
-  const firstBin = length === null ? 0 : binOf(first as number, length)
-  if (length !== null) {
-    for (let bin = firstBin; bin <= binOf(last as number, length); bin += 1) {
-      const tasks = { answered: 0, failed: 0, unanswered: 0, open: 0 }
-      bins.push({ start: bin * length + FIRST_MONDAY, tasks, durations: null })
-      buckets.push(new Map())
-    }
-  }
-  const codes = new Map<number | null, number>()
-  let undated = 0
-  const groups = db.prepare(
-    `SELECT CASE WHEN created_at BETWEEN ${EARLIEST} AND ${latest}
-         THEN (created_at - ${FIRST_MONDAY}) / ${length ?? DAY_MS} END AS bin,
-       ${IS_FINAL} AS final,
-       CASE WHEN result_status_code BETWEEN 100 AND 599 THEN result_status_code
-         WHEN result_status_code IS NOT NULL THEN 0 END AS code,
-       CASE WHEN completed_at >= created_at
-         THEN CAST(log2(completed_at - created_at + 1) * ${BUCKETS_PER_DOUBLING} AS INTEGER) END AS bucket,
+      .get(BigInt(EARLIEST), BigInt(now + DAY_MS)) as number | undefined
+  const [first, last] = [edge('ASC'), edge('DESC')]
+  const until = Math.min(now, freshAtOf(db) ?? now)
+  if (first === undefined || last === undefined)
+    return { at: now, until, binMs: null, start: now, oldest: now, bins: 0 }
+  const length = binLength(first, last)
+  const firstBin = binOf(first, length)
+  const bins = binOf(last, length) - firstBin + 1
+  return { at: now, until, binMs: length, start: firstBin * length + FIRST_MONDAY, oldest: first, bins }
+}
+
+const IS_FINAL = `(completed_at IS NOT NULL OR system_status IN (SELECT value FROM json_each(
+  coalesce((SELECT value FROM service_facts WHERE key = 'final_statuses'), '["DONE"]'))))`
+
+function readHosts(db: Db, span: Span): Pick<TaskFigures, 'endings' | 'hosts'> {
+  // What the index tasks_outcomes holds, and nothing else.
+  const tasks = `(SELECT ${columnsAsMigrated(db, ['host'])}, created_at, completed_at, system_status, result_status_code
+    FROM tasks WHERE deleted_at IS NULL)`
+  const { named, hostCount } = readNames(db, tasks)
+  const all: HostFigures = { kind: 'all', host: null, hosts: hostCount, cells: [], durations: [] }
+  const hosts: HostFigures[] = named.map((host) => ({ kind: 'host', host, hosts: 1, cells: [], durations: [] }))
+  const more = hostCount - named.length
+  const rest: HostFigures = { kind: 'rest', host: null, hosts: more, cells: [], durations: [] }
+  const places = more > 0 ? [...hosts, rest] : hosts
+  const place = `CASE ${named.map((_, index) => `WHEN host IS ? THEN ${index}`).join(' ')} ELSE ${named.length} END`
+  const bin = `CASE WHEN created_at BETWEEN ${EARLIEST} AND ${span.at + DAY_MS}
+    THEN (created_at - ${span.start}) / ${span.binMs ?? DAY_MS} ELSE -1 END`
+  const groups = { tasks, place: named.length === 0 ? '0' : place, bin, named }
+  const endings = readCells(db, groups, all, places)
+  readDurations(db, groups, all, places)
+  return { endings, hosts: [all, ...places] }
+}
+
+function readNames(db: Db, tasks: string): { named: (string | null)[]; hostCount: number } {
+  const rows = db
+    .prepare(
+      `SELECT host, count(*) OVER () AS hostCount FROM (SELECT host, count(*) AS tasks FROM ${tasks} GROUP BY host)
+       ORDER BY tasks DESC, host LIMIT ${MOST_HOSTS}`,
+    )
+    .all() as { host: string | null; hostCount: number }[]
+  return { named: rows.map(({ host }) => host), hostCount: rows[0]?.hostCount ?? 0 }
+}
+
+interface Groups {
+  /** The tasks to be counted, and of each: the place of its host among those named, and its bin. */
+  tasks: string
+  place: string
+  bin: string
+  named: (string | null)[]
+}
+
+/** Fills in the cells. Returns what their endings are. */
+function readCells(db: Db, { tasks, place, bin, named }: Groups, all: HostFigures, places: HostFigures[]): Ending[] {
+  const rows = db
+    .prepare(
+      `SELECT ${place} AS place, ${bin} AS bin, CASE WHEN NOT ${IS_FINAL} THEN 'open'
+         WHEN result_status_code IS NULL THEN 'none'
+         WHEN result_status_code BETWEEN 200 AND 599 THEN CAST(result_status_code AS TEXT) ELSE 'other' END AS ending,
        count(*) AS tasks
-     FROM tasks WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4`,
-  )
-  for (const { bin, final, code, bucket, tasks } of groups.iterate() as IterableIterator<Group>) {
-    if (final === 1) codes.set(code, (codes.get(code) ?? 0) + tasks)
-    const index = bin === null ? -1 : bin - firstBin
-    const place = bins[index]
-    if (place === undefined) {
-      undated += tasks
-      continue
-    }
-    place.tasks[outcomeOf(final === 1, code)] += tasks
-    const counts = buckets[index] as Map<number, number>
-    if (bucket !== null) counts.set(bucket, (counts.get(bucket) ?? 0) + tasks)
+       FROM ${tasks} GROUP BY 1, 2, 3`,
+    )
+    .all(...named) as { place: number; bin: number; ending: Ending; tasks: number }[]
+  const totals = new Map<Ending, number>()
+  for (const row of rows) totals.set(row.ending, (totals.get(row.ending) ?? 0) + row.tasks)
+  const codes = [...totals].filter(([ending]) => /^\d/.test(ending)).sort(([, a], [, b]) => b - a)
+  // Tasks beyond its rate are told apart from other refusals wherever there are any.
+  const told = new Set(['open', 'none', 'other', '429', ...codes.slice(0, MOST_CODES).map(([code]) => code)])
+  const endings: Ending[] = []
+  const indexOf = (ending: Ending) => {
+    const name = told.has(ending) ? ending : `${ending[0]}xx`
+    return endings.includes(name) ? endings.indexOf(name) : endings.push(name) - 1
   }
-  bins.forEach((bin, index) => {
-    bin.durations = percentiles(buckets[index] as Map<number, number>)
-  })
-  const statusCodes = [...codes].map(([code, tasks]) => ({ code, tasks })).sort((a, b) => b.tasks - a.tasks)
-  return { binMs: length, bins, undated, statusCodes }
+  const counts = new Map<HostFigures, Map<number, number>>()
+  const count = (figures: HostFigures, key: number, tasks: number) => {
+    const cells = counts.get(figures) ?? new Map<number, number>()
+    counts.set(figures, cells)
+    cells.set(key, (cells.get(key) ?? 0) + tasks)
+  }
+  /** More than there are endings. */
+  const KEYS = 1000
+  for (const row of rows) {
+    const key = (row.bin + 1) * KEYS + indexOf(row.ending)
+    count(all, key, row.tasks)
+    count(places[row.place] as HostFigures, key, row.tasks)
+  }
+  for (const [figures, cells] of counts)
+    figures.cells = [...cells].map(([key, tasks]) => [Math.floor(key / KEYS) - 1, key % KEYS, tasks])
+  return endings
 }
 
-function outcomeOf(isFinal: boolean, code: number | null): TaskOutcome {
-  if (!isFinal) return 'open'
-  return code === null ? 'unanswered' : code >= 400 ? 'failed' : 'answered'
+interface Buckets {
+  counts: Map<number, number>
+  ended: number
+  sum: number
 }
 
-/** Of durations counted by bucket: the middle of the bucket that holds each percentile, ms. */
-export function percentiles(counts: ReadonlyMap<number, number>): TimeBin['durations'] {
+function readDurations(db: Db, { tasks, place, bin, named }: Groups, all: HostFigures, places: HostFigures[]): void {
+  const rows = db.prepare(
+    `SELECT ${place} AS place, ${bin} AS bin,
+       CAST(log2(completed_at - created_at + 1) * ${BUCKETS_PER_DOUBLING} AS INTEGER) AS bucket,
+       count(*) AS ended, total(completed_at - created_at) AS sum
+     FROM ${tasks} WHERE completed_at >= created_at GROUP BY 1, 2, 3`,
+  )
+  type Row = { place: number; bin: number; bucket: number; ended: number; sum: number }
+  const found = new Map<HostFigures, Map<number, Buckets>>()
+  const count = (figures: HostFigures, row: Row) => {
+    const bins = found.get(figures) ?? new Map<number, Buckets>()
+    found.set(figures, bins)
+    const buckets = bins.get(row.bin) ?? { counts: new Map<number, number>(), ended: 0, sum: 0 }
+    bins.set(row.bin, buckets)
+    buckets.counts.set(row.bucket, (buckets.counts.get(row.bucket) ?? 0) + row.ended)
+    buckets.ended += row.ended
+    buckets.sum += row.sum
+  }
+  for (const row of rows.iterate(...named) as IterableIterator<Row>) {
+    count(all, row)
+    count(places[row.place] as HostFigures, row)
+  }
+  for (const [figures, bins] of found) {
+    figures.durations = [...bins]
+      .sort(([a], [b]) => a - b)
+      .map(([index, { counts, ended, sum }]) => [index, ...percentiles(counts), ended, Math.round(sum / ended)])
+  }
+}
+
+/** Of durations counted by bucket, at least one: the middle of the bucket that holds each of p50, p90 and p99, ms. */
+export function percentiles(counts: ReadonlyMap<number, number>): [p50: number, p90: number, p99: number] {
   const sorted = [...counts].sort(([a], [b]) => a - b)
   const total = sorted.reduce((sum, [, count]) => sum + count, 0)
-  if (total === 0) return null
   const at = (share: number): number => {
     let below = 0
     for (const [bucket, count] of sorted) {
@@ -208,33 +228,20 @@ export function percentiles(counts: ReadonlyMap<number, number>): TimeBin['durat
     }
     return 0
   }
-  return { p50: at(0.5), p90: at(0.9), p99: at(0.99) }
+  return [at(0.5), at(0.9), at(0.99)]
 }
 
-function readHosts(db: Db): { hosts: HostFigures[]; hostCount: number } {
-  const rows = db
-    .prepare(
-      `SELECT host, tasks, failed, meanDurationMs, count(*) OVER () AS hostCount FROM (
-         SELECT host, count(*) AS tasks, sum(coalesce(result_status_code >= 400, 0)) AS failed,
-           round(avg(duration_ms)) AS meanDurationMs
-         FROM (SELECT ${columnsAsMigrated(db, ['host'])}, result_status_code, completed_at - created_at AS duration_ms
-           FROM tasks WHERE deleted_at IS NULL) GROUP BY host
-       ) ORDER BY tasks DESC, host LIMIT ${MOST_HOSTS}`,
-    )
-    .all() as (HostFigures & { hostCount: number })[]
-  const hosts = rows.map(({ hostCount: _, ...figures }) => figures)
-  return { hosts, hostCount: rows[0]?.hostCount ?? 0 }
-}
-
-function readOpenByAge(db: Db, now: number): number[] {
+function readOpen(db: Db, now: number): OpenFigures {
+  const timeframe = readFacts(db).timeframe ?? null
   const steps = OPEN_AGES_MS.map((age, index) => `WHEN t.created_at > ${now - age} THEN ${index}`)
   const rows = db
     .prepare(
-      `SELECT CASE ${steps.join(' ')} ELSE ${OPEN_AGES_MS.length} END AS age, count(*) AS tasks
+      `SELECT CASE ${steps.join(' ')} ELSE ${OPEN_AGES_MS.length} END AS age, count(*) AS tasks,
+         total(t.timeframe < ${now}) AS late
        FROM open_checks o JOIN tasks t ON t.id = o.task_id
        WHERE o.reason = 'open' AND t.deleted_at IS NULL GROUP BY 1`,
     )
-    .all() as { age: number; tasks: number }[]
-  const byAge = new Map(rows.map(({ age, tasks }) => [age, tasks]))
-  return [...OPEN_AGES_MS, 0].map((_, index) => byAge.get(index) ?? 0)
+    .all() as { age: number; tasks: number; late: number }[]
+  const byAge = new Map(rows.map(({ age, tasks, late }) => [age, { tasks, late: timeframe?.isMoment ? late : 0 }]))
+  return { byAge: [...OPEN_AGES_MS, 0].map((_, index) => byAge.get(index) ?? { tasks: 0, late: 0 }), timeframe }
 }

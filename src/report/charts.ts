@@ -1,120 +1,274 @@
-// Charts as SVG text, drawn by ECharts without a browser. Colours are names of CSS variables, so that one drawing suits
-// light and dark. Knows nothing of what it draws.
-import type { EChartsCoreOption } from 'echarts/core'
+// Charts as text: SVG where time runs to the right, HTML where bars have names. Colours are names of CSS variables, so that
+// one drawing suits light and dark; every mark says what it stands for when it is pointed at. Pure, and knows nothing of
+// what it draws: the page's script draws with it as well.
+import { escapeHtml } from './html.ts'
 
-/** Stand-ins that ECharts takes for colours; each becomes `var(--name)` in the drawing. */
-const STAND_INS = {
-  text: '#0a0b01',
-  line: '#0a0b02',
-  good: '#0a0b03',
-  bad: '#0a0b04',
-  pale: '#0a0b05',
-  open: '#0a0b06',
-  one: '#0a0b07',
-  two: '#0a0b08',
-  three: '#0a0b09',
-} as const
-export type Colour = keyof typeof STAND_INS
+/** A custom property of style.ts, without its dashes. */
+export type Colour =
+  | 'c2xx'
+  | 'c3xx'
+  | 'c4xx'
+  | 'c429'
+  | 'c5xx'
+  | 'cnone'
+  | 'cother'
+  | 'copen'
+  | 'good'
+  | 'bad'
+  | 'one'
+  | 'two'
+  | 'three'
 
 export interface Series {
   name: string
   colour: Colour
+  /** For every category; null where there is none. */
   values: readonly (number | null)[]
+}
+
+export interface Category {
+  name: string
+  /** What is said of it beside its values. */
+  note?: string
+  /** Not the whole of its period is in it: it is drawn hollow. */
+  isPartial?: boolean
 }
 
 export interface Chart {
   /** What a screen reader says instead of the drawing. */
   label: string
-  kind: 'bars' | 'stacked' | 'rows' | 'lines'
-  categories: readonly string[]
+  /** `columns` and `lines` have time on their horizontal axis, the newest on the right; `dots` too; `rows` have names. */
+  kind: 'columns' | 'lines' | 'dots' | 'rows'
+  categories: readonly Category[]
   series: readonly Series[]
-  /** A logarithmic axis. */
-  log?: boolean
-  /** How values are written on the axis. */
-  format?: (value: number) => string
+  /** How values are written. */
+  format: (value: number) => string
+  /** Durations in ms, on a logarithmic axis. */
+  isLog?: boolean
 }
 
-/** Keeps the words of the axes inside of the drawing. */
-const INSIDE = { outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' }
-/** ECharts guesses how wide letters are; the reader's may be wider, by so many units each. */
-const WIDER = 1.2
-const WIDTH = 860
-const HEIGHT = 300
-const ROW_HEIGHT = 24
+const WIDTH = 1000
+const HEIGHT = 280
+/** Around the plot: the axis of values is on the right, where the newest is. */
+const EDGE = { left: 6, right: 72, top: 10, bottom: 26 }
+const PLOT = { width: WIDTH - EDGE.left - EDGE.right, height: HEIGHT - EDGE.top - EDGE.bottom }
+/** Names on the horizontal axis, at most. */
+const MOST_NAMES = 9
 
-/** The whole drawing of one chart, `<svg …>…</svg>`. */
-export async function drawChart(chart: Chart): Promise<string> {
-  const { init, use } = await import('echarts/core')
-  const { BarChart, LineChart } = await import('echarts/charts')
-  const { GridComponent, LegendComponent } = await import('echarts/components')
-  const { SVGRenderer } = await import('echarts/renderers')
-  use([BarChart, LineChart, GridComponent, LegendComponent, SVGRenderer])
-  const height = chart.kind === 'rows' ? 70 + ROW_HEIGHT * chart.categories.length : HEIGHT
-  const drawing = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
-  try {
-    drawing.setOption(optionOf(chart))
-    return finish(drawing.renderToSVGString({ useViewBox: true }), chart.label)
-  } finally {
-    drawing.dispose()
-  }
+/** The whole chart, with a legend where there are several series. */
+export function drawChart(chart: Chart): string {
+  return `${legend(chart)}${chart.kind === 'rows' ? drawRows(chart) : drawTime(chart)}`
 }
 
-function optionOf({ kind, categories, series, log, format }: Chart): EChartsCoreOption {
-  const { text, line } = STAND_INS
-  const font = { color: text, fontSize: 12, fontFamily: 'system-ui, sans-serif' }
-  const names = { type: 'category', data: [...categories], axisLine: { lineStyle: { color: line } } }
-  const nameAxis = { ...names, axisTick: { show: false }, axisLabel: { ...font, hideOverlap: true } }
-  const valueAxis = {
-    type: log === true ? 'log' : 'value',
-    minInterval: 1,
-    splitLine: { lineStyle: { color: line } },
-    axisLabel: { ...font, hideOverlap: true, ...(format === undefined ? {} : { formatter: format }) },
-  }
-  const isRows = kind === 'rows'
-  return {
-    animation: false,
-    textStyle: font,
-    legend: {
-      show: series.length > 1,
-      top: 0,
-      left: 0,
-      itemGap: 32,
-      itemWidth: 14,
-      textStyle: font,
-      selectedMode: false,
-    },
-    grid: {
-      left: isRows ? 8 + WIDER * Math.max(...categories.map((name) => name.length)) : 16,
-      right: 24,
-      top: series.length > 1 ? 34 : 12,
-      bottom: 8,
-      ...INSIDE,
-    },
-    xAxis: isRows ? valueAxis : nameAxis,
-    yAxis: isRows ? { ...nameAxis, inverse: true, axisLabel: { ...font, interval: 0 } } : valueAxis,
-    series: series.map(({ name, colour, values }) => ({
-      name,
-      type: kind === 'lines' ? 'line' : 'bar',
-      data: values.map((value) => value ?? '-'),
-      silent: true,
-      emphasis: { disabled: true },
-      ...(kind === 'lines'
-        ? { symbol: 'circle', symbolSize: 5, connectNulls: false, lineStyle: { width: 2, color: STAND_INS[colour] } }
-        : { barMaxWidth: 28, ...(kind === 'bars' ? {} : { stack: 'all' }) }),
-      itemStyle: { color: STAND_INS[colour] },
-    })),
-  }
-}
-
-function finish(svg: string, label: string): string {
-  // What ECharts adds for a page with a script says nothing here.
-  const bare = svg
-    .replace(/<style ?>[\s\S]*?<\/style>/, '')
-    .replace(/ (?:class|pointer-events|ecmeta_\w+|xmlns:xlink|version|baseProfile)="[^"]*"/g, '')
-  const coloured = Object.entries(STAND_INS).reduce(
-    (drawn, [name, colour]) => drawn.replaceAll(colour, `var(--${name})`),
-    bare,
+function legend({ series, kind }: Chart): string {
+  if (series.length < 2) return ''
+  const shape = kind === 'columns' || kind === 'rows' ? 'box' : 'dot'
+  const items = series.map(
+    ({ name, colour }, index) =>
+      `<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true">${
+        shape === 'box'
+          ? `<rect width="12" height="12" fill="var(--${colour})"/>`
+          : mark(kind === 'dots' ? index : 0, 6, 6, `fill="var(--${colour})"`)
+      }</svg>${escapeHtml(name)}</li>`,
   )
-  const quoted = label.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-  return coloured.replace('<svg ', `<svg role="img" aria-label="${quoted}" `)
+  return `<ul class="legend">${items.join('')}</ul>`
+}
+
+/** What is said of a category: its name and what it has of every series. */
+function tipOf({ categories, series, format }: Chart, index: number): string {
+  const { name, note } = categories[index] as Category
+  const values = series.flatMap(({ name: of, values: all }) => {
+    const value = all[index] ?? null
+    return value === null || (value === 0 && series.length > 2) ? [] : [`${of} ${format(value)}`]
+  })
+  return [note === undefined ? name : `${name} (${note})`, ...values].join('\n')
+}
+
+function drawRows(chart: Chart): string {
+  const { categories, series, format } = chart
+  const totals = categories.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
+  const most = Math.max(1, ...totals)
+  const rows = categories.map(({ name }, index) => {
+    const parts = series.map(({ values, colour }) => {
+      const share = (100 * (values[index] ?? 0)) / most
+      return share === 0 ? '' : `<i style="width:${short(share)}%;background:var(--${colour})"></i>`
+    })
+    const tip = escapeHtml(tipOf(chart, index))
+    return `<div class="row" title="${tip}"><span class="name">${escapeHtml(name)}</span><span class="bar">${parts.join('')}</span><span class="n">${escapeHtml(format(totals[index] as number))}</span></div>`
+  })
+  return `<div class="rows" role="img" aria-label="${escapeHtml(chart.label)}">${rows.join('')}</div>`
+}
+
+interface Scale {
+  /** Where a value stands, from the top of the drawing. */
+  at(value: number): number
+  ticks: number[]
+}
+
+function drawTime(chart: Chart): string {
+  const { categories, kind, label } = chart
+  const scale = scaleOf(chart)
+  const step = PLOT.width / Math.max(1, categories.length)
+  const middle = (index: number) => EDGE.left + (index + 0.5) * step
+  const axis = scale.ticks.map((tick) => {
+    const y = short(scale.at(tick))
+    return `<path d="M${EDGE.left} ${y}H${WIDTH - EDGE.right}" class="grid"/><text x="${WIDTH - EDGE.right + 8}" y="${y}" dy=".35em">${escapeHtml(chart.format(tick))}</text>`
+  })
+  // Counted from the newest: it is always named.
+  const every = Math.ceil(categories.length / MOST_NAMES)
+  const names = categories.map(({ name }, index) => {
+    if ((categories.length - 1 - index) % every !== 0) return ''
+    const half = 3.6 * name.length
+    const x = Math.min(Math.max(middle(index), EDGE.left + half), WIDTH - EDGE.right + 60 - half)
+    return `<text x="${short(x)}" y="${HEIGHT - 8}" text-anchor="middle">${escapeHtml(name)}</text>`
+  })
+  const draw = { columns: drawColumn, lines: drawPoints, dots: drawDots }[kind as 'columns' | 'lines' | 'dots']
+  const marks = categories.map((_, index) => {
+    const hit = `<rect x="${short(EDGE.left + index * step)}" y="${EDGE.top}" width="${short(step)}" height="${PLOT.height}" class="hit"/>`
+    const tip = `<title>${escapeHtml(tipOf(chart, index))}</title>`
+    return `<g class="mark">${tip}${hit}${draw(chart, index, scale, middle(index), step)}</g>`
+  })
+  const lines = kind === 'lines' ? chart.series.map((series) => drawLine(chart, series, scale, middle)) : []
+  return `<div class="wide" role="group" tabindex="0" aria-label="${escapeHtml(label)}"><svg role="img" aria-label="${escapeHtml(label)}" viewBox="0 0 ${WIDTH} ${HEIGHT}">${[...axis, ...names, ...lines, ...marks].join('')}</svg></div>`
+}
+
+/** How a mark is painted: whole, or hollow where its period is not. */
+function paint(colour: Colour, isPartial: boolean | undefined): string {
+  const fill = `fill="var(--${colour})"`
+  return isPartial === true ? `${fill} class="part" stroke="var(--${colour})"` : fill
+}
+
+function drawColumn({ categories, series }: Chart, index: number, scale: Scale, x: number, step: number): string {
+  const width = Math.min(28, Math.max(1, step * 0.78))
+  let below = 0
+  return series
+    .map(({ colour, values }) => {
+      const value = values[index] ?? 0
+      if (value === 0) return ''
+      const [bottom, top] = [scale.at(below), scale.at(below + value)]
+      below += value
+      return `<rect x="${short(x - width / 2)}" y="${short(top)}" width="${short(width)}" height="${short(Math.max(0.6, bottom - top))}" ${paint(colour, categories[index]?.isPartial)}/>`
+    })
+    .join('')
+}
+
+function drawPoints({ categories, series }: Chart, index: number, scale: Scale, x: number): string {
+  return series
+    .map(({ colour, values }) => {
+      const value = values[index] ?? null
+      return value === null ? '' : mark(0, x, scale.at(value), paint(colour, categories[index]?.isPartial))
+    })
+    .join('')
+}
+
+/** Each series has a shape of its own, and a stem from the axis. */
+function drawDots({ series }: Chart, index: number, scale: Scale, x: number): string {
+  return series
+    .map(({ colour, values }, shape) => {
+      const value = values[index] ?? null
+      if (value === null) return ''
+      const y = scale.at(value)
+      const stem = `<path d="M${short(x)} ${EDGE.top + PLOT.height}V${short(y)}" stroke="var(--${colour})"/>`
+      return `${stem}${mark(shape, x, y, `fill="var(--${colour})"`)}`
+    })
+    .join('')
+}
+
+/** A dot, a square standing on its corner, or a square. */
+function mark(shape: number, x: number, y: number, paint: string): string {
+  if (shape === 0) return `<circle cx="${short(x)}" cy="${short(y)}" r="3.4" ${paint}/>`
+  if (shape === 1) return `<path d="M${short(x)} ${short(y - 5.6)}l5.6 5.6l-5.6 5.6l-5.6 -5.6z" ${paint}/>`
+  return `<rect x="${short(x - 4)}" y="${short(y - 4)}" width="8" height="8" ${paint}/>`
+}
+
+/** Broken where there is nothing, dashed to and from a part of a period. */
+function drawLine(
+  { categories }: Chart,
+  { colour, values }: Series,
+  scale: Scale,
+  middle: (i: number) => number,
+): string {
+  const paths = { whole: '', part: '' }
+  for (let index = 1; index < values.length; index += 1) {
+    const [from, to] = [values[index - 1] ?? null, values[index] ?? null]
+    if (from === null || to === null) continue
+    const isPart = categories[index - 1]?.isPartial === true || categories[index]?.isPartial === true
+    paths[isPart ? 'part' : 'whole'] +=
+      `M${short(middle(index - 1))} ${short(scale.at(from))}L${short(middle(index))} ${short(scale.at(to))}`
+  }
+  const path = (d: string, more: string) =>
+    d === '' ? '' : `<path d="${d}" fill="none" stroke="var(--${colour})" stroke-width="1.6"${more}/>`
+  return path(paths.whole, '') + path(paths.part, ' stroke-dasharray="3 3"')
+}
+
+function scaleOf({ kind, categories, series, isLog }: Chart): Scale {
+  const place = (share: number) => EDGE.top + PLOT.height * (1 - share)
+  if (isLog === true) {
+    const values = series.flatMap((one) => one.values.filter((value) => value !== null))
+    // Dots stand on stems: the least has one, too.
+    const ticks = durationTicks(Math.min(...values) / (kind === 'dots' ? 2 : 1), Math.max(...values))
+    const [low, high] = [Math.log(ticks[0] as number), Math.log(ticks.at(-1) as number)]
+    const at = (value: number) =>
+      place(Math.min(1, Math.max(0, (Math.log(Math.max(value, 1)) - low) / (high - low || 1))))
+    return { at, ticks }
+  }
+  const tops = categories.map((_, index) => {
+    const values = series.map((one) => one.values[index] ?? 0)
+    return kind === 'columns' ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values)
+  })
+  const ticks = countTicks(Math.max(1, ...tops))
+  return { at: (value) => place(value / (ticks.at(-1) as number)), ticks }
+}
+
+/** Round numbers from 0 to `most` or beyond, four or five of them where there are so many. */
+export function countTicks(most: number): number[] {
+  const rough = most / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough)
+  const whole = Number.isInteger(step) ? step : Math.ceil(step)
+  return Array.from({ length: Math.ceil(most / whole) + 1 }, (_, index) => index * whole)
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Round durations, about ten apart, and those between them. */
+const LADDER = [
+  1,
+  10,
+  100,
+  SECOND,
+  10 * SECOND,
+  MINUTE,
+  10 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  DAY,
+  10 * DAY,
+  100 * DAY,
+  1000 * DAY,
+]
+const FINE_LADDER = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 20, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 20, 30].map((n) => n * MINUTE),
+  ...[1, 2, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000].map((n) => n * DAY),
+]
+
+/** Round durations, ms, of which the first is at most `least` and the last at least `most`. */
+export function durationTicks(least: number, most: number): number[] {
+  const within = (ladder: readonly number[]) => {
+    const first = ladder.findLastIndex((value) => value <= least)
+    const last = ladder.findIndex((value) => value >= most && value > least)
+    return ladder.slice(Math.max(0, first), (last === -1 ? ladder.length : last) + 1)
+  }
+  const coarse = within(LADDER)
+  return coarse.length >= 4 ? coarse : within(FINE_LADDER)
+}
+
+/** A place in a drawing: tenths are enough. */
+function short(value: number): string {
+  return String(Math.round(value * 10) / 10)
 }

@@ -27,23 +27,29 @@ export interface Column<Row> {
   name: string
   /** Numbers are set to the right. */
   value: (row: Row) => string | number | null
+  /** Sentences: as many characters of them, set in lines. */
+  longest?: number
 }
 
 /** A table with a caption; the first column is the head of its row. */
 export function tableHtml<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const isNumber = ({ value }: Column<Row>) => rows.length > 0 && rows.every((row) => typeof value(row) === 'number')
-  const kindOf = (column: Column<Row>) => (isNumber(column) ? ' class="n"' : '')
-  const head = columns.map((column) => `<th scope="col"${kindOf(column)}>${escapeHtml(column.name)}</th>`).join('')
+  const isNumber = ({ value }: Column<Row>) => {
+    const contents = rows.map(value).filter((content) => content !== '' && content !== null)
+    return contents.length > 0 && contents.every((content) => typeof content === 'number')
+  }
+  const head = columns.map(
+    (column) => `<th scope="col"${isNumber(column) ? ' class="n"' : ''}>${escapeHtml(column.name)}</th>`,
+  )
   const body = rows.map((row) => {
-    const cells = columns.map(({ value }, index) => {
+    const cells = columns.map(({ value, longest }, index) => {
       const content = value(row)
-      const text = typeof content === 'number' ? grouped(content) : escapeHtml(plain(content ?? ''))
-      const kind = typeof content === 'number' ? ' class="n"' : ''
+      const text = typeof content === 'number' ? grouped(content) : escapeHtml(plain(content ?? '', longest))
+      const kind = typeof content === 'number' ? ' class="n"' : longest === undefined ? '' : ' class="text"'
       return index === 0 ? `<th scope="row"${kind}>${text}</th>` : `<td${kind}>${text}</td>`
     })
     return `<tr>${cells.join('')}</tr>`
   })
-  return `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table>`
+  return `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>`
 }
 
 export function grouped(value: number): string {

@@ -1,81 +1,76 @@
 // Puts sections into a whole HTML document: the report as one file that asks nothing of a network, and the status page
-// that asks only for itself.
+// that asks only for itself. One script serves both; all of it can be read without.
 import { createHash } from 'node:crypto'
 import type { JobFigures } from '../notify/metrics.ts'
 import { duration, escapeHtml, minute, plain, tableHtml } from './html.ts'
+import { age, banner, type When } from './run-sections.ts'
+import { pageScript } from './script.ts'
+import { type Shown, sectionsHtml } from './sections.ts'
 import { STYLE } from './style.ts'
 
-/** Nothing may be loaded; the styles are in the document itself. */
-export const REPORT_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+/** Nothing may be loaded; the styles are in the document itself, and the one script that may run is named by its hash. */
+export function reportPolicy(): string {
+  const hash = createHash('sha256').update(pageScript()).digest('base64')
+  return `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
+}
+
+/** As a report, and it may ask for itself. A header only: `frame-ancestors` means nothing in a document. */
+export function statusPolicy(): string {
+  return `${reportPolicy()}; connect-src 'self'; frame-ancestors 'none'`
+}
 
 export interface ReportFacts {
-  baseUrl: string | null
   toolVersion: string
   /** Epoch ms. */
   now: number
 }
 
 /** The report: one file. */
-export function reportPage(sections: string, facts: ReportFacts): string {
+export function reportPage(shown: Shown, facts: ReportFacts): string {
   const about = `Made on ${minute(facts.now)} by task-mirror ${facts.toolVersion}. All times are UTC.`
   return documentHtml({
     title: 'Report of the mirror',
-    policy: REPORT_POLICY,
-    main: `${header('Report of the mirror', facts.baseUrl, about)}${sections}`,
-    script: '',
+    policy: reportPolicy(),
+    main: `${header('Report of the mirror', shown.status.baseUrl, about)}${sectionsHtml(shown, { now: facts.now, ago: 'before this page' })}`,
   })
 }
 
 export interface StatusFacts extends ReportFacts {
+  baseUrl: string | null
   health: { ok: boolean; ageMs: number | null; reason: string | null }
   jobs: readonly JobFigures[]
-  /** When the figures below were read; null where they are being read for the first time. */
-  figuresAt: number | null
+  /** What went wrong in the last run of a job, outside of what the mirror knows of runs. */
+  problems: readonly Problem[]
 }
 
-/** Puts a new copy of the page in place of the old one, as long as the box is ticked. Tables that were opened stay so. */
-const REFRESH = `
-const every = 15000
-async function refresh() {
-  if (!document.getElementById('refresh').checked || document.hidden) return
-  try {
-    const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
-    if (!answer.ok) throw new Error(answer.status)
-    const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    const open = [...document.querySelectorAll('details')].map((part) => part.querySelector('summary').textContent + part.open)
-    for (const part of next.querySelectorAll('details')) {
-      const name = part.querySelector('summary').textContent
-      if (open.includes(name + true)) part.open = true
-      if (open.includes(name + false)) part.open = false
-    }
-    document.getElementById('content').replaceChildren(...next.getElementById('content').childNodes)
-    document.title = next.title
-  } catch {
-    document.getElementById('state').textContent = 'The scheduler does not answer; this page is from before.'
-  }
+export interface Problem {
+  job: string
+  /** Epoch ms. */
+  at: number
+  message: string
 }
-setInterval(refresh, every)
-`
-const REFRESH_HASH = createHash('sha256').update(REFRESH).digest('base64')
 
-export const STATUS_POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${REFRESH_HASH}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-
-/** The status page of `schedule`. `sections` is empty as long as the figures are not read. */
-export function statusPage(sections: string, facts: StatusFacts): string {
-  const { health, jobs, figuresAt, now } = facts
-  const state = health.ok ? 'The mirror is fresh' : `Not well: ${health.reason ?? ''}`
-  const age = health.ageMs === null ? '' : ` As of ${duration(health.ageMs)} ago.`
+/** The status page of `schedule`. `shown` is null as long as there is nothing to show. */
+export function statusPage(shown: Shown | null, facts: StatusFacts): string {
+  const { health, jobs, problems, now } = facts
+  const when: When = { now, ago: 'ago' }
+  const state = health.ok ? 'The mirror is fresh.' : `Not well: ${health.reason ?? ''}`
+  const asOf = health.ageMs === null ? '' : `As of ${duration(health.ageMs)} ago.`
+  const figuresAt = shown?.figures?.at ?? null
   const read =
-    figuresAt === null ? 'The figures are being read.' : `Figures of ${minute(figuresAt)}; all times are UTC.`
-  const about = `task-mirror ${facts.toolVersion}. ${read}`
-  const main = `<div id="content">${header('Status of the mirror', facts.baseUrl, about)}
-<p id="state" class="${health.ok ? 'well' : 'unwell'}"><b>${escapeHtml(state)}.</b>${escapeHtml(age)}</p>
-${jobsHtml(jobs, now)}${sections}</div>
+    figuresAt === null ? 'The charts are being drawn.' : `Charts as of ${duration(Math.max(0, now - figuresAt))} ago.`
+  const about = `task-mirror ${facts.toolVersion}. ${minute(now)}; all times are UTC. ${read}`
+  const errors = problems.map(({ job, at, message }) =>
+    banner(true, `Last ${job}:`, `failed ${age(at, when)}: ${plain(message, 300)}`),
+  )
+  const main = `<div id="content">${header('Status of the mirror', shown?.status.baseUrl ?? facts.baseUrl, about)}
+<p id="state" class="${health.ok ? 'well' : 'unwell'}"><b>${escapeHtml(state)}</b> ${escapeHtml(asOf)}</p>
+${errors.join('\n')}
+${jobsHtml(jobs, now)}${shown === null ? '' : sectionsHtml(shown, when)}</div>
 <p class="controls"><label><input type="checkbox" id="refresh" checked> Keep this page up to date</label>
 <a href="/metrics">Metrics</a> <a href="/healthz">Health</a></p>`
   const title = health.ok ? 'Fresh: status of the mirror' : 'Not well: status of the mirror'
-  return documentHtml({ title, policy: STATUS_POLICY, main, script: `<script>${REFRESH}</script>` })
+  return documentHtml({ title, policy: statusPolicy(), main })
 }
 
 function jobsHtml(jobs: readonly JobFigures[], now: number): string {
@@ -108,11 +103,9 @@ interface Parts {
   title: string
   policy: string
   main: string
-  script: string
 }
 
-function documentHtml({ title, policy, main, script }: Parts): string {
-  // The policy of a page that is served comes with its header: `frame-ancestors` means nothing in a document.
+function documentHtml({ title, policy, main }: Parts): string {
   const inDocument = policy.replace(/; frame-ancestors [^;]+/, '')
   return `<!doctype html>
 <html lang="en">
@@ -130,7 +123,8 @@ function documentHtml({ title, policy, main, script }: Parts): string {
 <main>
 ${main}
 </main>
-${script}
+<div id="tip" role="tooltip" hidden></div>
+<script>${pageScript()}</script>
 </body>
 </html>
 `

@@ -1,33 +1,71 @@
-// What the report says of the mirror and its runs: figures at a glance, the last runs, what was set aside.
+// What the report says of the mirror and of what was done with it: figures at a glance, the last error, the last runs and
+// exports, what was set aside.
+import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
-import type { Figures, RunFigure } from '../mirror/figures.ts'
+import type { Recent, RunFigure } from '../mirror/recent.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { type Column, duration, escapeHtml, grouped, minute, plain, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
-const MOST_SHOWN_RUNS = 20
+/** Rows of the table, and marks of the chart. */
+const MOST_ROWS = 20
+const MOST_MARKS = 60
+/** A message may say what to do: longer than other texts. */
+const LONGEST_MESSAGE = 300
 
-export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, figures: Figures, now: number): string {
-  const lastRun = figures.runs[0]
+/** How ages are told: a file is read later than it was made, a page that is served is not. */
+export type Ago = 'ago' | 'before this page'
+
+export interface When {
+  /** Epoch ms. */
+  now: number
+  ago: Ago
+}
+
+export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, recent: Recent, when: When): string {
+  const lastRun = recent.runs[0]
+  const lastExport = recent.publications[0]
   const rows = [
-    ['Fresh as of', freshAt === null ? 'no complete walk yet' : minute(freshAt), age(freshAt, now)],
+    ['Fresh as of', freshAt === null ? 'no complete walk yet' : minute(freshAt), age(freshAt, when)],
     ['Live tasks', grouped(tasks.live), `${grouped(tasks.open)} of them open`],
     ['Marked deleted', grouped(tasks.deleted), 'kept until pruned'],
     ['Set aside', grouped(tasks.setAside), tasks.setAside === 0 ? 'everything was taken in' : 'see below'],
-    ['Last full walk', lastFullWalk?.verdict ?? 'none yet', age(lastFullWalk?.finishedAt ?? null, now)],
-    ['Last run', lastRun === undefined ? 'none yet' : outcomeText(lastRun), age(lastRun?.startedAt ?? null, now)],
+    ['Last full walk', lastFullWalk?.verdict ?? 'none yet', age(lastFullWalk?.finishedAt ?? null, when)],
+    ['Last run', lastRun === undefined ? 'none yet' : outcomeText(lastRun), age(lastRun?.startedAt ?? null, when)],
+    [
+      'Last export',
+      lastExport === undefined ? 'none yet' : `${grouped(lastExport.rows)} rows`,
+      age(lastExport?.publishedAt ?? null, when),
+    ],
   ]
   const items = rows.map(
     ([name, value, note]) =>
       `<div><dt>${escapeHtml(name ?? '')}</dt><dd><b>${escapeHtml(plain(value ?? ''))}</b><span>${escapeHtml(note ?? '')}</span></dd></div>`,
   )
-  return `<section aria-labelledby="now"><h2 id="now">At a glance</h2><dl class="tiles">${items.join('')}</dl></section>`
+  return `<section aria-labelledby="glance"><h2 id="glance">At a glance</h2><dl class="tiles">${items.join('')}</dl></section>`
 }
 
-function age(ms: number | null, now: number): string {
+/** The last run that did not end well; nothing where there is none. */
+export function lastError({ lastFailure }: Recent, when: When): string {
+  if (lastFailure === null) return ''
+  const { run, wellSince } = lastFailure
+  const why = run.error === null ? '' : `: ${plain(run.error, LONGEST_MESSAGE)}`
+  const since =
+    wellSince === 0
+      ? 'No run has ended well since.'
+      : `${wellSince === 1 ? 'One run has' : `${grouped(wellSince)} runs have`} ended well since.`
+  const what = `run ${run.id} (${plain(run.command)}), ${outcomeText(run)}, ${age(run.finishedAt ?? run.startedAt, when)}${why}`
+  return banner(wellSince === 0, 'Last error:', `${what}${/[.!?]$/.test(what) ? '' : '.'} ${since}`)
+}
+
+export function banner(isBad: boolean, head: string, text: string): string {
+  return `<p class="${isBad ? 'unwell' : 'past'}"><b>${escapeHtml(head)}</b> ${escapeHtml(text)}</p>`
+}
+
+export function age(ms: number | null, { now, ago }: When): string {
   if (ms === null) return ''
   const ageMs = ageOf(ms, now)
-  return ageMs === null ? 'in the future: the clock was wrong' : `${duration(ageMs)} before this page`
+  return ageMs === null ? 'in the future: the clock was wrong' : `${duration(ageMs)} ${ago}`
 }
 
 function outcomeText({ outcome, exitCode }: RunFigure): string {
@@ -35,54 +73,99 @@ function outcomeText({ outcome, exitCode }: RunFigure): string {
   return exitCode === null || exitCode === 0 ? outcome : `${outcome}, exit ${exitCode}`
 }
 
-export async function runs({ runs: all }: Figures): Promise<string> {
-  const title = 'Runs'
+/** A run or a publication. */
+interface Done {
+  at: number
+  command: string
+  durationMs: number | null
+  outcome: string
+  series: 'ok' | 'bad' | 'export'
+  run: RunFigure | null
+  notes: string
+}
+
+function doneOf({ runs: all, publications }: Recent): Done[] {
+  const ran = all.map(
+    (run): Done => ({
+      at: run.startedAt,
+      command: run.command,
+      durationMs: run.finishedAt === null ? null : run.finishedAt - run.startedAt,
+      outcome: outcomeText(run),
+      series: run.outcome === 'ok' ? 'ok' : 'bad',
+      run,
+      notes: plain(run.error ?? '', LONGEST_MESSAGE),
+    }),
+  )
+  const published = publications.map(({ startedAt, publishedAt, rows, bytes, format, isFeed, path }): Done => {
+    const what = `${isFeed === 1 ? 'feed of ' : ''}${grouped(rows)} rows, ${prettyBytes(bytes)} ${format}`
+    const durationMs = startedAt === null ? null : publishedAt - startedAt
+    const notes = `${what} to ${plain(path)}`
+    return {
+      ...{ at: startedAt ?? publishedAt, command: 'export', durationMs, outcome: 'ok' },
+      ...{ series: 'export', run: null, notes },
+    }
+  })
+  // Both are newest first by when they were written down, whatever the clock said.
+  return [...ran, ...published].sort((one, other) => other.at - one.at).slice(0, MOST_MARKS)
+}
+
+export function runs(recent: Recent): string {
+  const title = 'Runs and exports'
+  const all = doneOf(recent)
   if (all.length === 0) return emptySection('runs', title, 'There has been no run yet.')
-  const drawn = [...all].reverse()
-  const seconds = (isWell: boolean) =>
-    drawn.map(({ outcome, startedAt, finishedAt }) =>
-      finishedAt === null || (outcome === 'ok') !== isWell ? null : (finishedAt - startedAt) / 1000,
-    )
-  const columns: Column<RunFigure>[] = [
-    { name: 'Run', value: ({ id }) => id },
-    { name: 'Started', value: ({ startedAt }) => minute(startedAt) },
-    { name: 'Command', value: ({ command }) => command },
-    { name: 'Outcome', value: outcomeText },
-    { name: 'Verdict', value: ({ verdict }) => verdict },
-    {
-      name: 'Duration',
-      value: ({ startedAt, finishedAt }) => (finishedAt === null ? '' : duration(finishedAt - startedAt)),
-    },
-    { name: 'Requests', value: ({ requests }) => requests },
-    { name: 'Inserted', value: ({ inserted }) => inserted },
-    { name: 'Updated', value: ({ updated }) => updated },
-    { name: 'Deleted', value: ({ deleted }) => deleted },
-    { name: 'Ended by', value: ({ error }) => error },
+  const drawn = all.filter(({ durationMs }) => durationMs !== null && durationMs >= 0).reverse()
+  const of = (series: Done['series']) =>
+    drawn.map((done) => (done.series === series ? Math.max(1, done.durationMs as number) : null))
+  const figure = (name: 'requests' | 'inserted' | 'updated' | 'deleted') => (done: Done) => done.run?.[name] ?? ''
+  const columns: Column<Done>[] = [
+    { name: 'Started', value: ({ at }) => minute(at) },
+    { name: 'Run', value: ({ command, run }) => (run === null ? command : `${command} ${run.id}`) },
+    { name: 'Outcome', value: ({ outcome }) => outcome },
+    { name: 'Verdict', value: ({ run }) => run?.verdict ?? '' },
+    { name: 'Took', value: ({ durationMs }) => (durationMs === null ? '' : duration(Math.max(0, durationMs))) },
+    { name: 'Requests', value: figure('requests') },
+    { name: 'Inserted', value: figure('inserted') },
+    { name: 'Updated', value: figure('updated') },
+    { name: 'Deleted', value: figure('deleted') },
+    { name: 'Notes', value: ({ notes }) => notes, longest: LONGEST_MESSAGE },
   ]
-  const shown = all.slice(0, MOST_SHOWN_RUNS)
+  const shown = all.slice(0, MOST_ROWS)
+  const table = tableHtml(
+    `The last ${shown.length === 1 ? 'run' : `${shown.length} runs and exports`}, newest first`,
+    columns,
+    shown,
+  )
+  if (drawn.length === 0)
+    return `${emptySection('runs', title, 'No run has ended yet.')}<div class="table">${table}</div>`
   return section({
     id: 'runs',
     title,
-    intro: `How long the last ${drawn.length === 1 ? 'run' : `${drawn.length} runs`} took, and how they ended.`,
+    intro:
+      'How long the last runs and exports took, one mark each, and how they ended. The mirror knows of exports that were published.',
     chart: {
-      label: 'Bars: duration of the last runs in seconds, those that did not end well apart',
-      kind: 'stacked',
-      categories: drawn.map(({ id }) => `${id}`),
-      format: (value) => `${value} s`,
+      label: 'Marks on a logarithmic scale: duration of the last runs and exports, by how they ended',
+      kind: 'dots',
+      isLog: true,
+      categories: drawn.map(({ at, command, outcome, run }) => ({
+        name: minute(at).slice(5, 16),
+        note: `${command}${run === null ? '' : ` ${run.id}`}: ${outcome}`,
+      })),
+      format: duration,
       series: [
-        { name: 'ok', colour: 'good', values: seconds(true) },
-        { name: 'partial, failed or interrupted', colour: 'bad', values: seconds(false) },
+        { name: 'ok', colour: 'good', values: of('ok') },
+        { name: 'partial, failed or interrupted', colour: 'bad', values: of('bad') },
+        { name: 'export', colour: 'two', values: of('export') },
       ],
     },
-    table: tableHtml(`The last ${shown.length === 1 ? 'run' : `${shown.length} runs`}, newest first`, columns, shown),
+    table,
     rows: shown.length,
   })
 }
 
-export async function setAside({ setAside: all }: Figures): Promise<string> {
+export function setAside({ setAside: all }: Recent): string {
   const title = 'Set aside'
   if (all.length === 0) return emptySection('aside', title, 'Nothing is set aside: every item was taken in.')
-  type Row = Figures['setAside'][number]
+  type Row = Recent['setAside'][number]
   const columns: Column<Row>[] = [
     { name: 'Reason', value: ({ reason }) => reason },
     { name: 'Items', value: ({ items }) => items },
@@ -95,7 +178,8 @@ export async function setAside({ setAside: all }: Figures): Promise<string> {
     chart: {
       label: 'Bars: items set aside by reason',
       kind: 'rows',
-      categories: all.map(({ reason }) => plain(reason, 40)),
+      categories: all.map(({ reason }) => ({ name: plain(reason, 40) })),
+      format: grouped,
       series: [{ name: 'items', colour: 'bad', values: all.map(({ items }) => items) }],
     },
     table: tableHtml('Items set aside by reason', columns, all),

@@ -14,11 +14,10 @@ export interface Section {
   rows: number
 }
 
-export async function section({ id, title, intro, chart, table, rows }: Section): Promise<string> {
-  const drawing = await drawChart(chart)
+export function section({ id, title, intro, chart, table, rows }: Section): string {
   const open = rows <= UNFOLDED_ROWS ? ' open' : ''
   return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2><p>${escapeHtml(intro)}</p>
-<div class="chart" role="group" tabindex="0" aria-label="${escapeHtml(title)}: chart">${drawing}</div>
+<div class="chart">${drawChart(chart)}</div>
 <details${open}><summary>${escapeHtml(title)} as a table</summary><div class="table" role="group" tabindex="0" aria-label="${escapeHtml(title)}: table">${table}</div></details></section>`
 }
 

@@ -1,17 +1,58 @@
-// What the report says of tasks: how many when, how they ended, how long they took, where they went. Sensible for no
-// task, ten and a million.
-import { type Figures, type HostFigures, OPEN_AGES_MS, type TimeBin } from '../mirror/figures.ts'
-import { type Column, duration, grouped, percent, plain, tableHtml } from './html.ts'
+// What the report says of tasks: how many when, how they ended, how long they took, where they went; of all of them, or of
+// one host and period. Sensible for no task, ten and a million. Pure: the page's script makes these sections anew when the
+// reader chooses.
+import type { Ending, HostFigures, TaskFigures } from '../mirror/figures.ts'
+import type { Category, Colour, Series } from './charts.ts'
+import { type Column, duration, grouped, minute, percent, plain, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const MOST_CODES = 15
+/** Where no more than this share of a period is missing, it counts as whole. */
+const WHOLE = 0.02
 
-/** How a bin is called on the axis: `11-20 14:00`, `2026-11-20`. */
-function binName(start: number, binMs: number): string {
-  const iso = new Date(start).toISOString()
-  return binMs < DAY_MS ? iso.slice(5, 16).replace('T', ' ') : iso.slice(0, 10)
+/** How tasks end, in the order in which they are drawn: colours that are told apart whatever colours one sees. */
+const OUTCOMES: readonly { name: string; colour: Colour; has(ending: Ending): boolean }[] = [
+  { name: '2xx', colour: 'c2xx', has: (ending) => ending.startsWith('2') },
+  { name: '3xx', colour: 'c3xx', has: (ending) => ending.startsWith('3') },
+  { name: '4xx but 429', colour: 'c4xx', has: (ending) => ending.startsWith('4') && ending !== '429' },
+  { name: '429', colour: 'c429', has: (ending) => ending === '429' },
+  { name: '5xx', colour: 'c5xx', has: (ending) => ending.startsWith('5') },
+  { name: 'no answer', colour: 'cnone', has: (ending) => ending === 'none' },
+  { name: 'another code', colour: 'cother', has: (ending) => ending === 'other' },
+  { name: 'open', colour: 'copen', has: (ending) => ending === 'open' },
+]
+/** Longer names of hosts are cut in tables; what a bar says when it is pointed at has more of them. */
+const LONGEST_HOST = 44
+const FAILED = /^[45]/
+
+/** What is shown: tasks of `hosts[host]` that were created in the bins from `from` to `to`. */
+export interface Slice {
+  host: number
+  from: number
+  to: number
+}
+
+/** Everything, tasks without a usable date included. */
+export function wholeSlice({ bins }: TaskFigures): Slice {
+  return { host: 0, from: -1, to: bins - 1 }
+}
+
+/** The sections, as HTML. */
+export function taskSections(figures: TaskFigures, slice: Slice): string {
+  return [
+    tasksOverTime(figures, slice),
+    durations(figures, slice),
+    hosts(figures, slice),
+    statusCodes(figures, slice),
+  ].join('\n')
+}
+
+/** What a bin is called: `11-20 14:00`, `2026-11-20`. */
+export function binName({ start, binMs }: TaskFigures, bin: number): string {
+  const length = binMs ?? DAY_MS
+  const iso = new Date(start + bin * length).toISOString()
+  return length < DAY_MS ? iso.slice(5, 16).replace('T', ' ') : iso.slice(0, 10)
 }
 
 function binNoun(binMs: number): string {
@@ -20,52 +61,118 @@ function binNoun(binMs: number): string {
   return binMs === 7 * DAY_MS ? 'week' : `${binMs / DAY_MS / 7} weeks`
 }
 
-export async function tasksOverTime({ bins, binMs, undated }: Figures): Promise<string> {
+/** "crm.example.org", "no host", "25 other hosts". */
+export function hostName({ kind, host, hosts: count }: HostFigures, longest?: number): string {
+  if (kind === 'all') return 'all hosts'
+  if (kind === 'rest') return count === 1 ? 'one other host' : `${grouped(count)} other hosts`
+  return host === null || host === '' ? 'no host' : plain(host, longest)
+}
+
+interface Bin extends Category {
+  bin: number
+}
+
+/** The bins of the slice, oldest first. The first and the last one of all may be a part of their period only. */
+function binsOf(figures: TaskFigures, { from, to }: Slice): Bin[] {
+  const { start, binMs, oldest, until } = figures
+  const bins: Bin[] = []
+  for (let bin = Math.max(0, from); bin <= to; bin += 1) {
+    const length = binMs ?? DAY_MS
+    const [begin, end] = [start + bin * length, start + (bin + 1) * length]
+    const isFirst = bin === 0 && oldest - begin > WHOLE * length
+    const isLast = end - until > WHOLE * length
+    const notes = [
+      ...(isFirst ? [`from ${minute(oldest)}`] : []),
+      ...(isLast ? [begin > until ? 'still to come' : `until ${minute(until)}`] : []),
+    ]
+    const name = binName(figures, bin)
+    bins.push(notes.length === 0 ? { bin, name } : { bin, name, note: notes.join(', '), isPartial: true })
+  }
+  return bins
+}
+
+/** Tasks of `host` in the slice by ending, bin by bin or all together. */
+function countsOf({ endings }: TaskFigures, host: HostFigures, { from, to }: Slice) {
+  const counts = new Map<number, Map<Ending, number>>()
+  const all = new Map<Ending, number>()
+  for (const [bin, index, tasks] of host.cells) {
+    if (bin < from || bin > to) continue
+    const ending = endings[index] as Ending
+    const within = counts.get(bin) ?? new Map<Ending, number>()
+    counts.set(bin, within.set(ending, (within.get(ending) ?? 0) + tasks))
+    all.set(ending, (all.get(ending) ?? 0) + tasks)
+  }
+  return { byBin: (bin: number): ReadonlyMap<Ending, number> => counts.get(bin) ?? new Map<Ending, number>(), all }
+}
+
+const sumOf = (counts: ReadonlyMap<Ending, number>, has: (ending: Ending) => boolean = () => true): number =>
+  [...counts].reduce((sum, [ending, tasks]) => sum + (has(ending) ? tasks : 0), 0)
+
+/** The outcomes that there are in this mirror: the same ones whatever is chosen. */
+const outcomesOf = ({ endings }: TaskFigures) => OUTCOMES.filter(({ has }) => endings.some(has))
+
+const hostOf = ({ hosts }: TaskFigures, { host }: Slice): HostFigures => (hosts[host] ?? hosts[0]) as HostFigures
+
+function tasksOverTime(figures: TaskFigures, slice: Slice): string {
   const title = 'Tasks over time'
+  const { binMs } = figures
   if (binMs === null) return emptySection('tasks', title, 'There are no tasks yet.')
-  const categories = bins.map(({ start }) => binName(start, binMs))
-  const columns: Column<TimeBin>[] = [
-    { name: 'Created', value: ({ start }) => binName(start, binMs) },
-    { name: 'Answered below 400', value: ({ tasks }) => tasks.answered },
-    { name: '400 and above', value: ({ tasks }) => tasks.failed },
-    { name: 'Final without answer', value: ({ tasks }) => tasks.unanswered },
-    { name: 'Open', value: ({ tasks }) => tasks.open },
+  const bins = binsOf(figures, slice)
+  const counts = countsOf(figures, hostOf(figures, slice), slice)
+  const outcomes = outcomesOf(figures)
+  const undated = sumOf(counts.byBin(-1))
+  const columns: Column<Bin>[] = [
+    { name: 'Created', value: nameAndNote },
+    { name: 'Tasks', value: ({ bin }) => sumOf(counts.byBin(bin)) },
+    ...outcomes.map(({ name, has }) => ({ name, value: ({ bin }: Bin) => sumOf(counts.byBin(bin), has) })),
   ]
+  const hollow = bins.some(({ isPartial }) => isPartial) ? ' Hollow: not the whole of the period is in it.' : ''
   const left = undated === 0 ? '' : ` ${grouped(undated)} more have no usable date and are not shown.`
   return section({
     id: 'tasks',
     title,
-    intro: `Live tasks by the ${binNoun(binMs)} (UTC) of their creation, and how they ended.${left}`,
+    intro: `Live tasks by the ${binNoun(binMs)} (UTC) of their creation, and what they were answered with.${hollow}${left}`,
     chart: {
-      label: `Stacked bars: tasks per ${binNoun(binMs)} from ${categories[0]} to ${categories.at(-1)}, by outcome`,
-      kind: 'stacked',
-      categories,
-      series: [
-        { name: 'answered below 400', colour: 'good', values: bins.map(({ tasks }) => tasks.answered) },
-        { name: '400 and above', colour: 'bad', values: bins.map(({ tasks }) => tasks.failed) },
-        { name: 'final without answer', colour: 'pale', values: bins.map(({ tasks }) => tasks.unanswered) },
-        { name: 'open', colour: 'open', values: bins.map(({ tasks }) => tasks.open) },
-      ],
+      label: `Columns: tasks per ${binNoun(binMs)} from ${bins[0]?.name} to ${bins.at(-1)?.name}, by outcome`,
+      kind: 'columns',
+      categories: bins,
+      format: grouped,
+      series: outcomes.map(({ name, colour, has }) => ({
+        name,
+        colour,
+        values: bins.map(({ bin }) => sumOf(counts.byBin(bin), has)),
+      })),
     },
-    table: tableHtml('Live tasks by creation and outcome', columns, bins),
+    table: tableHtml('Live tasks by creation and outcome, newest first', columns, bins.toReversed()),
     rows: bins.length,
   })
 }
 
-export async function durations({ bins, binMs }: Figures): Promise<string> {
+const nameAndNote = ({ name, note }: Category): string => (note === undefined ? name : `${name} (${note})`)
+
+const PERCENTILES = [
+  { name: 'median', head: 'Median', colour: 'one', at: 1 },
+  { name: '90th percentile', head: '90 % within', colour: 'two', at: 2 },
+  { name: '99th percentile', head: '99 % within', colour: 'three', at: 3 },
+] as const
+
+function durations(figures: TaskFigures, slice: Slice): string {
   const title = 'Durations'
-  if (binMs === null || bins.every((bin) => bin.durations === null)) {
-    return emptySection('durations', title, 'No task has ended yet.')
-  }
-  const of = (name: 'p50' | 'p90' | 'p99') =>
-    bins.map((bin) => (bin.durations === null ? null : Math.max(1, bin.durations[name])))
-  const cell = (name: 'p50' | 'p90' | 'p99') => (bin: TimeBin) =>
-    bin.durations === null ? '' : duration(bin.durations[name])
-  const columns: Column<TimeBin>[] = [
-    { name: 'Created', value: ({ start }) => binName(start, binMs) },
-    { name: 'Median', value: cell('p50') },
-    { name: '90 % within', value: cell('p90') },
-    { name: '99 % within', value: cell('p99') },
+  const { binMs } = figures
+  const found = new Map(hostOf(figures, slice).durations.map((row) => [row[0], row]))
+  const bins = binsOf(figures, slice)
+  if (binMs === null || !bins.some(({ bin }) => found.has(bin)))
+    return emptySection('durations', title, 'None of these tasks has ended yet.')
+  const columns: Column<Bin>[] = [
+    { name: 'Created', value: nameAndNote },
+    { name: 'Ended', value: ({ bin }) => found.get(bin)?.[4] ?? 0 },
+    ...PERCENTILES.map(({ head, at }) => ({
+      name: head,
+      value: ({ bin }: Bin) => {
+        const ms = found.get(bin)?.[at]
+        return ms === undefined ? '' : duration(ms)
+      },
+    })),
   ]
   return section({
     id: 'durations',
@@ -74,103 +181,116 @@ export async function durations({ bins, binMs }: Figures): Promise<string> {
     chart: {
       label: `Lines on a logarithmic scale: median, 90th and 99th percentile of durations per ${binNoun(binMs)}`,
       kind: 'lines',
-      log: true,
+      isLog: true,
       format: duration,
-      categories: bins.map(({ start }) => binName(start, binMs)),
-      series: [
-        { name: 'median', colour: 'one', values: of('p50') },
-        { name: '90th percentile', colour: 'two', values: of('p90') },
-        { name: '99th percentile', colour: 'three', values: of('p99') },
-      ],
+      categories: bins,
+      series: PERCENTILES.map(({ name, colour, at }) => ({
+        name,
+        colour,
+        values: bins.map(({ bin }) => found.get(bin)?.[at] ?? null),
+      })),
     },
-    table: tableHtml('Durations by creation', columns, bins),
+    table: tableHtml('Durations by creation, newest first', columns, bins.toReversed()),
     rows: bins.length,
   })
 }
 
-export async function hosts(figures: Figures): Promise<string> {
+function hosts(figures: TaskFigures, slice: Slice): string {
   const title = 'Hosts'
-  const { hosts: shown, hostCount } = figures
-  if (shown.length === 0) return emptySection('hosts', title, 'There are no tasks yet.')
-  const name = ({ host }: HostFigures) => (host === null || host === '' ? 'no host' : plain(host, 40))
-  const columns: Column<HostFigures>[] = [
-    { name: 'Host', value: ({ host }) => (host === null || host === '' ? 'no host' : host) },
+  if (figures.binMs === null && figures.hosts[0]?.cells.length === 0)
+    return emptySection('hosts', title, 'There are no tasks yet.')
+  const [all, ...named] = figures.hosts
+  const shown = slice.host === 0 ? named : [hostOf(figures, slice)]
+  const rows = shown
+    .map((host) => ({ host, counts: countsOf(figures, host, slice).all, ...endedOf(host, slice) }))
+    .map((row) => ({ ...row, tasks: sumOf(row.counts), failed: sumOf(row.counts, (ending) => FAILED.test(ending)) }))
+  type Row = (typeof rows)[number]
+  const columns: Column<Row>[] = [
+    { name: 'Host', value: ({ host }) => hostName(host, LONGEST_HOST) },
     { name: 'Tasks', value: ({ tasks }) => tasks },
     { name: '400 and above', value: ({ failed }) => failed },
     { name: 'Share', value: ({ failed, tasks }) => percent(failed, tasks) },
-    { name: 'Mean duration', value: ({ meanDurationMs: ms }) => (ms === null ? '' : duration(ms)) },
+    { name: 'Mean duration', value: ({ meanMs }) => (meanMs === null ? '' : duration(meanMs)) },
   ]
+  const count = all?.hosts ?? 0
   const which =
-    hostCount > shown.length ? `The ${shown.length} with most tasks of ${grouped(hostCount)}.` : 'All of them.'
+    slice.host !== 0
+      ? 'The one that was chosen.'
+      : named.some(({ kind }) => kind === 'rest')
+        ? `The ${named.length - 1} with most tasks of ${grouped(count)}.`
+        : 'All of them.'
   return section({
     id: 'hosts',
     title,
     intro: `Hosts of the tasks' URLs. ${which}`,
     chart: {
-      label: 'Bars: tasks per host, those answered with 400 and above apart',
+      label: 'Bars: tasks per host, by outcome',
       kind: 'rows',
-      categories: shown.map(name),
-      series: [
-        { name: 'below 400, or none', colour: 'good', values: shown.map(({ tasks, failed }) => tasks - failed) },
-        { name: '400 and above', colour: 'bad', values: shown.map(({ failed }) => failed) },
-      ],
+      categories: rows.map(({ host }) => ({ name: hostName(host) })),
+      format: grouped,
+      series: outcomesOf(figures).map(({ name, colour, has }) => ({
+        name,
+        colour,
+        values: rows.map(({ counts }) => sumOf(counts, has)),
+      })),
     },
-    table: tableHtml('Hosts by number of tasks', columns, shown),
-    rows: shown.length,
+    table: tableHtml('Hosts by number of tasks', columns, rows),
+    rows: rows.length,
   })
 }
 
-export async function statusCodes({ statusCodes: all }: Figures): Promise<string> {
+/** The mean of the durations in the slice, ms; null where none has ended. */
+function endedOf({ durations: all }: HostFigures, { from, to }: Slice): { meanMs: number | null } {
+  const rows = all.filter(([bin]) => bin >= from && bin <= to)
+  const ended = rows.reduce((sum, row) => sum + row[4], 0)
+  return { meanMs: ended === 0 ? null : rows.reduce((sum, row) => sum + row[4] * row[5], 0) / ended }
+}
+
+/** What an ending is called in a list of codes. */
+function endingName(ending: Ending): string {
+  if (ending.endsWith('xx')) return `other ${ending}`
+  return ending === 'none' ? 'no answer' : ending === 'other' ? 'another code' : ending
+}
+
+function statusCodes(figures: TaskFigures, slice: Slice): string {
   const title = 'Status codes'
-  if (all.length === 0) return emptySection('codes', title, 'No task is final yet.')
-  const total = all.reduce((sum, { tasks }) => sum + tasks, 0)
-  const top = all.slice(0, MOST_CODES)
-  const name = (code: number | null) => (code === null ? 'none' : code === 0 ? 'other' : String(code))
-  const rest = all.slice(MOST_CODES).reduce((sum, { tasks }) => sum + tasks, 0)
-  const rows = top.map(({ code, tasks }) => ({ name: name(code), tasks }))
-  if (rest > 0) rows.push({ name: 'all others', tasks: rest })
+  const { all } = countsOf(figures, hostOf(figures, slice), slice)
+  const rows = [...all]
+    .filter(([ending]) => ending !== 'open')
+    .sort(([, a], [, b]) => b - a)
+    .map(([ending, tasks]) => ({ ending, tasks }))
+  if (rows.length === 0) return emptySection('codes', title, 'None of these tasks is final yet.')
+  const total = rows.reduce((sum, { tasks }) => sum + tasks, 0)
   type Row = (typeof rows)[number]
   const columns: Column<Row>[] = [
-    { name: 'Status code', value: (row) => row.name },
+    { name: 'Status code', value: ({ ending }) => endingName(ending) },
     { name: 'Tasks', value: ({ tasks }) => tasks },
     { name: 'Share', value: ({ tasks }) => percent(tasks, total) },
   ]
+  const series: Series[] = outcomesOf(figures)
+    .filter(({ has }) => rows.some(({ ending }) => has(ending)))
+    .map(({ name, colour, has }) => ({
+      name,
+      colour,
+      values: rows.map(({ ending, tasks }) => (has(ending) ? tasks : 0)),
+    }))
   return section({
     id: 'codes',
     title,
     intro: 'What the requests of final tasks were answered with.',
     chart: {
       label: 'Bars: final tasks per status code of the response',
-      kind: 'bars',
-      categories: rows.map((row) => row.name),
-      series: [{ name: 'tasks', colour: 'one', values: rows.map(({ tasks }) => tasks) }],
+      kind: 'rows',
+      categories: rows.map(({ ending }) => ({ name: endingName(ending) })),
+      format: grouped,
+      series,
     },
     table: tableHtml('Final tasks by status code', columns, rows),
     rows: rows.length,
   })
 }
 
-export async function openTasks({ openByAge }: Figures): Promise<string> {
-  const title = 'Open tasks by age'
-  if (openByAge.every((tasks) => tasks === 0)) return emptySection('open', title, 'No task is open.')
-  const names = [...OPEN_AGES_MS.map((age) => `under ${duration(age)}`), 'older or undated']
-  const rows = openByAge.map((tasks, index) => ({ name: names[index] as string, tasks }))
-  type Row = (typeof rows)[number]
-  const columns: Column<Row>[] = [
-    { name: 'Age', value: ({ name }) => name },
-    { name: 'Tasks', value: ({ tasks }) => tasks },
-  ]
-  return section({
-    id: 'open',
-    title,
-    intro: 'Tasks that may still change, by the time since their creation.',
-    chart: {
-      label: 'Bars: open tasks by age',
-      kind: 'bars',
-      categories: names,
-      series: [{ name: 'tasks', colour: 'open', values: openByAge }],
-    },
-    table: tableHtml('Open tasks by age', columns, rows),
-    rows: rows.length,
-  })
+/** How many tasks a slice holds. */
+export function tasksIn(figures: TaskFigures, slice: Slice): number {
+  return sumOf(countsOf(figures, hostOf(figures, slice), slice).all)
 }

@@ -2,11 +2,13 @@
 // Whoever asks here gets the last answer at once.
 import type { Clock } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
-import type { LastPublication } from '../mirror/figures.ts'
+import type { TaskFigures } from '../mirror/figures.ts'
+import type { LastPublication } from '../mirror/recent.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
+import type { Shown } from '../report/sections.ts'
 import { mirrorAge } from './age.ts'
 import { startThread } from './thread.ts'
-import type { Sections } from './worker.ts'
+import type { Known } from './worker.ts'
 
 export interface Knowing {
   /** null where there is no mirror, or it cannot be read. */
@@ -15,10 +17,10 @@ export interface Knowing {
   /** How old what the mirror shows is, ms; null where that is not known. */
   ageMs(): number | null
   /**
-   * The parts of the status page as they were last drawn; empty, with `at` null, before that. Has them drawn anew where
-   * runs have ended since; a large mirror no more often than costs a tenth of the time.
+   * What a page shows; null where there is no mirror. Has the figures over all tasks counted anew, those of a large mirror
+   * no more often than costs a tenth of the time; everything else is as of the last run or 15 s.
    */
-  sections(): Pick<Sections, 'html' | 'baseUrl'> & { at: number | null }
+  shown(): Shown | null
   /** Throws nothing. */
   refresh(): Promise<void>
   end(): Promise<void>
@@ -40,49 +42,47 @@ export interface KnowingOptions {
 
 export async function startKnowing({ dbPath, settleMs, now, monotonic }: KnowingOptions): Promise<Knowing> {
   const thread = startThread(dbPath)
-  let status: MirrorStatus | null = null
-  let publication: LastPublication | null = null
-  let drawn: Sections = { html: '', baseUrl: null, durationMs: 0 }
-  let drawnAt: number | null = null
-  /** By the monotonic clock. */
-  let drawnLast = Number.NEGATIVE_INFINITY
+  let known: Known | null = null
+  let figures: TaskFigures | null = null
+  /** By the monotonic clock, and how long it took, ms. */
+  let countedLast = Number.NEGATIVE_INFINITY
+  let countedIn = 0
   const age = mirrorAge(now, monotonic, settleMs)
-  let isDrawing = false
+  let isCounting = false
 
   const refresh = async (): Promise<void> => {
     try {
-      const found = await thread.ask('status', dbPath)
-      status = found.status
-      publication = found.publication
-      age.learn(status.freshAt)
+      known = await thread.ask('status', dbPath)
+      age.learn(known.status.freshAt)
     } catch (error) {
       // What was known before still holds while another program has the file.
-      if (!isMirrorError(error, 'mirror-locked')) status = null
+      if (!isMirrorError(error, 'mirror-locked')) known = null
     }
   }
-  const draw = async (): Promise<void> => {
-    isDrawing = true
-    const at = now()
+  const count = async (): Promise<void> => {
+    isCounting = true
     try {
-      drawn = await thread.ask('sections', { dbPath, now: at })
-      drawnAt = at
-      drawnLast = monotonic()
+      const counted = await thread.ask('figures', { dbPath, now: now() })
+      figures = counted.figures
+      countedIn = counted.durationMs
+      countedLast = monotonic()
     } catch {
-      // Without a mirror there is nothing to draw; what is wrong with it is said by /healthz.
+      // Without a mirror there is nothing to count; what is wrong with it is said by /healthz.
     }
-    isDrawing = false
+    isCounting = false
   }
 
   await refresh()
   const timer = setInterval(refresh, READ_EVERY_MS).unref()
   return {
-    status: () => status,
-    publication: () => publication,
+    status: () => known?.status ?? null,
+    publication: () => known?.publication ?? null,
     ageMs: () => age.ageMs(),
-    sections() {
-      const pause = Math.max(LEAST_PAUSE_MS, PAUSES * drawn.durationMs)
-      if (!isDrawing && status !== null && monotonic() - drawnLast >= pause) void draw()
-      return { html: drawn.html, baseUrl: drawn.baseUrl, at: drawnAt }
+    shown() {
+      if (known === null) return null
+      const pause = Math.max(LEAST_PAUSE_MS, PAUSES * countedIn)
+      if (!isCounting && monotonic() - countedLast >= pause) void count()
+      return { status: known.status, recent: known.recent, figures }
     },
     refresh,
     async end() {

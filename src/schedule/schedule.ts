@@ -12,7 +12,7 @@ import { checkMonitors } from '../notify/healthcheck.ts'
 import { metricsText, type RunFigures } from '../notify/metrics.ts'
 import { withLastSuccess } from '../notify/metrics-file.ts'
 import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
-import { STATUS_POLICY, statusPage } from '../report/page.ts'
+import { type Problem, statusPage, statusPolicy } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { readToken } from './access.ts'
@@ -57,6 +57,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   if (warning !== null) log.warn({}, warning)
   const known = await startKnowing({ dbPath: config.mirror.path, settleMs, now, monotonic })
   const runs = new Map<string, RunFigures>()
+  /** By job: what ended its last run, where the mirror may have no row that says so. */
+  const problems = new Map<string, Problem>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
   const noticeOf = (clock: Clock): NoticeContext => ({
     ...{ config, log, signal, now: clock, toolVersion, inUse: options.inUse },
@@ -64,9 +66,12 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   })
   const afterwards = (command: string, work: (notice: NoticeContext) => Promise<number>) => async () => {
     try {
-      return await work(noticeOf(steadyClock(now, monotonic)))
+      const exitCode = await work(noticeOf(steadyClock(now, monotonic)))
+      problems.delete(command)
+      return exitCode
     } catch (error) {
       if (!signal.aborted || !isMirrorError(error, 'interrupted')) options.tell(error, { command })
+      problems.set(command, { job: command, at: now(), message: (error as Error).message })
       return exitCodeOf(error)
     } finally {
       await known.refresh()
@@ -98,9 +103,14 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const maxAgeMs = maxAgeOf(config, timetables.sync, now())
   const health = () => healthOf(known.status(), known.ageMs(), maxAgeMs)
   const page = () => {
-    const { baseUrl, html, at } = known.sections()
-    const facts = { toolVersion, now: now(), health: health(), jobs: keeper.figures() }
-    return statusPage(html, { ...facts, baseUrl: baseUrl ?? config.service.baseUrl, figuresAt: at })
+    const facts = {
+      toolVersion,
+      now: now(),
+      health: health(),
+      jobs: keeper.figures(),
+      problems: [...problems.values()],
+    }
+    return statusPage(known.shown(), { ...facts, baseUrl: config.service.baseUrl })
   }
   const server =
     listen === null
@@ -112,7 +122,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
             health,
             metrics: () =>
               metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
-            page: () => ({ html: page(), policy: STATUS_POLICY }),
+            page: () => ({ html: page(), policy: statusPolicy() }),
           },
         ).catch(async (error) => {
           await known.end()

@@ -1,4 +1,4 @@
-// The thread of `schedule` and `report`: reads the mirror, draws the report, publishes snapshots. worker.ts is its entry.
+// The thread of `schedule` and `report`: reads the mirror and its figures, publishes snapshots. worker.ts is its entry.
 import { extname } from 'node:path'
 import { type Thread as ReadingThread, startThread as startReading } from '../mirror/reading-thread.ts'
 import type { work } from './worker.ts'

@@ -2,35 +2,38 @@
 // noticed.
 import { exportSnapshot } from '../export/export.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
-import { type LastPublication, readFigures, readLastPublication } from '../mirror/figures.ts'
+import { readFigures, type TaskFigures } from '../mirror/figures.ts'
 import { type Db, openReader } from '../mirror/open.ts'
 import type { Io } from '../mirror/reading-thread.ts'
 import { serve } from '../mirror/reading-worker.ts'
+import { type LastPublication, type Recent, readLastPublication, readRecent } from '../mirror/recent.ts'
 import { type MirrorStatus, readStatus } from '../mirror/status.ts'
-import { sectionsHtml } from '../report/sections.ts'
 
-export interface SectionsQuestion {
+export interface FiguresQuestion {
   dbPath: string
   /** Epoch ms. */
   now: number
 }
 
-/** The parts of the report, as HTML. */
-export interface Sections {
-  html: string
-  baseUrl: string | null
-  durationMs: number
+/** What is known at once. */
+export interface Known {
+  status: MirrorStatus
+  publication: LastPublication | null
+  recent: Recent
 }
 
 export const work = {
-  status: (dbPath: string): { status: MirrorStatus; publication: LastPublication | null } =>
-    read(dbPath, (db) => ({ status: readStatus(db), publication: readLastPublication(db) })),
+  status: (dbPath: string): Known =>
+    read(dbPath, (db) => ({
+      status: readStatus(db),
+      publication: readLastPublication(db),
+      recent: readRecent(db),
+    })),
 
-  async sections({ dbPath, now }: SectionsQuestion): Promise<Sections> {
+  figures({ dbPath, now }: FiguresQuestion): { figures: TaskFigures; durationMs: number } {
     const startedAt = performance.now()
-    const { status, figures } = read(dbPath, (db) => ({ status: readStatus(db), figures: readFigures(db, now) }))
-    const html = await sectionsHtml(status, figures, now)
-    return { html, baseUrl: status.baseUrl, durationMs: Math.round(performance.now() - startedAt) }
+    const figures = read(dbPath, (db) => readFigures(db, now))
+    return { figures, durationMs: Math.round(performance.now() - startedAt) }
   },
 
   publish: (options: PlainExportOptions, { signal }: Pick<Io, 'signal'>): Promise<ExportResult> =>

@@ -29,13 +29,15 @@ export interface Look {
   colorScheme?: 'light' | 'dark'
   width?: number
   height?: number
+  /** false: none runs. */
+  script?: boolean
   /** Stands still and is moved on by `page.clock`. */
   clock?: boolean
 }
 
 export async function open(browser: Browser, url: string, look: Look = {}): Promise<Opened> {
-  const { colorScheme = 'light', width = 1000, height = 900, clock = false } = look
-  const context = await browser.newContext({ colorScheme, viewport: { width, height } })
+  const { colorScheme = 'light', width = 1000, height = 900, clock = false, script = true } = look
+  const context = await browser.newContext({ colorScheme, viewport: { width, height }, javaScriptEnabled: script })
   const page = await context.newPage()
   const said: string[] = []
   const strayed: string[] = []

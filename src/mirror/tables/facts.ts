@@ -54,8 +54,22 @@ export interface Facts {
   not_before?: number
   /** `sync.finalStatuses` of the last run: the view task_overview reads it. */
   final_statuses?: string[]
+  /** Whether `timeframe` reads as a moment: views and report tell lateness by it. */
+  timeframe?: TimeframeFinding
   /** Answers to the questions of `probe`. */
   probe?: unknown
+}
+
+/** What the values of `timeframe` look like. What they mean is not documented: whatever follows from them is inferred. */
+export interface TimeframeFinding {
+  /** They read as moments, epoch ms. */
+  isMoment: boolean
+  /** Tasks with integers as `timeframe` and `createdAt`, and of these the share for which it lies after `createdAt`, 0 to 1. */
+  tasks: number
+  afterCreated: number
+  /** Of these, tasks that have ended, and the share that did so within a day of it. */
+  ended: number
+  nearCompleted: number
 }
 
 /** How list and details differ, as far as is known. */

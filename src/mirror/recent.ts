@@ -1,0 +1,89 @@
+// What was done last with the mirror: runs, publications, items set aside. Small tables only: read whenever it is shown.
+import type { Outcome, Verdict } from '../task.ts'
+import type { Db } from './open.ts'
+
+export interface LastPublication {
+  id: string
+  path: string
+  format: string
+  rows: number
+  bytes: number
+  /** Epoch ms. */
+  publishedAt: number
+}
+
+export interface RunFigure {
+  id: number
+  command: string
+  outcome: Outcome | null
+  verdict: Verdict | null
+  exitCode: number | null
+  requests: number
+  inserted: number
+  updated: number
+  deleted: number
+  startedAt: number
+  finishedAt: number | null
+  error: string | null
+}
+
+interface Published extends LastPublication {
+  isFeed: 0 | 1
+}
+
+export interface Recent {
+  /** Newest first. */
+  runs: RunFigure[]
+  /** In the order of publication, the last first. */
+  publications: (Published & { startedAt: number | null })[]
+  /** The last run that ended otherwise than well, stopped ones aside, and how many have ended well since. */
+  lastFailure: { run: RunFigure; wellSince: number } | null
+  setAside: { reason: string; items: number; lastSeenAt: number }[]
+}
+
+const MOST_RUNS = 60
+
+const PUBLICATION = 'id, path, format, rows, bytes, published_at AS publishedAt'
+const RUN = `id, command, outcome, verdict, exit_code AS exitCode, requests, inserted, updated, deleted,
+  started_at AS startedAt, finished_at AS finishedAt, error ->> 'message' AS error`
+
+/** The snapshot published last, in the order of publication, whatever the clock said; null where there is none. */
+export function readLastPublication(db: Db): LastPublication | null {
+  const sql = `SELECT ${PUBLICATION} FROM snapshots ORDER BY rowid DESC LIMIT 1`
+  return (db.prepare(sql).get() ?? null) as LastPublication | null
+}
+
+/** Everything in one read transaction. */
+export function readRecent(db: Db): Recent {
+  return db.transaction(() => {
+    const failed = db
+      .prepare(`SELECT ${RUN} FROM runs WHERE outcome IN ('failed', 'partial') ORDER BY id DESC LIMIT 1`)
+      .get() as RunFigure | undefined
+    const wellSince = db.prepare("SELECT count(*) FROM runs WHERE id > ? AND outcome = 'ok'").pluck()
+    return {
+      runs: db.prepare(`SELECT ${RUN} FROM runs ORDER BY id DESC LIMIT ${MOST_RUNS}`).all() as RunFigure[],
+      publications: db
+        .prepare(
+          `SELECT ${PUBLICATION}, since_seq IS NOT NULL AS isFeed FROM snapshots
+           ORDER BY rowid DESC LIMIT ${MOST_RUNS}`,
+        )
+        .all()
+        .map((row) => ({ ...(row as Published), startedAt: startOf((row as Published).id) })),
+      lastFailure: failed === undefined ? null : { run: failed, wellSince: wellSince.get(failed.id) as number },
+      setAside: db
+        .prepare(
+          `SELECT reason, count(*) AS items, max(seen_at) AS lastSeenAt FROM rejected_items
+           WHERE replayed_at IS NULL GROUP BY reason ORDER BY items DESC`,
+        )
+        .all() as Recent['setAside'],
+    }
+  })()
+}
+
+/** When a publication began, epoch ms: its name says so (`20261122T092136123Z-...`). null where it is called otherwise. */
+export function startOf(id: string): number | null {
+  const [, year, month, day, hour, minute, second, ms] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(id) ?? []
+  if (ms === undefined) return null
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`) || null
+}

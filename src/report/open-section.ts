@@ -1,0 +1,49 @@
+// What the report says of open tasks: how old they are, and which are late, as far as that can be told.
+import { OPEN_AGES_MS, type OpenFigures } from '../mirror/figures.ts'
+import type { Series } from './charts.ts'
+import { type Column, duration, grouped, percent, tableHtml } from './html.ts'
+import { emptySection, section } from './section.ts'
+
+export function openTasks({ byAge, timeframe }: OpenFigures): string {
+  const title = 'Open tasks by age'
+  const names = [...OPEN_AGES_MS.map((age) => `under ${duration(age)}`), 'older or undated']
+  const rows = byAge.map(({ tasks, late }, index) => ({ name: names[index] as string, tasks, late }))
+  const [tasks, late] = [rows.reduce((sum, row) => sum + row.tasks, 0), rows.reduce((sum, row) => sum + row.late, 0)]
+  if (tasks === 0) return emptySection('open', title, 'No task is open.')
+  const isTold = timeframe?.isMoment === true
+  type Row = (typeof rows)[number]
+  const columns: Column<Row>[] = [
+    { name: 'Age', value: ({ name }) => name },
+    { name: 'Tasks', value: (row) => row.tasks },
+    ...(isTold ? [{ name: 'Past their timeframe (inferred)', value: (row: Row) => row.late }] : []),
+  ]
+  const whole = { name: isTold ? 'not past it' : 'tasks', colour: 'copen' } as const
+  const series: Series[] = [
+    ...(isTold ? [{ name: 'past their timeframe', colour: 'c5xx', values: rows.map((row) => row.late) } as const] : []),
+    { ...whole, values: rows.map((row) => row.tasks - row.late) },
+  ]
+  return section({
+    id: 'open',
+    title,
+    intro: `Tasks that may still change, by the time since their creation. ${latenessText(timeframe, late, tasks)}`,
+    chart: {
+      label: 'Bars: open tasks by age',
+      kind: 'rows',
+      categories: names.map((name) => ({ name })),
+      format: grouped,
+      series,
+    },
+    table: tableHtml('Open tasks by age', columns, rows),
+    rows: rows.length,
+  })
+}
+
+/** What can be said of lateness, and what it rests on. */
+function latenessText(timeframe: OpenFigures['timeframe'], late: number, tasks: number): string {
+  if (timeframe === null)
+    return 'Whether they are late is not told: "task-mirror probe" finds out whether timeframe reads as a moment.'
+  const seen = `of ${grouped(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
+  if (!timeframe.isMoment) return `Whether they are late is not told: timeframe does not read as a moment (${seen}).`
+  const near = `${percent(timeframe.nearCompleted, 1)} of those that ended did so within a day of it`
+  return `${grouped(late)} of ${grouped(tasks)} (${percent(late, tasks)}) are past their timeframe. That it is a moment is inferred: ${seen}, and ${near}.`
+}
