@@ -11,19 +11,14 @@ COPY package.json package-lock.json .npmrc ./
 COPY build build
 RUN npm ci
 COPY src src
-RUN npm run build
-# The optional packages are a Node for older hosts; the image has its own.
-RUN npm ci --omit=dev --omit=optional && rm node_modules/task-mirror-node \
-  # Sources, and binaries for other systems.
-  && cd node_modules/better-sqlite3 && rm -r deps src prebuilds/darwin-* prebuilds/win32-*
+COPY LICENSE .
+RUN npm run build && node build/stage.ts /app
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="task-mirror" \
   org.opencontainers.image.description="Keeps a local SQLite file a faithful, fresh copy of a remote task account" \
   org.opencontainers.image.licenses="MIT"
-COPY --from=build /build/node_modules /app/node_modules
-COPY --from=build /build/dist /app/dist
-COPY package.json LICENSE /app/
+COPY --from=build /app /app
 RUN ln -s /app/dist/cli.js /usr/local/bin/task-mirror \
   # Group 0 may write as well: platforms that choose a uid of their own put it into that group.
   && mkdir /data && chown 1000:0 /data && chmod 0770 /data

@@ -3,55 +3,13 @@
 # line is `N passed, N failed`. Skipped with a reason where buildah, root or a base image cannot be had.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-# The Node of the clone, also without npm; and none of what npm tells its scripts: its ignore-scripts would reach the installer
-# of the base image.
-export PATH=$PWD/node_modules/.bin:$PATH
-for name in $(compgen -e | grep -i '^npm_config_'); do unset "$name"; done
-export STORAGE_DRIVER=${STORAGE_DRIVER:-vfs} BUILDAH_ISOLATION=${BUILDAH_ISOLATION:-chroot}
-base=docker.io/library/node:24-bookworm-slim
+# shellcheck source=test/container/checks.sh
+source test/container/checks.sh
 image=localhost/task-mirror-test
-here=test/container
+# What the image adds to its base.
+most_mb=55
 
-skip() { echo "skipped: $1"; exit 0; }
-command -v buildah >/dev/null || skip 'buildah is not installed'
-[ "$(id -u)" -eq 0 ] || skip 'needs root, for chroot and namespaces'
-unshare --mount --pid --fork true 2>/dev/null || skip 'namespaces are not allowed here'
-
-work=$(mktemp -d)
-container=
-simulator=
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-  [ -z "$simulator" ] || kill "$simulator" 2>/dev/null
-  [ -z "$container" ] || { buildah umount "$container"; buildah rm "$container"; } >/dev/null 2>&1
-  rm -rf "$work"
-}
-trap clean EXIT
-
-passed=0 failed=0
-check() { # check NAME COMMAND...
-  local name=$1
-  shift
-  if "$@" >"$work/log" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "FAILED $name"
-    tail -n 20 "$work/log" | sed 's/^/    /'
-  fi
-}
-finish() {
-  echo "$passed passed, $failed failed"
-  [ "$failed" -eq 0 ]
-  exit
-}
-
-if ! buildah images -q "$base" 2>/dev/null | grep -q . && ! buildah pull -q "$base" >/dev/null 2>&1; then
-  command -v debootstrap >/dev/null || skip "$base cannot be pulled, and debootstrap is not there to make a stand-in"
-  check base-image bash "$here/base-image.sh" "$base"
-  [ "$failed" -eq 0 ] || finish
-fi
+have_base
 began=$SECONDS
 check build buildah bud --quiet --pull=never --format docker --build-arg "BASE=$base" -t "$image" .
 [ "$failed" -eq 0 ] || finish
@@ -60,7 +18,14 @@ echo "   built in $((SECONDS - began)) s"
 container=$(buildah from --pull-never "$image")
 root=$(buildah mount "$container")
 of() { buildah inspect --type image --format "$1" "$image"; }
-echo "   $(du -sm "$root/app" | cut -f1) MB in /app, $(du -sm --exclude=proc "$root" | cut -f1) MB in all"
+size() { du -sk --exclude=proc "$1" | cut -f1; }
+whole=$(size "$root")
+below=$(buildah from --pull-never "$base")
+ours=$(((whole - $(size "$(buildah mount "$below")")) / 1024))
+buildah umount "$below" >/dev/null
+buildah rm "$below" >/dev/null
+echo "   $ours MB above the base of $((whole / 1024 - ours)) MB"
+check "at-most-$most_mb-mb" test "$ours" -gt 0 -a "$ours" -le "$most_mb"
 
 check default-command bash -c '[ "$1" = "[sync]" ]' _ "$(of '{{.Docker.Config.Cmd}}')"
 check entry-point bash -c '[ "$1" = "[node /app/dist/cli.js]" ]' _ "$(of '{{.Docker.Config.Entrypoint}}')"
@@ -84,10 +49,7 @@ check version inside --version
 check help inside --help
 check demo inside demo --out /data/demo
 
-node dist/cli.js simulate --port 0 --tasks 20000 --latency-ms 200 --key secret --json >"$work/simulator" 2>/dev/null &
-simulator=$!
-for _ in $(seq 100); do grep -q url "$work/simulator" && break; sleep 0.1; done
-url=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).url' "$work/simulator")
+start_simulator --tasks 20000 --latency-ms 200
 printf secret >"$data/key" && chmod 0440 "$data/key" && chown 1000:0 "$data/key"
 with "TASK_MIRROR_BASE_URL=$url" TASK_MIRROR_API_KEY_FILE=/data/key
 
