@@ -4,7 +4,7 @@ import { COMMANDS } from '../src/commands/index.ts'
 import { EXIT } from '../src/errors.ts'
 import { SHARED_FLAGS, twinName } from '../src/flags.ts'
 
-const MEANING: Record<keyof typeof EXIT, string> = {
+export const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
   done: 'done',
   bug: 'a bug or an unforeseen failure',
   usage: 'wrong usage or configuration; nothing was sent',
@@ -33,33 +33,47 @@ function flagTable(flags: readonly Flag[]): string {
   )
 }
 
-async function chapter(spec: AnyCommand, prefix: string): Promise<string> {
-  const { name, argument, summary, examples } = spec
-  const flags: Flag[] = Array.isArray(spec.flags) ? spec.flags : await spec.flags()
+export interface NamedCommand {
+  /** With that of its group: `config show`. */
+  name: string
+  spec: AnyCommand
+  flags: readonly Flag[]
+}
+
+/** Every command, those of groups one by one. */
+export async function namedCommands(
+  entries: readonly (AnyCommand | CommandGroup)[] = COMMANDS,
+  prefix = '',
+): Promise<NamedCommand[]> {
+  const found = entries.map(async (entry) => {
+    const name = `${prefix}${entry.name}`
+    if ('commands' in entry) return namedCommands(entry.commands, `${name} `)
+    return [{ name, spec: entry, flags: Array.isArray(entry.flags) ? entry.flags : await entry.flags() }]
+  })
+  return (await Promise.all(found)).flat()
+}
+
+export const sentence = (summary: string) => `${summary[0]!.toUpperCase()}${summary.slice(1)}.`
+
+function chapter({ name, spec: { argument, summary, examples }, flags }: NamedCommand): string {
   return [
-    `## ${prefix}${name}${argument === undefined ? '' : ` ${cell(argument.name)}`}`,
-    `${summary[0]!.toUpperCase()}${summary.slice(1)}.`,
+    `## ${name}${argument === undefined ? '' : ` ${cell(argument.name)}`}`,
+    sentence(summary),
     ...(argument === undefined ? [] : [`${code(argument.name)}: ${cell(argument.description)}.`]),
     ...(flags.length === 0 ? [] : [flagTable(flags)]),
     `\`\`\`text\n${examples.join('\n')}\n\`\`\``,
   ].join('\n\n')
 }
 
-function chaptersOf(entries: readonly (AnyCommand | CommandGroup)[], prefix = ''): Promise<string>[] {
-  return entries.flatMap((entry) =>
-    'commands' in entry ? chaptersOf(entry.commands, `${prefix}${entry.name} `) : [chapter(entry, prefix)],
-  )
-}
-
 export async function commandsDocument(): Promise<string> {
-  const codes = Object.entries(EXIT).map(([name, value]) => [String(value), MEANING[name as keyof typeof EXIT]])
+  const codes = Object.entries(EXIT).map(([name, value]) => [String(value), EXIT_MEANING[name as keyof typeof EXIT]])
   return `${[
     '# Commands, flags and exit codes',
     '<!-- Written by `npm run docs`. -->',
     'stdout carries data only (with `--json` one object on one line); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md).',
     '## Every command',
     flagTable(SHARED_FLAGS),
-    ...(await Promise.all(chaptersOf(COMMANDS))),
+    ...(await namedCommands()).map(chapter),
     '## Exit codes',
     table(['exit code', 'meaning'], codes),
     'Several at once: the signal, then 7, 5, 4, 3. [operations.md](operations.md) says what to do at each.',
