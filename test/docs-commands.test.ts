@@ -21,6 +21,8 @@ const NOT_RUN: Record<string, string> = {
   npm: 'the gate (.ci/run) does it, and what follows, in a clean clone',
   docker: 'npm run test:container builds the image and runs it',
   kubectl: 'needs a cluster; test/deploy.test.ts holds the files against the schemas',
+  sudo: 'test/container/deb.sh installs the Debian package and uses it',
+  journalctl: 'needs systemd as PID 1',
   systemctl: 'needs systemd as PID 1; test/deploy.test.ts has systemd read the units',
   'task-mirror demo': 'test/commands/demo.test.ts runs it',
   datasette: 'another program; test/export/datasette.test.ts runs its queries',

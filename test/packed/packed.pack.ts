@@ -1,12 +1,13 @@
 // The package as strangers get it: packed, installed into a place of its own, and run from there.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { listenTo } from '../support/cli.ts'
+import { cronMissing, crontabsOf, runByCron } from '../support/cron.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -104,6 +105,23 @@ test('sync, export, copy, verify, report and schedule of the installed command',
     expect(await (await fetch(new URL('/metrics', url))).text()).toContain('task_mirror_tasks')
     scheduled.child.kill('SIGTERM')
     expect(await scheduled.ended).toMatchObject({ code: 0 })
+  } finally {
+    await simulator.close()
+  }
+})
+
+test.skipIf(cronMissing !== null)(`the crontab of docs/install.md (${cronMissing ?? "by Debian's cron"})`, async () => {
+  const key = 'a-made-up-key'
+  const simulator = await startSimulator({ tasks: 30, key })
+  try {
+    mkdirSync(scratch.path('tasks'))
+    writeFileSync(scratch.path('tasks/key'), key, { mode: 0o600 })
+    const crontab = crontabsOf(readFileSync(join(ROOT, 'docs/install.md'), 'utf8'))[1]!
+      .replace('PATH=/usr/local/bin:', `PATH=${join(prefix, 'bin')}:${dirname(process.execPath)}:`)
+      .replaceAll('/srv/tasks', scratch.path('tasks'))
+      .replaceAll('https://tasks.example.com', simulator.url)
+    expect(await runByCron(crontab)).toEqual({ code: 0, printed: '' })
+    expect(existsSync(scratch.path('tasks/task-mirror.sqlite'))).toBe(true)
   } finally {
     await simulator.close()
   }
