@@ -22,6 +22,11 @@ export function columnsAsMigrated(db: Db, names: readonly string[]): string {
   return names.map((name) => (known.has(name) ? name : toCome(name))).join(', ')
 }
 
-function columnsOf(db: Db): ReadonlySet<unknown> {
-  return new Set(db.prepare("SELECT name FROM pragma_table_info('tasks')").pluck().all())
+/** As of when a walk of `walks` shows the account, as an expression. */
+export function freshAtAsMigrated(db: Db): string {
+  return columnsOf(db, 'walks').has('fresh_at') ? 'coalesce(fresh_at, started_at)' : 'started_at'
+}
+
+function columnsOf(db: Db, table: 'tasks' | 'walks' = 'tasks'): ReadonlySet<unknown> {
+  return new Set(db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table))
 }

@@ -1,5 +1,7 @@
 // What the mirror remembers of its last runs and walks: a few rows, however large it is.
+
 import type { Verdict } from '../task.ts'
+import { freshAtAsMigrated } from './as-migrated.ts'
 import type { Db } from './open.ts'
 
 export interface LastFullWalk {
@@ -73,7 +75,7 @@ function parsed(value: unknown): unknown {
 export function freshAtOf(db: Db): number | null {
   return (db
     .prepare(
-      `SELECT coalesce(fresh_at, started_at) FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
+      `SELECT ${freshAtAsMigrated(db)} FROM walks WHERE verdict = 'complete' AND kind IN ('full', 'head', 'tail')
        ORDER BY id DESC LIMIT 1`,
     )
     .pluck()

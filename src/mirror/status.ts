@@ -47,8 +47,11 @@ export interface WalkFigures {
 
 export interface MirrorStatus {
   baseUrl: string | null
-  /** Live tasks, open ones among them; tombstones; items set aside and not taken in since. */
-  tasks: { live: number; open: number; deleted: number; setAside: number }
+  /**
+   * Live tasks, open ones among them, and of these the late ones: past their timeframe, null where `probe` has not found that
+   * it reads as a moment; tombstones; items set aside and not taken in since.
+   */
+  tasks: { live: number; open: number; late: number | null; deleted: number; setAside: number }
   /** Owed beside the checks of open tasks. */
   owed: {
     details: number
@@ -90,6 +93,10 @@ export interface FormFigures {
 
 const SHOWN_RUNS = 5
 
+/** As the view late_tasks, which a mirror that no run has migrated lacks. */
+const LATE = `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
+  WHERE o.reason = 'open' AND t.deleted_at IS NULL AND t.timeframe < (julianday('now') - 2440587.5) * 86400000`
+
 /** Everything in one read transaction, so that the figures fit each other. */
 export function readStatus(db: Db): MirrorStatus {
   return db.transaction(() => {
@@ -110,6 +117,7 @@ export function readStatus(db: Db): MirrorStatus {
       tasks: {
         live: count('SELECT count(*) FROM tasks') - deleted,
         open: owed('open'),
+        late: facts.timeframe?.isMoment === true ? count(LATE) : null,
         deleted,
         setAside: count('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL'),
       },

@@ -99,7 +99,7 @@ test.each([
 test('the status of an empty mirror reads well', () => {
   const found = {
     baseUrl: null,
-    tasks: { live: 0, open: 0, deleted: 0, setAside: 0 },
+    tasks: { live: 0, open: 0, late: null, deleted: 0, setAside: 0 },
     owed: { details: 0, candidates: 0, withoutResult: 0 },
     forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
     order: null,
@@ -137,7 +137,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
       frontier: 0,
       notBefore: null,
     },
-    tasks: { live: 300, open: 9, deleted: 0, setAside: 0 },
+    tasks: { live: 300, open: 9, late: 8, deleted: 0, setAside: 0 },
     owed: { details: 0, candidates: 0, withoutResult: 0 },
     forms: { compared: 6, comparedAt: 0, summary: [], uneven: [] },
     ...{ freshAt: 0, lastFullWalk: null, walks: [], walBytes: 0 },
@@ -148,6 +148,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   const disk = { mirrorBytes: 1e9, walBytes: 64e6, snapshotBytes: 1e6, freeBytes: null }
   const text = statusText({ ...facts, found, published, disk, keepsAll: true, width: 60 })
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
+  expect(text).toMatch(/^late +8 open, past their timeframe/m)
   expect(text).toMatch(/^disk +mirror 1 GB, WAL 64 MB, snapshots 1 MB$/m)
   expect(text).toMatch(/^ {2}1 {2}1970-01-01 00:00:00 UTC {2}ok +0 {2}complete$/m)
 })

@@ -6,8 +6,10 @@ import { openCut } from '../../src/export/read/rows.ts'
 import { hostOf } from '../../src/host.ts'
 import { readFigures } from '../../src/mirror/figures.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { readRecent } from '../../src/mirror/recent.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
+import { readStatus } from '../../src/mirror/status.ts'
 import { taskTable } from '../../src/mirror/tables/tasks.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -32,6 +34,15 @@ test('a task has the host of its URL from when it is taken in, also when that ch
   tasks.replace(seq, none, contentHash(none), null, 3, 3)
   expect(host.get()).toBeNull()
   db.close()
+})
+
+test('status of a mirror of 0.1.0 is read as it stands, and of what runs did', () => {
+  using scratch = makeScratch()
+  copyFileSync(GOLDEN, scratch.path('m.sqlite'))
+  const reader = openReader(scratch.path('m.sqlite'))
+  expect(readStatus(reader)).toMatchObject({ freshAt: expect.any(Number), tasks: { late: null } })
+  expect(readRecent(reader).runs.length).toBeGreaterThan(1)
+  reader.close()
 })
 
 test('a mirror of 0.1.0 has hosts after its migration, and before it for readers', () => {

@@ -34,6 +34,7 @@ const HONEST: Values = {
   notFound: 'HTTP 404',
   badId: 'HTTP 404',
   badWindow: 'HTTP 400',
+  timeframe: true,
   date: true,
   clockSkewMs: 0,
   compression: 'gzip',
@@ -67,7 +68,8 @@ const CASES: [title: string, options: Partial<SimulatorOptions>, values: Values]
   ['a list without bodies', { listOmits: ['result.body'] }, { listWhole: false }],
   ['a list that cuts long bodies', { listBodyBytes: 100 }, { listWhole: false }],
   ['a bare list', { listCarries: 'bare' }, { listWhole: false }],
-  ['only open tasks', { openFraction: 1 }, { listWhole: null }],
+  ['a list without timeframe', { listOmits: ['timeframe'] }, { timeframe: null }],
+  ['only open tasks', { openFraction: 1 }, { listWhole: null, timeframe: null }],
   [
     'unknown ids answered with an empty success',
     { notFound: 'item-null' },

@@ -49,6 +49,7 @@ export function statusText(facts: StatusFacts): string {
       ['service', found.baseUrl],
       ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
       ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
+      ['late', tasks.late ? `${grouped(tasks.late)} open, past their timeframe (inferred: see probe)` : null],
       ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
       ['owed', owedText(owed)],
       ['list', formsText(found.forms)],

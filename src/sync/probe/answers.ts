@@ -7,6 +7,7 @@ import type { Total } from '../../walk/total.ts'
 import type { FormsShown } from '../writer/form-intake.ts'
 import type { Summary } from '../writer/prepare.ts'
 import type { Aside, Reply } from './asker.ts'
+import type { TimeframeEvidence } from './timeframe.ts'
 
 /** The answer to one question; `value` is null where it was not seen or cannot be told, and `seen` says why. */
 export interface Finding {
@@ -127,6 +128,21 @@ export function wholeFinding({ tasks, hasFinal, missing, differing }: FormsShown
   if (differing.length > 0) return untold(`${differing.join(', ')} differ, which may have changed in between; ${many}`)
   if (!hasFinal) return untold(`${many}, all equal, but none is final`)
   return { value: true, seen: `${many}, all equal` }
+}
+
+/** `judged` is what the evidence came to. */
+export function timeframeFinding(
+  { tasks, afterCreated, ended, nearCompleted }: TimeframeEvidence,
+  judged: boolean | null,
+): Finding {
+  if (tasks === 0) return untold('no listed task has timeframe and createdAt as integers')
+  const share = (part: number, whole: number) => `${Math.round((1000 * part) / whole) / 10} %`
+  const after = `${share(afterCreated, tasks)} of ${tasks} listed tasks have it after createdAt`
+  const near =
+    ended === 0
+      ? 'none of them has ended'
+      : `${share(nearCompleted, ended)} of the ${ended} that ended did so within a day of it`
+  return { value: judged, seen: `${after}, ${near}` }
 }
 
 export function clockFindings({ skews, answers }: Aside): { date: Finding; clockSkewMs: Finding } {

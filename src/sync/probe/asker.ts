@@ -9,6 +9,7 @@ import { OutOfRequests, type Pager, type Seen } from '../../walk/paging.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
 import type { Writer } from '../writer/thread.ts'
 import type { ParsedList } from '../writer/writing.ts'
+import { noTimeframes, noteTimeframes, type TimeframeEvidence } from './timeframe.ts'
 
 /** An answer, or that the service wants a key, or another one. */
 export type Reply<T> =
@@ -23,6 +24,7 @@ export interface AskOptions {
 export interface Aside {
   order: OrderEvidence
   windows: number
+  timeframes: TimeframeEvidence
   /** The service's clock less this machine's, ms, one per answer with a Date header. */
   skews: number[]
   /** Successful answers. */
@@ -50,7 +52,10 @@ export interface AskerOptions {
   service: Service
   /** A client without the key; the same as `service` where there is no key. */
   keyless: Service
-  writer: Pick<Writer, 'parseList' | 'dropWindow' | 'noteListed' | 'parseDetail' | 'dropDetail' | 'noteDetail'>
+  writer: Pick<
+    Writer,
+    'parseList' | 'dropWindow' | 'taskMoments' | 'noteListed' | 'parseDetail' | 'dropDetail' | 'noteDetail'
+  >
   /** Requests that both may send together, retries included. */
   most: number
   /** Epoch ms. */
@@ -61,6 +66,7 @@ export function openAsker({ service, keyless, writer, most, now }: AskerOptions)
   const aside: Aside = {
     order: noEvidence(),
     windows: 0,
+    timeframes: noTimeframes(),
     skews: [],
     answers: 0,
     codings: new Set(),
@@ -140,7 +146,10 @@ export function openAsker({ service, keyless, writer, most, now }: AskerOptions)
   /** With the key that the run has: what refuses it ends the run. */
   async function read(skip: number, take: number): Promise<Seen> {
     const isFirst = skip === 0 && first === null
-    const reply = await listFor([skip, take], {}, async () => isFirst)
+    const reply = await listFor([skip, take], {}, async ({ handle, ids }) => {
+      noteTimeframes(aside.timeframes, ids, await writer.taskMoments(handle))
+      return isFirst
+    })
     if (reply.kind === 'key-refused') throw reply.error
     if (reply.kind !== 'ok') return { kind: reply.kind, status: reply.httpStatus, message: reply.message }
     if (isFirst) first = reply.value

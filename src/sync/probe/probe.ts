@@ -30,11 +30,13 @@ import {
   listKeyFinding,
   orderFinding,
   pastEndFinding,
+  timeframeFinding,
   totalFinding,
   untold,
 } from './answers.ts'
 import { type Asker, openAsker } from './asker.ts'
 import { askAboutDetails, type DetailFindings } from './details.ts'
+import { judgeTimeframe } from './timeframe.ts'
 
 /** The questions in the order they are told. */
 export const QUESTIONS = {
@@ -49,6 +51,7 @@ export const QUESTIONS = {
   notFound: 'an id that does not exist',
   badId: 'an id of another form',
   badWindow: 'skip -1',
+  timeframe: 'does timeframe read as a moment',
   date: 'Date header',
   clockSkewMs: 'clock ahead, ms',
   compression: 'compression',
@@ -130,6 +133,8 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
   })
 
   const { isKeyRefused, forms: _, ...aboutDetails } = details
+  const { timeframes } = asker.aside
+  const timeframe = judgeTimeframe(timeframes)
   const answers = {
     listNeedsKey,
     ...aboutDetails,
@@ -139,12 +144,14 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
     pastEnd: pastEndFinding(past),
     total: totalFinding(total),
     badWindow,
+    timeframe: timeframeFinding(timeframes, timeframe?.isMoment ?? null),
     ...clockFindings(asker.aside),
     compression: compressionFinding(asker.aside),
     limits: limitsFinding(asker.aside),
   }
   const { requests, bytes } = asker.traffic()
-  await learn(run, { ...provenFacts(run, cap, total, details), probe: { askedAt, requests, answers } })
+  const inferred: Facts = timeframe === null ? {} : { timeframe }
+  await learn(run, { ...provenFacts(run, cap, total, details), ...inferred, probe: { askedAt, requests, answers } })
   const { runId } = run.opened
   const result = { schemaVersion: 1, runId, askedAt, requests, bytes, durationMs: now() - askedAt, answers } as const
   return { result, exitCode: isKeyRefused ? EXIT.keyRefused : EXIT.done }

@@ -1,12 +1,13 @@
 // Windows on the writing side: looked up with the walk's marks, taken in with everything that describes them. Knows what
 // prepare.ts made of the answer, and the mirror; not the network.
 
-import { rowOf } from '../../mirror/row-bytes.ts'
+import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import type { Marks } from '../../mirror/tables/marks.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { WalkProgress } from '../../mirror/tables/walks.ts'
 import type { UnfitItem } from '../../service/wire.ts'
+import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 import { identityOf, isOther } from '../identity.ts'
 import { bodyBytes, fewOf } from './form-sample.ts'
@@ -44,6 +45,13 @@ export interface Standing {
   seqs: Float64Array
   /** 1 where the list shows the task as it did last. */
   isAsBefore: Uint8Array
+}
+
+/** Integers of the items of a window, by index; NaN where an item has none. Epoch ms. */
+export interface TaskMoments {
+  timeframe: Float64Array
+  createdAt: Float64Array
+  completedAt: Float64Array
 }
 
 /** More than are usually looked up ahead of being taken in; what was looked up before is looked up again. */
@@ -255,6 +263,21 @@ export function windowIntake(writing: Writing) {
         forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
         return true
       })
+    },
+
+    /** What a window shows of the times of its tasks. */
+    taskMoments(handle: number): TaskMoments {
+      const { window, unfit } = held.get(handle) as Held
+      const rows = window.ids.map((_, index) => (unfit.has(index) ? [] : boundValues(listedTask(window, index).bytes)))
+      const integers = (column: (typeof TASK_COLUMNS)[number]) => {
+        const place = TASK_COLUMNS.indexOf(column)
+        return Float64Array.from(rows, (row) => (row[place] == null ? Number.NaN : Number(row[place])))
+      }
+      return {
+        timeframe: integers('timeframe'),
+        createdAt: integers('created_at'),
+        completedAt: integers('completed_at'),
+      }
     },
 
     dropWindow(handle: number): void {
