@@ -79,7 +79,7 @@ function typed(line: string): string {
   const ids = [simulator.account.idAt(0), simulator.account.idAt(1)] as [string, string]
   return line
     .replace(/^(?:[*\d/,]+ ){5}/, '')
-    .replace(/^npx task-mirror /, 'task-mirror ')
+    .replaceAll(/(^|&& )npx task-mirror /g, '$1task-mirror ')
     .replaceAll(/https:\/\/tasks\.example\.com|http:\/\/127\.0\.0\.1:8080/g, simulator.url)
     .replaceAll(/\bID1 ID2\b|\bID\.\.\./g, ids.join(' '))
     .replaceAll(/\bID\b|6f1c9f0e-8d5b-4c1e-9f2a-0f6f5f0c7a11/g, ids[0])

@@ -52,7 +52,7 @@ test.each(documents)('%s names only flags that exist', (name) => {
 })
 
 test('every command line in the README uses only flags of its own command', async () => {
-  for (const [, name, rest] of readme.matchAll(/task-mirror ((?:config )?[a-z]+)([^`#\n]*)/g)) {
+  for (const [, name, rest] of readme.matchAll(/task-mirror ((?:config )?[a-z]+)([^`#&\n]*)/g)) {
     const command = commands.find((other) => other.name === name)
     if (command === undefined) continue
     const own = new Set([...SHARED_FLAGS, ...(await flagsOf(command.spec))].map(longName))
