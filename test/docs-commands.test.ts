@@ -40,8 +40,7 @@ let stopStorage: () => Promise<void>
 let env: Record<string, string>
 
 beforeAll(async () => {
-  const now = Date.now()
-  simulator = await startSimulator({ tasks: 400, key: KEY, spanDays: 30, now: () => now, openFraction: 0.02 })
+  simulator = await startSimulator({ tasks: 400, key: KEY, spanDays: 30, openFraction: 0.02 })
   storage = await startStorage((stop) => {
     stopStorage = stop
   })
@@ -129,8 +128,8 @@ async function runLine(text: string): Promise<void> {
     .filter((word) => word !== '')
   const args = words.slice(words.indexOf('task-mirror') + 1)
   if (args[0] === undefined || !STAYS_UP.has(args[0]) || args.includes('--help')) {
-    const { code, stderr } = await inside(args)
-    expect({ line, code }, stderr).toEqual({ line, code: 0 })
+    const { code, stdout, stderr } = await inside(args)
+    expect({ line, code }, `${stdout.slice(0, 5_000)}\n${stderr}`).toEqual({ line, code: 0 })
     return
   }
   const listening = args[0] === 'schedule' && !args.includes('--listen') ? ['--listen', '127.0.0.1:0'] : []

@@ -21,8 +21,9 @@ export interface ScheduleFacts {
   settleMs: number
 }
 
-/** So many gaps between runs make a habit. */
-const LEAST_GAPS = 6
+/** So many gaps between runs make a habit, where they are no shorter than those of cron: quicker ones are made by hand. */
+const LEAST_GAPS = 10
+const LEAST_GAP_MS = 50_000
 const LEAST_LATE_MS = 60_000
 
 const spoken = (ms: number): string =>
@@ -81,7 +82,7 @@ export function habitOf(starts: readonly number[]): number | null {
   if (gaps.length < LEAST_GAPS) return null
   const median = gaps[Math.floor(gaps.length / 2)]!
   const usual = gaps.filter((gap) => gap >= median / 2 && gap <= median * 2)
-  return usual.length * 4 >= gaps.length * 3 ? median : null
+  return median >= LEAST_GAP_MS && usual.length * 4 >= gaps.length * 3 ? median : null
 }
 
 const TODO_OF: Readonly<Record<number, string>> = {

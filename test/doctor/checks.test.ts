@@ -200,7 +200,8 @@ const every = (gap: number, from: number, count = 12) => Array.from({ length: co
 
 test.each<[string, number[], number | null]>([
   ['every five minutes', every(5 * MINUTE, NOW), 5 * MINUTE],
-  ['too few', every(5 * MINUTE, NOW, 6), null],
+  ['too few', every(5 * MINUTE, NOW, 10), null],
+  ['quicker than cron', every(5000, NOW, 20), null],
   [
     'by hand',
     [
@@ -211,7 +212,8 @@ test.each<[string, number[], number | null]>([
       NOW - 31 * HOUR,
       NOW - 90 * HOUR,
       NOW - 91 * HOUR,
-      NOW - 200 * HOUR,
+      ...every(24 * HOUR, NOW - 200 * HOUR, 4),
+      ...every(MINUTE, NOW - 400 * HOUR, 4),
     ],
     null,
   ],
