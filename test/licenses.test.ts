@@ -47,11 +47,15 @@ test('npm run sbom prints a CycloneDX document of them', () => {
   const text = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 })
   const { bomFormat, components } = JSON.parse(text) as {
     bomFormat: string
-    components: { name: string; group?: string; purl: string }[]
+    components: { name: string; version: string; group?: string; purl: string }[]
   }
   expect(bomFormat).toBe('CycloneDX')
   const names = components.map(({ name, group }) => (group === undefined ? name : `${group}/${name}`))
-  expect(names).toEqual(packages.map(({ name }) => name))
+  const once = new Set(packages.map(({ name, version }) => `${name} ${version}`))
+  expect(components.map(({ version }, index) => `${names[index]} ${version}`)).toEqual([
+    ...once,
+    expect.stringMatching(/^node \d/),
+  ])
   for (const name of Object.keys(JSON.parse(read('package.json')).dependencies)) expect(names).toContain(name)
   expect(components.map(({ purl }) => purl)).toContain('pkg:npm/%40aws-sdk/client-s3@3.1169.0')
 })
