@@ -1,5 +1,6 @@
 // The crontab that docs/install.md shows for a clone. Those of the packages: test/packed and test/container/deb.sh.
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { startSimulator } from '../src/simulator/server.ts'
@@ -22,7 +23,10 @@ describe.skipIf(cronMissing !== null)(`by cron, in its bare environment (${cronM
     writeFileSync(scratch.path('key'), 'a-made-up-key', { mode: 0o600 })
     const simulator = await startSimulator({ tasks: 200, key: 'a-made-up-key' })
     try {
+      // A clone that has brought no Node along needs the folder of the machine's.
+      const ours = existsSync(`${ROOT}node_modules/.bin/node`) ? '' : `${dirname(process.execPath)}:`
       const crontab = crontabs[0]!
+        .replace(/^PATH=([^:]*:)/m, `PATH=$1${ours}`)
         .replaceAll('/srv/task-mirror', scratch.dir)
         .replaceAll('https://tasks.example.com', simulator.url)
       expect(await runByCron(crontab)).toEqual({ code: 0, printed: '' })
