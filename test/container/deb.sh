@@ -12,7 +12,7 @@ deb=release/task-mirror_${version/-/\~}-1_$(dpkg --print-architecture).deb
 echo "   $(($(stat -c %s "$deb") / 1000000)) MB, $(($(dpkg-deb -f "$deb" Installed-Size) / 1024)) MB installed"
 
 # As root it has its own opinion of who should run it.
-if command -v lintian >/dev/null; then check lintian lintian --allow-root --fail-on error,warning "$deb"; else
+if command -v lintian >/dev/null; then check lintian lintian --allow-root --fail-on error "$deb"; else
   echo 'skipped lintian: it is not installed'
 fi
 
