@@ -74,3 +74,20 @@ test('every migration is built', () => {
 test('what the package lists is there', () => {
   for (const name of manifest.files) expect(existsSync(join(ROOT, name)), name).toBe(true)
 })
+
+test('the change log has the form of Keep a Changelog', () => {
+  const headings = [...read('CHANGELOG.md').matchAll(/^##+ .*$/gm)].map(([heading]) => heading)
+  expect(headings[0]).toBe('## [Unreleased]')
+  for (const heading of headings.slice(1)) {
+    expect(heading).toMatch(
+      /^## \[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$|^### (Added|Changed|Deprecated|Removed|Fixed|Security)$/,
+    )
+  }
+})
+
+test('package.json and the Debian package name the same home', () => {
+  const [, home] = /^Homepage: (.*)$/m.exec(read('deploy/debian/control'))!
+  expect(manifest.repository.url).toBe(`git+${home}.git`)
+  expect(manifest.homepage).toContain(home)
+  expect(manifest.bugs).toContain(home)
+})
