@@ -86,6 +86,24 @@ test.each(documents)('%s links only to files that exist and names only scripts t
   expect(used.filter((script) => !(script in scripts))).toEqual([])
 })
 
+/** How GitHub makes the anchor of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+test.each([...documents, 'CONTRIBUTING.md', 'SECURITY.md'])('%s links only to chapters that exist', (name) => {
+  const text = readFileSync(join(ROOT, name), 'utf8')
+  const links = [...text.replace(/\n\s*/g, ' ').matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+  const missing = links.filter(([, file, anchor]) => {
+    const target = readFileSync(file === '' ? join(ROOT, name) : join(ROOT, name, '..', file!), 'utf8')
+    return ![...target.matchAll(/^#+ (.*)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor)
+  })
+  expect(missing.map(([link]) => link)).toEqual([])
+})
+
 test('docs/architecture.md names only files that exist', () => {
   const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
   const paths = [...text.matchAll(/`((?:[a-z]+\/)*[a-z-]+(?:\.[a-z]+)*\.(?:ts|sql)|(?:[a-z]+\/)+)`/g)].map(
