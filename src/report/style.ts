@@ -21,7 +21,7 @@ p { margin: 0 0 12px; max-width: 80ch; overflow-wrap: break-word; }
 .service { font-weight: 600; margin: 4px 0 0; }
 .about, section > p { color: var(--soft); }
 section { margin-top: 32px; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(160px, 1fr)); gap: 12px; margin: 8px 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(148px, 1fr)); gap: 12px; margin: 8px 0 0; }
 .tiles > div { background: var(--panel); border-radius: 8px; padding: 10px 14px; }
 dt { color: var(--soft); font-size: 0.85rem; }
 dd { margin: 0; }
