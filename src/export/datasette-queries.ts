@@ -63,6 +63,15 @@ ORDER BY tasks DESC
 LIMIT 50`,
   },
   {
+    name: 'late',
+    title: 'Which open tasks are late? (Empty until probe has found that timeframe reads as a moment)',
+    sql: `SELECT host, count(*) AS late, round(max(late_ms) / 3600000.0, 1) AS most_late_hours
+FROM late_tasks
+GROUP BY host
+ORDER BY late DESC, host
+LIMIT 50`,
+  },
+  {
     name: 'recently-changed',
     title: 'What changed last?',
     sql: `SELECT id, system_status, result_status_code, changed_at, is_deleted

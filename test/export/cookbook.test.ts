@@ -46,6 +46,9 @@ beforeAll(async () => {
     })),
   )
   mirror.db.exec(`INSERT INTO runs (command, outcome, started_at, tool_version) VALUES ('sync', 'ok', 1, '0');
+    INSERT INTO service_facts (key, value, observed_at) VALUES ('timeframe', '{"isMoment":true}', 1);
+    UPDATE tasks SET completed_at = NULL, system_status = 'WAITING' WHERE id = 'task-00000005';
+    INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('task-00000005', 'open', 0);
     INSERT INTO rejected_items (source, reason, message, raw, raw_hash, seen_at) VALUES ('list', 'no-id', '', '', x'00', 1)`)
   const options = { dbPath: mirror.path, out: join(mirror.folder, 'lake/'), redact: null, toolVersion: '0' }
   await exportSnapshot({ ...options, partitionBy: 'month' })
@@ -62,6 +65,19 @@ const sqlIn = (python: string) => [...python.matchAll(/"""\n([\s\S]*?)"""/g)].ma
 const latest = () => JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')).full.snapshotId
 
 describe('docs/queries.md', () => {
+  test('below each statement stands whether and when it was run on a large mirror', () => {
+    const page = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8')
+    const told = [...page.matchAll(/^```(?:sql|python) ([a-z-]+)\n[\s\S]*?^```\n\n(.*)$/gm)]
+    expect(told).toHaveLength(queries.length)
+    for (const [, kind, line] of told) {
+      expect(line, kind).toMatch(
+        /^\*(?:Run on \d{4}-\d\d-\d\d with [\d,]+ tasks: (?:under )?[\d.]+ s \(.+\)|Not run by hand: .+)\.\*$/,
+      )
+      // What the generated configuration of Datasette allows a query.
+      if (kind === 'sqlite') expect(Number(/: (?:under )?([\d.]+) s/.exec(line!)?.[1])).toBeLessThan(5)
+    }
+  })
+
   test.each(of(queries, 'sqlite'))('SQLite: $title', ({ text }) => {
     const rows = mirror.db.prepare(text).all(text.includes(':path') ? { path: '$.n' } : {})
     expect(rows.length).toBeGreaterThan(0)
@@ -107,6 +123,26 @@ describe('docs/queries.md', () => {
   test('the canned queries of Datasette are explained on the page', () => {
     const explained = of(queries, 'sqlite').map(({ text }) => text.trim())
     for (const { sql } of CANNED_QUERIES) expect(explained).toContain(sql)
+  })
+})
+
+describe('docs/tools.md', () => {
+  const tools = blocksOf('tools.md')
+
+  test.each(of(tools, 'duckdb'))('$title', async ({ text }) => {
+    const found = await duck(here(text).replaceAll('SNAPSHOT', latest()).replace('2026-10', '2026-06'))
+    expect(found.length).toBeGreaterThan(0)
+  })
+
+  test('Grafana: the panel reads what it shows by the index', () => {
+    const [block] = of(tools, 'sqlite-grafana')
+    const sql = block!.text.replace('$__from', '1780000000000').replace('$__to', '1790000000000')
+    const rows = mirror.db.prepare(sql).all() as { time: number; tasks: number }[]
+    expect(rows.length).toBeGreaterThan(100)
+    // Seconds since the epoch, on the hour.
+    expect(rows[0]!.time).toBe(Math.floor(1_780_000_000 / 3600) * 3600)
+    const plan = JSON.stringify(mirror.db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
+    expect(plan).toContain('SEARCH tasks USING INDEX tasks_created_at')
   })
 })
 

@@ -45,6 +45,10 @@ test.each(CANNED_QUERIES)(
   'the canned query $name runs, and comes out of the file as it went in',
   ({ name, sql, title }) => {
     const { db } = makeMirror(...ordinaryRows(50))
+    // One of them is late.
+    db.exec(`INSERT INTO service_facts (key, value, observed_at) VALUES ('timeframe', '{"isMoment":true}', 1);
+      UPDATE tasks SET completed_at = NULL, system_status = 'WAITING' WHERE seq = 1;
+      INSERT INTO open_checks (task_id, reason, next_check_at) SELECT id, 'open', 0 FROM tasks WHERE seq = 1`)
     expect(parse(datasetteConfig('m')).databases.m.queries[name]).toEqual({ title, sql })
     const rows = db.prepare(sql).all(sql.includes(':path') ? { path: '$.n' } : {})
     expect(rows.length).toBeGreaterThan(0)
