@@ -15,7 +15,7 @@ interface BackfillFlags {
 
 export const backfill: CommandSpec<BackfillFlags> = {
   name: 'backfill',
-  summary: 'walk the whole list by hand, a range of createdAt, or fetch single tasks; resumable',
+  summary: 'walk the whole list or a range of createdAt, or fetch single tasks; resumable',
   examples: [
     'task-mirror backfill',
     'task-mirror backfill --since 2026-11-01 --until 2026-11-08',
@@ -35,7 +35,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
     { flags: '--rebind', description: 'accept another base URL or another account for this mirror' },
     {
       flags: '--max-duration <duration>',
-      description: 'end after so long, with exit 4 and progress kept, such as 50m',
+      description: 'end after this time, such as 50m, with exit 4; progress is kept',
       key: 'sync.maxDurationMs',
       parse: parseDuration,
     },

@@ -10,7 +10,7 @@ export const copy: CommandSpec<CopyFlags> = {
   name: 'copy',
   summary: 'publish a copy of the mirror as one SQLite file, for readers elsewhere',
   examples: ['task-mirror copy --out tasks.sqlite', 'task-mirror copy --out /srv/datasette/tasks.sqlite'],
-  flags: [{ flags: '--out <file>', description: 'the copy; one that is there is replaced once the new one is whole' }],
+  flags: [{ flags: '--out <file>', description: 'the copy; an existing one is replaced once the new one is complete' }],
   async run(context, { out }) {
     if (out === undefined) {
       throw new MirrorError('usage-invalid', '--out is missing', {

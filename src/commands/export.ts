@@ -83,10 +83,10 @@ export const exporting: CommandSpec<ExportFlags> = {
       description: 'dataset: a folder per month or day of createdAt, or none (default: none)',
       parse: (text, name) => oneOf(text, PARTITIONS, name),
     },
-    { flags: '--rows-per-file <number>', description: 'dataset: most rows of a file', parse: atLeastOne },
+    { flags: '--rows-per-file <number>', description: 'dataset: maximum rows of a file', parse: atLeastOne },
     {
       flags: '--partition-value <name=value...>',
-      description: 'dataset: fixed folders above it, such as account=acme where many accounts share a place',
+      description: 'dataset: fixed folders above it, such as account=acme if several accounts share a place',
     },
     {
       flags: '--keep <number>',

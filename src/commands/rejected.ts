@@ -13,11 +13,11 @@ const SHOWN = 50
 
 export const rejected: CommandSpec<RejectedFlags> = {
   name: 'rejected',
-  summary: 'list what was set aside, or try it again',
+  summary: 'list items that were set aside, or try to take them in again',
   examples: ['task-mirror rejected', 'task-mirror rejected --raw --json', 'task-mirror rejected --replay'],
   flags: [
-    { flags: '--replay', description: 'try to take it in again; exit 3 when something is left' },
-    { flags: '--raw', description: 'with its raw text' },
+    { flags: '--replay', description: 'try to take them in again; exit 3 if some are left' },
+    { flags: '--raw', description: 'print the raw text too' },
     {
       flags: '--limit <number>',
       description: `list at most so many, newest first (default: ${SHOWN})`,

@@ -5,7 +5,7 @@ import type { CommandSpec } from './command.ts'
 export const restore: CommandSpec = {
   name: 'restore',
   argument: { name: '<file>', description: 'the backup: a copy of a mirror' },
-  summary: 'put a backup in the place of the mirror: checked first, the old mirror is moved away with its WAL',
+  summary: 'replace the mirror by a backup, which is checked first; the old mirror is moved away with its WAL',
   examples: [
     'task-mirror restore backup.sqlite',
     'task-mirror restore backup.sqlite --db /srv/tasks/task-mirror.sqlite',

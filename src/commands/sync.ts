@@ -33,7 +33,7 @@ export const sync: CommandSpec<SyncFlags> = {
     { flags: '--rebind', description: 'accept another base URL or another account for this mirror' },
     {
       flags: '--max-duration <duration>',
-      description: 'end after so long, with exit 4 and progress kept, such as 50m',
+      description: 'end after this time, such as 50m, with exit 4; progress is kept',
       key: 'sync.maxDurationMs',
       parse: parseDuration,
     },
