@@ -41,15 +41,15 @@ interface Seen extends Decoded {
   firstId: string | null
 }
 
-/** Throws `config-invalid` for an address or key that cannot be used, and `interrupted`. */
-export async function reachService(context: RunContext): Promise<Reached> {
+/** `mostMs` for each question. Throws `config-invalid` for an address or key that cannot be used, and `interrupted`. */
+export async function reachService(context: RunContext, mostMs = MOST_MS): Promise<Reached> {
   const { now, random, signal, config } = context
   const { connectTimeoutMs, requestTimeoutMs, maxResponseBytes } = config.service
   const skews: Reached['skews'] = []
   let askedAt = now()
   const service = await openClient(context, signal, {
-    connectTimeoutMs: Math.min(connectTimeoutMs, MOST_MS),
-    requestTimeoutMs: Math.min(requestTimeoutMs, MOST_MS),
+    connectTimeoutMs: Math.min(connectTimeoutMs, mostMs),
+    requestTimeoutMs: Math.min(requestTimeoutMs, mostMs),
     maxResponseBytes: Math.min(maxResponseBytes, MOST_BYTES),
     maxRetries: 0,
     maxRetryAfterMs: 0,
