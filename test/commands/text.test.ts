@@ -46,6 +46,13 @@ test('the summary of a run says what, how well, how much and how long', () => {
   `)
 })
 
+test('the figures of a first sync add up', () => {
+  const counts = { seen: 5_000, inserted: 5_000, updated: 0, unchanged: 6, windows: 9, details: 6, requests: 19 }
+  const text = runText({ summary: { ...summary, ...counts }, exitCode: 0, isFirst: false, notes: [], error: null })
+  expect(text).toContain('\ntasks     5,000 seen: 5,000 inserted\n')
+  expect(text).toContain('\nrequests  19 (9 windows, 6 details, 4 other), 12.3 kB\n')
+})
+
 test('what fell short is said at the end of the summary', () => {
   const partial: RunSummary = {
     ...summary,

@@ -65,14 +65,19 @@ function rangeText({ since, until }: RunSummary['range']): string | null {
 
 /** What the run met and what that changed; changes of which there were none are left out. */
 function changesText(summary: RunSummary): string {
+  // A detail that confirms a new task counts as unchanged as well: beside the others it would look like one task more.
+  const counts = { ...summary, unchanged: Math.min(summary.unchanged, Math.max(0, summary.seen - summary.inserted)) }
   const changes = (['inserted', 'updated', 'unchanged', 'deleted', 'restored'] as const)
-    .filter((name) => summary[name] > 0)
-    .map((name) => `${grouped(summary[name])} ${name}`)
+    .filter((name) => counts[name] > 0)
+    .map((name) => `${grouped(counts[name])} ${name}`)
   return `${grouped(summary.seen)} seen${changes.length === 0 ? '' : `: ${changes.join(', ')}`}`
 }
 
 function requestsText(summary: RunSummary): string {
   const parts = [counted(summary.windows, 'window'), counted(summary.details, 'detail')]
+  // To find the end of the list, to count it, and what was answered with an error.
+  const other = summary.requests - summary.windows - summary.details - summary.retries
+  if (other > 0) parts.push(`${grouped(other)} other`)
   if (summary.retries > 0) parts.push(counted(summary.retries, 'retry', 'retries'))
   if (summary.drift > 0) parts.push(`drift ${grouped(summary.drift)}`)
   return `${grouped(summary.requests)} (${parts.join(', ')}), ${prettyBytes(summary.bytes)}`
