@@ -150,6 +150,18 @@ test('no environment variable is both the twin of a flag and a key of the config
   expect(allFlags.map(twinName).filter((name) => keys.has(name))).toEqual([])
 })
 
+test('every document that code and tests name is there', () => {
+  const named = ['src', 'test', 'build', 'bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+      .flatMap((name) =>
+        [...readFileSync(join(ROOT, folder, name), 'utf8').matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([file]) => file),
+      ),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+})
+
 test('every section of design.md that code and tests cite is there', () => {
   const sections = new Set(
     [...readFileSync(join(ROOT, 'docs/design.md'), 'utf8').matchAll(/^#{2,3} (\d(?:\.\d)?)\.? /gm)].map(
