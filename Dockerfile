@@ -16,7 +16,7 @@ RUN npm run build && node build/stage.ts /app
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="task-mirror" \
-  org.opencontainers.image.description="Keeps a local SQLite file a faithful, fresh copy of a remote task account" \
+  org.opencontainers.image.description="Copies every task of an account of the Task Query Service into a SQLite file and keeps it current" \
   org.opencontainers.image.licenses="MIT"
 COPY --from=build /app /app
 RUN ln -s /app/dist/cli.js /usr/local/bin/task-mirror \

@@ -34,7 +34,7 @@ export async function manPage(version: string, changed: Date): Promise<string> {
   return `${[
     `.TH TASK\\-MIRROR 1 ${changed.toISOString().slice(0, 10)} "task\\-mirror ${version}" "User Commands"`,
     '.SH NAME',
-    'task\\-mirror \\- faithful, fresh SQLite copy of a remote task account',
+    'task\\-mirror \\- copy the tasks of an account of the Task Query Service into a SQLite file',
     '.SH SYNOPSIS',
     `${bold('task-mirror')} \\fIcommand\\fR [\\fIflag\\fR...]`,
     '.SH DESCRIPTION',

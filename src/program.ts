@@ -73,7 +73,7 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     })
     .configureHelp(HELP_FORM)
     .description(
-      'Keeps a local SQLite file a faithful, fresh copy of a remote task account, and publishes snapshots of it.',
+      'Copies every task of an account of the Task Query Service into a SQLite file, keeps it current, tells if anything could be missing, and publishes Parquet and NDJSON.',
     )
     .version(toolVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
