@@ -164,7 +164,8 @@ function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType
  */
 export function openReader(path: string): Db {
   return explaining(path, () => {
-    if (!existsSync(path) || inspect(path) !== 'mirror') {
+    // A folder that may not be looked into says nothing of what is in it: that throws.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined || inspect(path) !== 'mirror') {
       throw new MirrorError('mirror-missing', `There is no mirror at ${path}`, {
         facts: { path },
         hint: existsSync(restoredPath(path))

@@ -196,6 +196,13 @@ describe('places that cannot be written', () => {
         expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(says) })
         expect(stderr).toMatch(/Check the (disk|owner)/)
       }
+      // A folder that may not even be looked into, as that of a service's own user.
+      mkdirSync(join(stage.dir, 'closed'), { mode: 0o700 })
+      const { code, stderr } = await asOther(stage, ['status', '--db', join(stage.dir, 'closed/mirror.sqlite')])
+      expect({ code, stderr }).toEqual({
+        code: 7,
+        stderr: expect.stringMatching(/closed.mirror.sqlite cannot be read: EACCES/),
+      })
     },
   )
 
