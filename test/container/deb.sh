@@ -53,7 +53,7 @@ check export mirror export
 check its-own-folder bash -c '[ -s "$1/task-mirror.sqlite" ] && find "$1/snapshots" -name "*.parquet" | grep .' _ "$root/var/lib/task-mirror"
 
 # docs/install.md, by Debian's cron: a line with @reboot is run as any other, and at once.
-if there bash -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends cron' >"$work/log" 2>&1; then
+if there bash -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends cron sqlite3' >"$work/log" 2>&1; then
   cron_line() {
     awk '/^```crontab/ { on = 1; text = ""; next } /^```/ { on = 0 } on { text = text $0 "\n" } END { printf "%s", text }' docs/install.md |
       sed 's#^\*/5 \* \* \* \*#@reboot#' >"$root/etc/cron.d/task-mirror"
@@ -64,8 +64,10 @@ if there bash -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get insta
     mirror status --max-age 15m
   }
   check cron cron_line
+  # docs/stability.md: SQLite 3.40, which is what Debian 12 has.
+  check read-by-debians-sqlite bash -c '[ "$(buildah run "$1" -- sqlite3 /var/lib/task-mirror/task-mirror.sqlite "SELECT count(*) FROM task_overview")" = 500 ]' _ "$container"
 else
-  echo "skipped cron: it cannot be installed: $(tail -n 1 "$work/log")"
+  echo "skipped cron and sqlite3: they cannot be installed: $(tail -n 1 "$work/log")"
 fi
 
 # A newer package with another default: what was set stays.
@@ -76,10 +78,13 @@ newer() {
   dpkg-deb --root-owner-group -Znone -b "$root/tmp/newer" "$root/tmp/newer.deb"
   there env DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold -i /tmp/newer.deb
 }
+check copy-before mirror copy --out /var/lib/task-mirror/before-upgrade.sqlite
 check upgrade newer
 check configuration-kept grep -q "$url" "$root/etc/task-mirror/task-mirror.json"
 check key-kept grep -q secret "$root/etc/task-mirror/api-key"
 check sync-after-upgrade mirror sync
+back() { there dpkg --force-confold -i /tmp/task-mirror.deb && mirror restore /var/lib/task-mirror/before-upgrade.sqlite && mirror sync; }
+check back-again back
 
 rm -f "$root/etc/cron.d/task-mirror"
 check remove there dpkg --remove task-mirror
