@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { JobFigures } from '../notify/metrics.ts'
 import { duration, escapeHtml, minute, plain, tableHtml } from './html.ts'
-import { age, banner, type When } from './run-sections.ts'
+import { age, banner, lastError, type When } from './run-sections.ts'
 import { pageScript } from './script.ts'
 import { type Shown, sectionsHtml } from './sections.ts'
 import { STYLE } from './style.ts'
@@ -28,10 +28,12 @@ export interface ReportFacts {
 /** The report: one file. */
 export function reportPage(shown: Shown, facts: ReportFacts): string {
   const about = `Made on ${minute(facts.now)} by task-mirror ${facts.toolVersion}. All times are UTC.`
+  const when: When = { now: facts.now, ago: 'before this page' }
+  const head = header('Report of the mirror', shown.status.baseUrl, about)
   return documentHtml({
     title: 'Report of the mirror',
     policy: reportPolicy(),
-    main: `${header('Report of the mirror', shown.status.baseUrl, about)}${sectionsHtml(shown, { now: facts.now, ago: 'before this page' })}`,
+    main: `${head}${lastError(shown.recent, when)}${sectionsHtml(shown, when)}`,
   })
 }
 
@@ -65,7 +67,7 @@ export function statusPage(shown: Shown | null, facts: StatusFacts): string {
   )
   const main = `<div id="content">${header('Status of the mirror', shown?.status.baseUrl ?? facts.baseUrl, about)}
 <p id="state" class="${health.ok ? 'well' : 'unwell'}"><b>${escapeHtml(state)}</b> ${escapeHtml(asOf)}</p>
-${errors.join('\n')}
+${errors.join('\n')}${shown === null ? '' : lastError(shown.recent, when)}
 ${jobsHtml(jobs, now)}${shown === null ? '' : sectionsHtml(shown, when)}</div>
 <p class="controls"><label><input type="checkbox" id="refresh" checked> Keep this page up to date</label>
 <a href="/metrics">Metrics</a> <a href="/healthz">Health</a></p>`

@@ -3,7 +3,7 @@ import { type Chart, drawChart } from './charts.ts'
 import { escapeHtml } from './html.ts'
 
 /** Longer tables are folded. */
-const UNFOLDED_ROWS = 12
+const UNFOLDED_ROWS = 20
 
 export interface Section {
   id: string

@@ -4,7 +4,7 @@ import type { Recent } from '../mirror/recent.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { filterHtml } from './filter.ts'
 import { openTasks } from './open-section.ts'
-import { lastError, runs, setAside, tiles, type When } from './run-sections.ts'
+import { runs, setAside, tiles, type When } from './run-sections.ts'
 import { taskSections, wholeSlice } from './task-sections.ts'
 
 /** What a page shows of a mirror. Status and what was done last are read at once, figures over all tasks take a while. */
@@ -15,18 +15,23 @@ export interface Shown {
   figures: TaskFigures | null
 }
 
-/** All sections, as HTML. */
+/** What was drawn of figures: a page that is asked for often is drawn again only where they were counted again. */
+const drawn = new WeakMap<TaskFigures, string>()
+
+function figuresHtml(figures: TaskFigures): string {
+  const known = drawn.get(figures)
+  if (known !== undefined) return known
+  const shown = `<div id="tasks-shown">${taskSections(figures, wholeSlice(figures))}</div>`
+  const html = [filterHtml(figures), shown, openTasks(figures.open)].join('\n')
+  drawn.set(figures, html)
+  return html
+}
+
+/** All sections but the last error, as HTML. */
 export function sectionsHtml({ status, recent, figures }: Shown, when: When): string {
   return [
-    lastError(recent, when),
     tiles(status, recent, when),
-    ...(figures === null
-      ? []
-      : [
-          filterHtml(figures),
-          `<div id="tasks-shown">${taskSections(figures, wholeSlice(figures))}</div>`,
-          openTasks(figures.open),
-        ]),
+    ...(figures === null ? [] : [figuresHtml(figures)]),
     runs(recent),
     setAside(recent),
   ].join('\n')

@@ -50,7 +50,7 @@ summary { cursor: pointer; color: var(--soft); font-size: 0.9rem; }
 table { border-collapse: collapse; min-width: 50%; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); padding: 4px 0; }
 th, td { text-align: left; padding: 4px 16px 4px 0; white-space: nowrap; border-bottom: 1px solid var(--line); vertical-align: top; }
-thead th { color: var(--soft); font-weight: 600; white-space: normal; vertical-align: bottom; overflow-wrap: normal; }
+thead th { color: var(--soft); font-weight: 600; white-space: normal; vertical-align: bottom; overflow-wrap: normal; min-width: 8ch; }
 tbody th { font-weight: 400; }
 td.text { white-space: normal; overflow-wrap: break-word; min-width: 20ch; max-width: 60ch; }
 th.n, td.n { text-align: right; }

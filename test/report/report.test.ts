@@ -92,11 +92,13 @@ test('the last error stands first, with what has happened since; exports stand a
          VALUES ('sync', ?, ?, ?, ?, json_object('code', 'x', 'message', ?), '0')`,
       )
       .run(outcome, outcome === 'ok' ? 0n : 4n, BigInt(at), BigInt(at + 2000), error)
-  expect(sectionsHtml(shownOf(db), WHEN)).not.toContain('Last error')
+  const facts = { toolVersion: '1', now: NOW }
+  expect(reportPage(shownOf(db), facts)).not.toContain('Last error')
   run('ok', NOW - 600_000, null)
   run('failed', NOW - 302_000, 'The service <fails>')
-  const failing = sectionsHtml(shownOf(db), WHEN)
-  expect(failing.slice(0, 200)).toContain(
+  /** What stands between the head of the page and its first section. */
+  const top = (page: string) => page.slice(page.indexOf('</h1>'), page.indexOf('<section'))
+  expect(top(reportPage(shownOf(db), facts))).toContain(
     '<p class="unwell"><b>Last error:</b> run 2 (sync), failed, exit 4, 5 min before this page: The service &lt;fails&gt;. No run has ended well since.',
   )
   run('ok', NOW - 100_000, null)
@@ -109,10 +111,8 @@ test('the last error stands first, with what has happened since; exports stand a
     },
     100,
   )
-  const html = sectionsHtml(shownOf(db), WHEN)
-  expect(html.slice(0, 300)).toMatch(
-    /^<p class="past"><b>Last error:<\/b> run 2 .* One run has ended well since\.<\/p>/,
-  )
+  const html = reportPage(shownOf(db), facts)
+  expect(top(html)).toMatch(/<p class="past"><b>Last error:<\/b> run 2 .* One run has ended well since\.<\/p>/)
   const rows = [...html.slice(html.indexOf('id="runs"')).matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, row]) =>
     row!.replaceAll(/<[^>]+>/g, '|'),
   )
@@ -156,6 +156,11 @@ test('the status page says how the mirror and the jobs are; its script is the on
   const html = statusPage(shownOf(db), facts)
   expect(html).toContain('<b>Not well: The mirror is older than it should be.</b> As of 2 h ago.')
   expect(html).toContain('<b>Last export:</b> failed 1 min ago: The disk &lt;is&gt; full')
+  db.exec(`INSERT INTO runs (command, outcome, exit_code, started_at, finished_at, tool_version)
+    VALUES ('sync', 'failed', 4, ${NOW - 60_000}, ${NOW - 59_000}, '0')`)
+  const failed = statusPage(shownOf(db), facts)
+  expect(failed.indexOf('<b>Last error:</b> run 1')).toBeGreaterThan(0)
+  expect(failed.indexOf('<b>Last error:</b>')).toBeLessThan(failed.indexOf('<section'))
   expect(html).toContain('<th scope="row">sync</th><td>running</td>')
   // Before the figures are counted everything else is there.
   const early = statusPage({ ...shownOf(db), figures: null }, facts)
