@@ -186,12 +186,13 @@ test.skipIf(!isThere || IMAGES === null)('its pictures for the documents', async
     const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_DB: db }
     for (let run = 0; run < 12; run += 1) {
       await runCli(['sync'], { cwd: scratch.dir, env })
-      simulator.account.insert(30)
-      simulator.account.finish(20)
+      simulator.account.insert(4)
+      simulator.account.finish(4)
     }
+    await runCli(['export', '--out', scratch.path('lake/')], { cwd: scratch.dir, env })
     const url = await makeReport(db)
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page } = await open(browser, url, { colorScheme, width: 960, height: 1000 })
+      const { page } = await open(browser, url, { colorScheme, width: 1200, height: 1000 })
       await page.screenshot({ path: join(IMAGES as string, `report-${colorScheme}.png`) })
       await page.context().close()
     }
