@@ -5,13 +5,13 @@ import { environmentName, KEYS, valueAt } from './keys.ts'
 import { schemaOf } from './schema.ts'
 
 const SECTIONS: Record<string, string> = {
-  service: 'Where the service is and how it is asked.',
-  sync: 'What a run does.',
+  service: 'The service: address, key, limits.',
+  sync: 'How a run reads the service.',
   mirror: 'The SQLite file.',
-  rejected: 'Items that cannot be taken in.',
+  rejected: 'Items that cannot be stored as tasks.',
   export: 'Snapshots.',
   schedule: 'The scheduler, `task-mirror schedule`.',
-  notify: 'Who is told of runs.',
+  notify: 'Notifications about runs.',
 }
 
 const INTRODUCTION = `# Configuration

@@ -43,7 +43,7 @@ const auth = z.strictObject({
     .string()
     .regex(/^[\x20-\x7e]*$/, expecting('printable ASCII text'))
     .default(DEFAULTS.service.auth.prefix)
-    .describe('Text before the key; "" where the key stands alone.'),
+    .describe('Text before the key; "" for the key alone.'),
   on: z
     .enum(['all', 'detail'])
     .default(DEFAULTS.service.auth.on)
@@ -66,15 +66,15 @@ const service = z.strictObject({
     .describe('Total deadline of one request, its body included.'),
   maxResponseBytes: bytes(1024)
     .default(DEFAULTS.service.maxResponseBytes)
-    .describe('Largest body taken in, counted after decompression.'),
-  concurrency: count(1, 64).default(DEFAULTS.service.concurrency).describe('Most requests in flight at once.'),
+    .describe('Largest accepted body, counted after decompression.'),
+  concurrency: count(1, 64).default(DEFAULTS.service.concurrency).describe('Maximum number of requests in flight.'),
   requestsPerSecond: z
     .number()
     .gt(0)
     .max(10_000)
     .nullable()
     .default(DEFAULTS.service.requestsPerSecond)
-    .describe('Most requests per second; null for no limit but the one the service asks for.'),
+    .describe('Maximum requests per second; null for no limit except what the service asks for.'),
   maxRetries: count(0, 100)
     .default(DEFAULTS.service.maxRetries)
     .describe('How often a failed request is repeated before it counts as failed.'),
@@ -131,7 +131,7 @@ const sync = z.strictObject({
     .describe('Number of deletions that is always allowed, whatever their share.'),
   deletionPauseMs: durationMs(0)
     .default(DEFAULTS.sync.deletionPauseMs)
-    .describe('Least time between the two look-ups that a deletion takes, where many are to be decided.'),
+    .describe('Minimum time between the two look-ups that a deletion needs, if many are to be decided.'),
 })
 
 const mirror = z.strictObject({
@@ -151,7 +151,7 @@ const mirror = z.strictObject({
 const rejected = z.strictObject({
   maxBytes: bytes(0)
     .default(DEFAULTS.rejected.maxBytes)
-    .describe('Most raw text that is set aside; the run stops with exit 3 before the window that would exceed it.'),
+    .describe('Maximum size of set-aside raw text; the run stops with exit 3 before the window that would exceed it.'),
 })
 
 const s3 = z.strictObject({
@@ -160,7 +160,7 @@ const s3 = z.strictObject({
     .nullable()
     .default(DEFAULTS.export.s3.encryption)
     .describe(
-      'Encryption the storage is asked for; an export whose storage does not say it did so fails. null leaves it to the bucket.',
+      'Encryption to request from the storage; the export fails if the storage does not confirm it. null leaves it to the bucket.',
     ),
   kmsKeyId: text()
     .nullable()
@@ -208,7 +208,7 @@ const schedule = z.strictObject({
     .describe('Time zone of the cron expressions.'),
   jitterMs: durationMs(0)
     .default(DEFAULTS.schedule.jitterMs)
-    .describe('A scheduled run begins up to this much later, by chance, so that many schedulers do not ask at once.'),
+    .describe('A scheduled run begins later by a random time up to this, so that many schedulers do not ask at once.'),
   maxAgeMs: durationMs(1)
     .nullable()
     .default(DEFAULTS.schedule.maxAgeMs)
@@ -224,12 +224,14 @@ const schedule = z.strictObject({
     ),
   hosts: hostNames()
     .default([...DEFAULTS.schedule.hosts])
-    .describe('Names under which the pages are asked for, beside addresses and localhost; others are refused (403).'),
+    .describe(
+      'Host names under which the pages may be requested, besides IP addresses and localhost; others are refused (403).',
+    ),
   tokenFile: text()
     .nullable()
     .default(DEFAULTS.schedule.tokenFile)
     .describe(
-      'File with a token that the status page and /metrics ask for, as Bearer or as the password of Basic; read at the start; null for none.',
+      'File with a token that the status page and /metrics require, as Bearer token or as the password of Basic authentication; read at the start; null for none.',
     ),
 })
 
@@ -238,19 +240,19 @@ const notify = z.strictObject({
     .nullable()
     .default(DEFAULTS.notify.healthcheckUrl)
     .describe(
-      'Told when a run of sync or backfill starts (/start) and how it ended (as it is, or with /<exit code>); null for none.',
+      'URL that is pinged when a run of sync or backfill starts (/start) and ends (as it is, or with /<exit code>); null for none.',
     ),
   exportHealthcheckUrl: httpUrl('an http or https URL')
     .nullable()
     .default(DEFAULTS.notify.exportHealthcheckUrl)
-    .describe('The same for export, which has a check of its own; null for none.'),
+    .describe('The same for export, as a separate check; null for none.'),
   insecureHosts: hostNames()
     .default([...DEFAULTS.notify.insecureHosts])
-    .describe('Hosts other than this machine that may be told over plain http.'),
+    .describe('Hosts other than this machine that may be pinged over plain http.'),
   metricsFile: text()
     .nullable()
     .default(DEFAULTS.notify.metricsFile)
-    .describe("File that gets the figures of the last runs, for node_exporter's textfile collector; null for none."),
+    .describe("File for metrics of the last runs, for node_exporter's textfile collector; null for none."),
 })
 
 export const configSchema = z.strictObject({

@@ -109,9 +109,9 @@ const table = {
   cutFor: whole().default(0).describe('for so many answers'),
   stillFrom: whole()
     .default(0)
-    .describe('from this answer on one of two servers, which answer by chance, stands still'),
-  stillMs: whole().default(0).describe('how long it stands still, ms; 0: there is one server'),
-  stillAgain: flag.default(false).describe('then it copies the list and stands still again, as a replica does'),
+    .describe('from this answer on, one of two servers that answer at random returns stale data'),
+  stillMs: whole().default(0).describe('how long its data stays stale, ms; 0: there is one server'),
+  stillAgain: flag.default(false).describe('then it copies the list and gets stale again, as a replica does'),
   skipLimit: whole().default(0).describe('a window that ends beyond this index is answered with 400; 0: no limit'),
   ignoreSkip: flag.default(false).describe('every window starts at 0'),
   wrap: flag.default(false).describe('skip beyond the end starts again at the front'),
