@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # Installs the Debian package on a system without Node, and uses it as its documents say: by hand, from Debian's cron, through
-# an upgrade, a removal and a purge. `npm run test:container`, after `npm run deb`; prints as image.sh does.
+# an upgrade, a removal and a purge. `npm run test:container`; prints as image.sh does.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=test/container/checks.sh
 source test/container/checks.sh
 
+command -v dh >/dev/null || skip 'debhelper is not installed'
+rm -f release/task-mirror_*.deb
+began=$SECONDS
+check build npm run --silent deb
+[ "$failed" -eq 0 ] || finish
 version=$(node -p 'JSON.parse(fs.readFileSync("package.json")).version')
 deb=release/task-mirror_${version/-/\~}-1_$(dpkg --print-architecture).deb
-[ -f "$deb" ] || skip "$deb is not there: npm run deb"
-echo "   $(($(stat -c %s "$deb") / 1000000)) MB, $(($(dpkg-deb -f "$deb" Installed-Size) / 1024)) MB installed"
+echo "   built in $((SECONDS - began)) s: $(($(stat -c %s "$deb") / 1000000)) MB, $(($(dpkg-deb -f "$deb" Installed-Size) / 1024)) MB installed"
 
 # As root it has its own opinion of who should run it.
 if command -v lintian >/dev/null; then check lintian lintian --allow-root --fail-on error "$deb"; else
