@@ -29,6 +29,8 @@ export interface OpenFigures {
   byAge: { tasks: number; late: number }[]
   /** What `probe` found of `timeframe`; lateness is told only where it reads as a moment. null: it has not looked. */
   timeframe: TimeframeFinding | null
+  /** Of the newest tasks, those that have ended: how many did so after their timeframe, and by how much, ms; else null. */
+  ended: { tasks: number; late: number; p50: number; p99: number } | null
 }
 
 export interface TaskFigures {
@@ -62,6 +64,8 @@ const FIRST_MONDAY = 4 * DAY_MS
 export const OPEN_AGES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS]
 /** Durations are counted in buckets of which eight double the length. */
 const BUCKETS_PER_DOUBLING = 8
+/** Tasks looked at for what no index holds. */
+const NEWEST = 50_000
 
 /** Everything in one read transaction. `now` is epoch ms. */
 export function readFigures(db: Db, now: number): TaskFigures {
@@ -216,7 +220,7 @@ function readDurations(db: Db, { tasks, place, bin, named }: Groups, all: HostFi
   }
 }
 
-/** Of durations counted by bucket, at least one: the middle of the bucket that holds each of p50, p90 and p99, ms. */
+/** Of durations counted by bucket: the middle of the bucket that holds each of p50, p90 and p99, ms; 0 where there are none. */
 export function percentiles(counts: ReadonlyMap<number, number>): [p50: number, p90: number, p99: number] {
   const sorted = [...counts].sort(([a], [b]) => a - b)
   const total = sorted.reduce((sum, [, count]) => sum + count, 0)
@@ -243,5 +247,22 @@ function readOpen(db: Db, now: number): OpenFigures {
     )
     .all() as { age: number; tasks: number; late: number }[]
   const byAge = new Map(rows.map(({ age, tasks, late }) => [age, { tasks, late: timeframe?.isMoment ? late : 0 }]))
-  return { byAge: [...OPEN_AGES_MS, 0].map((_, index) => byAge.get(index) ?? { tasks: 0, late: 0 }), timeframe }
+  const ages = [...OPEN_AGES_MS, 0].map((_, index) => byAge.get(index) ?? { tasks: 0, late: 0 })
+  return { byAge: ages, timeframe, ended: timeframe?.isMoment === true ? readEnded(db) : null }
+}
+
+function readEnded(db: Db): OpenFigures['ended'] {
+  const rows = db
+    .prepare(
+      `SELECT CASE WHEN late_ms > 0 THEN CAST(log2(late_ms + 1) * ${BUCKETS_PER_DOUBLING} AS INTEGER) END AS bucket,
+         count(*) AS tasks
+       FROM (SELECT completed_at - timeframe AS late_ms FROM tasks WHERE deleted_at IS NULL
+         ORDER BY created_at DESC LIMIT ${NEWEST})
+       WHERE late_ms IS NOT NULL GROUP BY 1`,
+    )
+    .all() as { bucket: number | null; tasks: number }[]
+  const late = new Map(rows.flatMap(({ bucket, tasks }) => (bucket === null ? [] : [[bucket, tasks] as const])))
+  const count = (all: Iterable<number>) => [...all].reduce((sum, tasks) => sum + tasks, 0)
+  const [p50, , p99] = percentiles(late)
+  return { tasks: count(rows.map(({ tasks }) => tasks)), late: count(late.values()), p50, p99 }
 }

@@ -81,8 +81,13 @@ type MakeGauge = <Label extends string>(name: string, help: string, ...labelName
 
 function addMirror(status: MirrorStatus, isKnown: (ms: number) => boolean, gauge: MakeGauge): void {
   const { tasks, owed, freshAt, lastFullWalk, frontier, notBefore } = status
-  const byState = gauge('task_mirror_tasks', 'Tasks in the mirror; open ones are live ones too.', 'state')
+  const byState = gauge(
+    'task_mirror_tasks',
+    'Tasks in the mirror; open ones are live ones, late ones (inferred, see probe) are open ones.',
+    'state',
+  )
   for (const state of ['live', 'open', 'deleted'] as const) byState.set({ state }, tasks[state])
+  if (tasks.late !== null) byState.set({ state: 'late' }, tasks.late)
   const walHelp = `Size of the WAL; beyond 64 MiB ${LARGE_WAL}.`
   gauge('task_mirror_wal_bytes', walHelp).set(status.walBytes)
   gauge('task_mirror_set_aside_items', 'Items set aside and not taken in since.').set(tasks.setAside)

@@ -4,12 +4,11 @@ import type { Series } from './charts.ts'
 import { type Column, duration, grouped, percent, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
-export function openTasks({ byAge, timeframe }: OpenFigures): string {
+export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): string {
   const title = 'Open tasks by age'
   const names = [...OPEN_AGES_MS.map((age) => `under ${duration(age)}`), 'older or undated']
   const rows = byAge.map(({ tasks, late }, index) => ({ name: names[index] as string, tasks, late }))
-  const [tasks, late] = [rows.reduce((sum, row) => sum + row.tasks, 0), rows.reduce((sum, row) => sum + row.late, 0)]
-  if (tasks === 0) return emptySection('open', title, 'No task is open.')
+  if (rows.every((row) => row.tasks === 0)) return emptySection('open', title, 'No task is open.')
   const isTold = timeframe?.isMoment === true
   type Row = (typeof rows)[number]
   const columns: Column<Row>[] = [
@@ -25,7 +24,7 @@ export function openTasks({ byAge, timeframe }: OpenFigures): string {
   return section({
     id: 'open',
     title,
-    intro: `Tasks that may still change, by the time since their creation. ${latenessText(timeframe, late, tasks)}`,
+    intro: 'Tasks that may still change, by the time since their creation.',
     chart: {
       label: 'Bars: open tasks by age',
       kind: 'rows',
@@ -39,11 +38,32 @@ export function openTasks({ byAge, timeframe }: OpenFigures): string {
 }
 
 /** What can be said of lateness, and what it rests on. */
-function latenessText(timeframe: OpenFigures['timeframe'], late: number, tasks: number): string {
-  if (timeframe === null)
-    return 'Whether they are late is not told: "task-mirror probe" finds out whether timeframe reads as a moment.'
+export function lateness({ byAge, timeframe, ended }: OpenFigures): string {
+  const sum = (name: 'tasks' | 'late') => byAge.reduce((all, row) => all + row[name], 0)
+  return emptySection('lateness', 'Lateness', latenessText(timeframe, ended, sum('late'), sum('tasks')))
+}
+
+function latenessText(
+  timeframe: OpenFigures['timeframe'],
+  ended: OpenFigures['ended'],
+  late: number,
+  open: number,
+): string {
+  if (timeframe === null) return 'Not told: "task-mirror probe" finds out whether timeframe reads as a moment.'
   const seen = `of ${grouped(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
-  if (!timeframe.isMoment) return `Whether they are late is not told: timeframe does not read as a moment (${seen}).`
+  if (!timeframe.isMoment || ended === null) return `Not told: timeframe does not read as a moment (${seen}).`
   const near = `${percent(timeframe.nearCompleted, 1)} of those that ended did so within a day of it`
-  return `${grouped(late)} of ${grouped(tasks)} (${percent(late, tasks)}) are past their timeframe. That it is a moment is inferred: ${seen}, and ${near}.`
+  const ofOpen =
+    open === 0
+      ? 'No task is open.'
+      : `${grouped(late)} of ${grouped(open)} open tasks (${percent(late, open)}) are past their timeframe.`
+  const byHowMuch =
+    ended.late === 0
+      ? ''
+      : `, half of these by more than ${duration(ended.p50)}, one in a hundred by more than ${duration(ended.p99)}`
+  const ofEnded =
+    ended.tasks === 0
+      ? ''
+      : ` Of the newest ${grouped(ended.tasks)} that have ended, ${grouped(ended.late)} (${percent(ended.late, ended.tasks)}) did so after it${byHowMuch}.`
+  return `${ofOpen}${ofEnded} That timeframe is a moment is inferred: ${seen}, and ${near}.`
 }

@@ -3,7 +3,7 @@ import type { TaskFigures } from '../mirror/figures.ts'
 import type { Recent } from '../mirror/recent.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { filterHtml } from './filter.ts'
-import { openTasks } from './open-section.ts'
+import { lateness, openTasks } from './open-section.ts'
 import { runs, setAside, tiles, type When } from './run-sections.ts'
 import { taskSections, wholeSlice } from './task-sections.ts'
 
@@ -22,7 +22,7 @@ function figuresHtml(figures: TaskFigures): string {
   const known = drawn.get(figures)
   if (known !== undefined) return known
   const shown = `<div id="tasks-shown">${taskSections(figures, wholeSlice(figures))}</div>`
-  const html = [filterHtml(figures), shown, openTasks(figures.open)].join('\n')
+  const html = [filterHtml(figures), shown, openTasks(figures.open), lateness(figures.open)].join('\n')
   drawn.set(figures, html)
   return html
 }

@@ -144,12 +144,31 @@ test('open tasks are counted by age; late ones where timeframe reads as a moment
   db.exec("INSERT INTO open_checks (task_id, reason, next_check_at) SELECT id, 'open', 0 FROM tasks")
   const counts = (tasks: number[], late: number[]) => tasks.map((n, index) => ({ tasks: n, late: late[index] }))
   const finding = { isMoment: true, tasks: 100, afterCreated: 1, ended: 90, nearCompleted: 1 }
-  expect(readFigures(db, NOW).open).toEqual({ timeframe: null, byAge: counts([1, 1, 0, 1, 0, 2], [0, 0, 0, 0, 0, 0]) })
+  expect(readFigures(db, NOW).open).toEqual({
+    timeframe: null,
+    ended: null,
+    byAge: counts([1, 1, 0, 1, 0, 2], [0, 0, 0, 0, 0, 0]),
+  })
   writeFacts(db, { timeframe: finding }, NOW)
   expect(readFigures(db, NOW).open).toEqual({
     timeframe: finding,
+    ended: { tasks: 0, late: 0, p50: 0, p99: 0 },
     byAge: counts([1, 1, 0, 1, 0, 2], [0, 1, 0, 1, 0, 2]),
   })
   writeFacts(db, { timeframe: { ...finding, isMoment: false } }, NOW)
   expect(readFigures(db, NOW).open.byAge.every(({ late }) => late === 0)).toBe(true)
+})
+
+test('of tasks that ended, those past their timeframe are told where it reads as a moment', () => {
+  const { db } = makeMirror(
+    ...Array.from({ length: 200 }, (_, id) =>
+      task(id, { completed_at: NOW, timeframe: id < 150 ? NOW + 1000 : NOW - (id - 149) * 1000 }),
+    ),
+    ...[task(300, { timeframe: null }), task(301, { timeframe: NOW - 1, deleted_at: NOW })],
+  )
+  writeFacts(db, { timeframe: { isMoment: true, tasks: 100, afterCreated: 1, ended: 90, nearCompleted: 1 } }, NOW)
+  const { ended } = readFigures(db, NOW).open
+  expect(ended).toMatchObject({ tasks: 200, late: 50 })
+  expect(Math.abs((ended?.p50 as number) / 25_000 - 1)).toBeLessThan(0.09)
+  expect(Math.abs((ended?.p99 as number) / 50_000 - 1)).toBeLessThan(0.09)
 })

@@ -87,6 +87,13 @@ test('a moment in the future is told as 0: an alert on its age fires', async () 
   expect(samples.get('task_mirror_last_run_success_timestamp_seconds export')).toBe(NOW / 1000 + 30)
 })
 
+test.each([null, 7])('late tasks are told where they are known: %s', async (late) => {
+  const found = readStatus(makeMirror().db)
+  const status = { ...found, tasks: { ...found.tasks, late } }
+  const samples = samplesOf(await metricsText({ toolVersion: VERSION, status, runs: new Map(), now: NOW }))
+  expect(samples.get('task_mirror_tasks late') ?? null).toBe(late)
+})
+
 test('links, pipes and what is in use are neither read, followed nor written over', async () => {
   using scratch = makeScratch()
   const dbPath = scratch.path('m.sqlite')

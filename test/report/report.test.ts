@@ -5,6 +5,7 @@ import { readFigures } from '../../src/mirror/figures.ts'
 import { type Db, openReader } from '../../src/mirror/open.ts'
 import { readRecent } from '../../src/mirror/recent.ts'
 import { readStatus } from '../../src/mirror/status.ts'
+import { writeFacts } from '../../src/mirror/tables/facts.ts'
 import { recordSnapshot } from '../../src/mirror/tables/snapshots.ts'
 import { reportPage, reportPolicy, statusPage, statusPolicy } from '../../src/report/page.ts'
 import { sectionsHtml } from '../../src/report/sections.ts'
@@ -65,6 +66,21 @@ test('a period that is not whole is drawn hollow and says what is missing; other
   expect(html).toMatch(/<title>2026-11-17\n2xx 1\n?/)
   // A column and three points for each of the two.
   expect(html.match(/class="part"/g)).toHaveLength(2 + 6)
+})
+
+test('lateness is told as inferred, or why it is not', () => {
+  const { db } = makeMirror(...ordinaryRows(4).map((row) => ({ ...row, timeframe: Number(row.completed_at) - 5000 })))
+  db.exec(`UPDATE tasks SET completed_at = NULL, system_status = 'WAITING' WHERE seq = 1;
+    INSERT INTO open_checks (task_id, reason, next_check_at) SELECT id, 'open', 0 FROM tasks WHERE seq = 1`)
+  const told = () => /<h2 id="lateness">Lateness<\/h2><p>(.*?)<\/p>/.exec(sectionsHtml(shownOf(db), WHEN))?.[1]
+  expect(told()).toContain('task-mirror probe&quot; finds out')
+  const finding = { isMoment: true, tasks: 1000, afterCreated: 1, ended: 900, nearCompleted: 0.98 }
+  writeFacts(db, { timeframe: finding }, NOW)
+  expect(told()).toMatch(
+    /^1 of 1 open tasks \(100\.0 %\) are past their timeframe\. Of the newest 3 that have ended, 3 \(100\.0 %\) did so after it, half of these by more than \S+ s, .* is inferred: of 1,000 tasks .* and 98\.0 %/,
+  )
+  writeFacts(db, { timeframe: { ...finding, isMoment: false, afterCreated: 0 } }, NOW)
+  expect(told()).toContain('does not read as a moment (of 1,000 tasks')
 })
 
 test('a host and a period can be chosen: what is shown adds up', () => {
