@@ -83,7 +83,7 @@ const idsIn = (path: string): string[] => {
   }
 }
 
-test('a mirror is backed up, damaged, restored, upgraded and taken back by the commands of the page', async () => {
+test.concurrent('a mirror is backed up, damaged, restored, upgraded and taken back by the commands of the page', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 300, openFraction: 0.02 })
   const env = { TASK_MIRROR_BASE_URL: simulator.url }
@@ -128,7 +128,7 @@ test('a mirror is backed up, damaged, restored, upgraded and taken back by the c
 const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url))
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(.*)\.sqlite$/.exec(name)?.[1] ?? [])
 
-test.for(VERSIONS)('the upgrade of the page takes a mirror of %s over, and back', async (version) => {
+test.concurrent.for(VERSIONS)('the upgrade of the page takes a mirror of %s over, and back', async (version) => {
   using scratch = makeScratch()
   const account = JSON.parse(readFileSync(join(GOLDEN, `${version}.service.json`), 'utf8')) as Service
   await using service = await serve(account)
