@@ -29,6 +29,8 @@ export interface Look {
   colorScheme?: 'light' | 'dark'
   width?: number
   height?: number
+  /** A screen that is touched. */
+  touch?: boolean
   /** false: none runs. */
   script?: boolean
   /** Stands still and is moved on by `page.clock`. */
@@ -36,8 +38,13 @@ export interface Look {
 }
 
 export async function open(browser: Browser, url: string, look: Look = {}): Promise<Opened> {
-  const { colorScheme = 'light', width = 1000, height = 900, clock = false, script = true } = look
-  const context = await browser.newContext({ colorScheme, viewport: { width, height }, javaScriptEnabled: script })
+  const { colorScheme = 'light', width = 1000, height = 900, clock = false, script = true, touch = false } = look
+  const context = await browser.newContext({
+    colorScheme,
+    viewport: { width, height },
+    javaScriptEnabled: script,
+    hasTouch: touch,
+  })
   const page = await context.newPage()
   const said: string[] = []
   const strayed: string[] = []

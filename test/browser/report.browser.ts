@@ -118,6 +118,13 @@ describe.skipIf(!isThere).each([0, 10, 1_000_000])('the report of %d tasks', (co
       expect(x >= 0 && x + width <= 390).toBe(true)
     }
     await page.context().close()
+    // By touch: it stays when the finger is lifted.
+    const touched = await open(browser, url, { width: 390, touch: true })
+    await touched.page.locator('.rows .row').first().tap()
+    expect(await touched.page.getByRole('tooltip').isVisible()).toBe(true)
+    await touched.page.getByRole('heading', { level: 1 }).tap()
+    expect(await touched.page.getByRole('tooltip').isVisible()).toBe(false)
+    await touched.page.context().close()
   })
 
   test('all of it can be read without script', async () => {

@@ -104,7 +104,10 @@ function startTips(): void {
   }
   document.addEventListener('pointermove', move)
   document.addEventListener('pointerdown', move)
-  document.addEventListener('pointerleave', hide)
+  document.addEventListener('pointerleave', (event) => {
+    // A finger leaves as soon as it is lifted: what it touched stays told until it touches elsewhere.
+    if (event.pointerType === 'mouse') hide()
+  })
   document.addEventListener('scroll', hide, { passive: true, capture: true })
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') hide()
