@@ -37,7 +37,7 @@ function unescaped(text: string): string {
 const LOCAL =
   /^(?:ext[234]|xfs|btrfs|zfs|f2fs|bcachefs|jfs|reiserfs|nilfs2|ntfs3?|fuseblk|vfat|exfat|msdos|apfs|hfs(?:plus)?|ufs)$/
 const SHARED =
-  /^(?:nfs\d?|cifs|smb\d?|smbfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|orangefs|ocfs2|gfs2|coda|9p|drvfs|vboxsf|prl_fs|vmhgfs|davfs|fuse(?:\..*)?)$/
+  /^(?:nfs\d?|cifs|smb\d?|smbfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|orangefs|ocfs2|gfs2|coda|9p|drvfs|vboxsf|prl_fs|vmhgfs|davfs|fuse\.(?:sshfs|s3fs|goofys|mount-s3|gcsfuse|blobfuse2?|rclone|glusterfs|ceph|juicefs|seaweedfs|mfs|vmhgfs-fuse|grpcfuse|osxfs))$/
 const PASSING: Readonly<Record<string, string>> = {
   tmpfs: 'lies in memory and is gone after a restart',
   ramfs: 'lies in memory and is gone after a restart',

@@ -102,11 +102,13 @@ test('what is no table of mounts holds nothing', () => expect(mountOf('what\n - 
 
 test.each<[string, Check['state']]>([
   ...['ext4', 'xfs', 'btrfs', 'zfs', 'apfs', 'fuseblk'].map((type): [string, 'ok'] => [type, 'ok']),
-  ...['tmpfs', 'overlay', 'virtiofs', 'something-new'].map((type): [string, 'note'] => [type, 'note']),
-  ...['nfs', 'nfs4', 'cifs', 'smb3', '9p', 'fuse.sshfs', 'ceph', 'lustre'].map((type): [string, 'wrong'] => [
+  ...['tmpfs', 'overlay', 'virtiofs', 'fuse.gocryptfs', 'something-new'].map((type): [string, 'note'] => [
     type,
-    'wrong',
+    'note',
   ]),
+  ...['nfs', 'nfs4', 'cifs', 'smb3', '9p', 'fuse.sshfs', 'fuse.rclone', 'ceph', 'lustre'].map(
+    (type): [string, 'wrong'] => [type, 'wrong'],
+  ),
 ])('a mirror on %s is %s', (type, state) =>
   expectState(fileSystemCheck({ type, mountPoint: '/srv' }), state, new RegExp(`^${type}`)),
 )
