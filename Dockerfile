@@ -11,7 +11,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY build build
 RUN npm ci
 COPY src src
-COPY LICENSE .
+COPY tsconfig.json LICENSE ./
 RUN npm run build && node build/stage.ts /app
 
 FROM ${BASE}
