@@ -23,7 +23,7 @@ interface Mapping {
 }
 
 /**
- * YAML for Datasette, old (`-m`) and new (`-c`), about a database called `name`: the name of the file without its ending.
+ * YAML for Datasette before 1.0 (`-m`, which leaves settings out) and since (`-m` and `-c`), about a database called `name`: the name of the file without its ending.
  */
 export function datasetteConfig(name: string): string {
   const tables: Mapping = {}

@@ -1,5 +1,5 @@
 // The built command: runs against the simulator until it is told to stop.
-import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/status.ts'
@@ -89,8 +89,39 @@ test('a failed run is told and counted and does not end it; a key file that is r
     await running.untilStderr(/key-refused/)
     const health = await fetch(`${url}/healthz`)
     expect([health.status, await health.json()]).toMatchObject([503, { ok: false }])
+    const shows = (text: RegExp) => until(async () => (text.test(await (await fetch(url)).text()) ? true : null))
+    await shows(
+      /<p class="unwell"><b>Last error:<\/b> run \d+ \(sync\), failed, exit 5, .* No run has ended well since\./,
+    )
     writeFileSync(scratch.path('key'), 'right\n')
     await until(async () => ((await fetch(`${url}/healthz`)).ok ? true : null))
+    await shows(/<p class="past"><b>Last error:<\/b> .* ended well since\./)
+    running.process.kill('SIGTERM')
+    expect((await running.ended).code).toBe(0)
+  } finally {
+    await simulator.close()
+  }
+})
+
+test('an export that fails stands on the status page until one ends well', async () => {
+  using scratch = makeScratch()
+  const simulator = await startSimulator({ tasks: 20 })
+  writeFileSync(scratch.path('lake'), 'no folder')
+  try {
+    const env = {
+      TASK_MIRROR_SCHEDULE_SYNC: EVERY_SECOND,
+      TASK_MIRROR_SCHEDULE_EXPORT: EVERY_SECOND,
+      TASK_MIRROR_SCHEDULE_LISTEN: '127.0.0.1:0',
+      TASK_MIRROR_EXPORT_DIR: 'lake/',
+      TASK_MIRROR_BASE_URL: simulator.url,
+    }
+    const running = startCli(['schedule', '--json'], { cwd: scratch.dir, env })
+    const { url } = JSON.parse(await running.untilStdout(/\n/))
+    const page = async () => (await fetch(url)).text()
+    await until(async () => (/<b>Last export:<\/b> failed .* is not a folder/.test(await page()) ? true : null))
+    rmSync(scratch.path('lake'))
+    await until(async () => (/<dt>Last export<\/dt><dd><b>20 rows/.test(await page()) ? true : null))
+    await until(async () => (/Last export:/.test(await page()) ? null : true))
     running.process.kill('SIGTERM')
     expect((await running.ended).code).toBe(0)
   } finally {
