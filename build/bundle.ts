@@ -40,15 +40,18 @@ const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
 const installed = Object.keys(manifest.dependencies)
 
 rmSync(OUT, { recursive: true, force: true })
+/** Nothing is built with a warning. */
+function refuse(level: string, log: { message: string }): never {
+  throw new Error(`${level}: ${log.message}`)
+}
+
 const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}.ts`])),
   platform: 'node',
   plugins: [keepPlaces],
   external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
-  onLog(level, log) {
-    throw new Error(`${level}: ${log.message}`)
-  },
+  onLog: refuse,
 })
 const { output } = await bundle.write({
   dir: OUT,
@@ -61,7 +64,7 @@ const { output } = await bundle.write({
 await bundle.close()
 
 // What the pages of `report` and `schedule` run in a browser: one file, which src/report/script.ts puts into them.
-const page = await rolldown({ cwd: ROOT, input: 'src/report/browser/page.ts', platform: 'browser' })
+const page = await rolldown({ cwd: ROOT, input: 'src/report/browser/page.ts', platform: 'browser', onLog: refuse })
 const [{ code }] = (await page.generate({ format: 'iife', minify: true })).output
 await page.close()
 if (/<\/script|<!--/i.test(code)) throw new Error('The script of the pages would end its element')
