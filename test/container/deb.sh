@@ -27,10 +27,10 @@ as() { buildah run --user "$1" "$container" -- "${@:2}"; }
 there() { as root "$@"; }
 # What is there is the package's own Node.
 rm "$root/usr/local/bin/node" "$root/usr/local/bin/npm" "$root/usr/local/bin/npx"
-cp "$deb" "$root/tmp/task-mirror.deb"
+cp "$deb" "$root/var/tmp/task-mirror.deb"
 
-check install there env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends /tmp/task-mirror.deb
-[ "$failed" -eq 0 ] || finish
+check install there env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends /var/tmp/task-mirror.deb
+[ -x "$root/usr/bin/task-mirror" ] || finish
 there dpkg --verify task-mirror >"$work/verify" 2>&1
 check files-as-packed test ! -s "$work/verify"
 check version there task-mirror --version
@@ -76,23 +76,46 @@ fi
 
 # A newer package with another default: what was set stays.
 newer() {
-  dpkg-deb -R "$deb" "$root/tmp/newer"
-  sed -i 's/^Version: .*/&.1/' "$root/tmp/newer/DEBIAN/control"
-  sed -i 's/snapshots/lake/' "$root/tmp/newer/etc/task-mirror/task-mirror.json"
-  dpkg-deb --root-owner-group -Znone -b "$root/tmp/newer" "$root/tmp/newer.deb"
-  there env DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold -i /tmp/newer.deb
+  dpkg-deb -R "$deb" "$root/var/tmp/newer"
+  sed -i 's/^Version: .*/&.1/' "$root/var/tmp/newer/DEBIAN/control"
+  sed -i 's/snapshots/lake/' "$root/var/tmp/newer/etc/task-mirror/task-mirror.json"
+  dpkg-deb --root-owner-group -Znone -b "$root/var/tmp/newer" "$root/var/tmp/newer.deb"
+  there env DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold -i /var/tmp/newer.deb
 }
 check copy-before mirror copy --out /var/lib/task-mirror/before-upgrade.sqlite
 check upgrade newer
 check configuration-kept grep -q "$url" "$root/etc/task-mirror/task-mirror.json"
 check key-kept grep -q secret "$root/etc/task-mirror/api-key"
 check sync-after-upgrade mirror sync
-back() { there dpkg --force-confold -i /tmp/task-mirror.deb && mirror restore /var/lib/task-mirror/before-upgrade.sqlite && mirror sync; }
+back() { there dpkg --force-confold -i /var/tmp/task-mirror.deb && mirror restore /var/lib/task-mirror/before-upgrade.sqlite && mirror sync; }
 check back-again back
 
 rm -f "$root/etc/cron.d/task-mirror"
+
+# The units, by a systemd that boots in the container and ends with what it runs.
+nspawn=(systemd-nspawn --quiet --register=no --directory "$root")
+[ -d /run/systemd/system ] || nspawn+=(--keep-unit)
+booted() {
+  cp "$here/under-systemd.sh" "$root/usr/local/bin/under-systemd"
+  printf '[Service]\nType=oneshot\nStandardOutput=append:/var/tmp/said\nStandardError=inherit\nExecStart=bash /usr/local/bin/under-systemd\nExecStopPost=systemctl poweroff --force --no-block\n' \
+    >"$root/etc/systemd/system/under.service"
+  timeout 120 "${nspawn[@]}" --boot systemd.show_status=0 systemd.wants=under.service
+  cat "$root/var/tmp/said"
+  tail -n 1 "$root/var/tmp/said" | grep -x 'all well'
+}
+if ! command -v systemd-nspawn >/dev/null; then
+  echo 'skipped units: systemd-container is not installed'
+elif ! "${nspawn[@]}" true >"$work/log" 2>&1; then
+  echo "skipped units: systemd-nspawn cannot run here: $(tail -n 1 "$work/log")"
+elif ! there bash -c 'DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends systemd-sysv' >"$work/log" 2>&1; then
+  echo "skipped units: systemd cannot be installed: $(tail -n 1 "$work/log")"
+else
+  check units booted
+  rm -f "$root/etc/systemd/system/under.service"
+fi
+
 check remove there dpkg --remove task-mirror
 check data-and-settings-stay bash -c '[ -s "$1/var/lib/task-mirror/task-mirror.sqlite" ] && [ -s "$1/etc/task-mirror/task-mirror.json" ] && [ ! -e "$1/usr/lib/task-mirror" ]' _ "$root"
 check purge there dpkg --purge task-mirror
-check nothing-left bash -c '! find "$1" -xdev -path "$1/proc" -prune -o -path "$1/tmp" -prune -o -name "*task-mirror*" -print | grep .' _ "$root"
+check nothing-left bash -c '! find "$1" -xdev -path "$1/proc" -prune -o -path "$1/var/tmp" -prune -o -name "*task-mirror*" -print | grep .' _ "$root"
 finish
