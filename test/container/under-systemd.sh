@@ -2,8 +2,8 @@
 # Started by deb.sh inside of a system that systemd has booted: the units of the Debian package, as docs/install.md uses them. Ends
 # with `all well` on stdout, or at the first thing that is not.
 set -eux
-! systemctl --quiet is-enabled task-mirror-sync.timer
-! systemctl --quiet is-enabled task-mirror-schedule.service
+units='task-mirror-sync.timer task-mirror-schedule.service'
+test "$(systemctl is-enabled $units | sort -u)" = disabled
 
 rm -f /var/lib/task-mirror/task-mirror.sqlite*
 systemctl start task-mirror-sync.service
@@ -20,10 +20,9 @@ healthy
 before=$(systemctl show --property MainPID --value task-mirror-schedule)
 dpkg --force-confold -i /var/tmp/task-mirror.deb
 test "$(systemctl show --property MainPID --value task-mirror-schedule)" != "$before"
-systemctl --quiet is-active task-mirror-sync.timer task-mirror-schedule.service
+test "$(systemctl is-active $units | sort -u)" = active
 
 # A removal stops it.
 dpkg --remove task-mirror
-! systemctl --quiet is-active task-mirror-sync.timer
-! systemctl --quiet is-active task-mirror-schedule.service
+test "$(systemctl is-active $units | sort -u)" = inactive
 echo all well
