@@ -4,11 +4,14 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 for name in $(compgen -e | grep -i '^npm_'); do unset "$name"; done
+# The clone may move on while this takes its time.
+commit=$(git -C "$root" rev-parse HEAD)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 make_release() { # make_release FOLDER
   git clone --quiet --no-hardlinks "$root" "$1"
+  git -C "$1" checkout --quiet --detach "$commit"
   (cd "$1" && npm ci --prefer-offline >/dev/null && npm run --silent release)
 }
 (umask 022 && TZ=UTC make_release "$work/one")
