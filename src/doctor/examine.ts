@@ -2,7 +2,6 @@
 // two questions at most, each once.
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ageOf } from '../clock.ts'
 import { readApiKey } from '../config/api-key.ts'
 import type { Environment, LoadedConfig } from '../config/load.ts'
 import { checkTarget } from '../config/target.ts'
@@ -11,7 +10,6 @@ import { isMirrorError } from '../errors.ts'
 import { filesOfMirror, realMirrorPath } from '../mirror/files.ts'
 import { type History, readHistory } from '../mirror/history.ts'
 import { openReader } from '../mirror/open.ts'
-import { LONGEST_WAIT_MS } from '../mirror/tables/facts.ts'
 import { walBytes } from '../mirror/wal.ts'
 import { makeTimetable } from '../schedule/timetable.ts'
 import type { RunContext } from '../sync/context.ts'
@@ -48,7 +46,7 @@ export async function examine({ env, config, context }: Examined): Promise<Check
   const now = context.now()
   const { settleMs } = loaded.config.sync
   const key = lookAtKey(env, loaded)
-  const mirror = lookAtMirror(loaded)
+  const mirror = lookAtMirror(loaded, now)
   return [
     node,
     ok(
@@ -93,10 +91,13 @@ function lookAtKey(env: Environment, { config }: LoadedConfig): { check: Check; 
 }
 
 /** `why` there is no history, where there is none. */
-function lookAtMirror({ config }: LoadedConfig): { checks: Check[]; history: History | null; why: string } {
+function lookAtMirror(
+  { config }: LoadedConfig,
+  now: number,
+): { checks: Check[]; history: History | null; why: string } {
   const path = realMirrorPath(resolve(config.mirror.path))
   const folder = dirname(path)
-  const opened = openMirror(path, config.service.baseUrl)
+  const opened = openMirror(path, config, now)
   const files = filesOfMirror(path)
     .map(fileFacts)
     .filter((file) => file !== null)
@@ -120,12 +121,16 @@ interface OpenedMirror {
   isOurs: boolean
 }
 
-function openMirror(path: string, baseUrl: string | null): OpenedMirror {
+function openMirror(
+  path: string,
+  { service: { baseUrl }, sync: { settleMs } }: LoadedConfig['config'],
+  now: number,
+): OpenedMirror {
   const why = 'the mirror cannot be read'
   try {
     const db = openReader(path)
     try {
-      const history = readHistory(db)
+      const history = readHistory(db, now, settleMs)
       const isOther = baseUrl !== null && history.baseUrl !== null && history.baseUrl !== baseUrl.replace(/\/+$/, '')
       const check = isOther
         ? wrong(
@@ -169,9 +174,7 @@ async function lookAtService(
 ): Promise<Check[]> {
   if (apiKey === undefined) return notLooked(OF_SERVICE, 'the key cannot be read')
   const until = history?.notBefore ?? null
-  const now = context.now()
-  // A wait longer than any that is kept was stored by a wrong clock.
-  if (until !== null && until > now && ageOf(until - LONGEST_WAIT_MS, now) !== null) {
+  if (until !== null && until > context.now()) {
     return notLooked(OF_SERVICE, `the service asked to be left alone until ${new Date(until).toISOString()}`)
   }
   try {

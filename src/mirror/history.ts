@@ -3,6 +3,7 @@
 import type { Verdict } from '../task.ts'
 import { freshAtAsMigrated } from './as-migrated.ts'
 import type { Db } from './open.ts'
+import { believedFacts } from './tables/facts.ts'
 
 export interface LastFullWalk {
   id: number
@@ -15,7 +16,7 @@ export interface LastFullWalk {
 export interface History {
   /** The service it belongs to; null before a first answer. */
   baseUrl: string | null
-  /** Until when the service asked to be left alone, epoch ms. */
+  /** Until when the service asked to be left alone, epoch ms; null where it did not, or a wrong clock stored it. */
   notBefore: number | null
   /** As in `MirrorStatus`. */
   freshAt: number | null
@@ -38,12 +39,10 @@ export interface History {
 
 const SHOWN_STARTS = 20
 
-/** Everything in one read transaction, so that it fits each other. */
-export function readHistory(db: Db): History {
+/** Everything in one read transaction, so that it fits each other. `now` and `settleMs`: as in `believedFacts`. */
+export function readHistory(db: Db, now: number, settleMs: number): History {
   return db.transaction(() => {
-    const fact = (key: string) => db.prepare('SELECT value FROM service_facts WHERE key = ?').pluck().get(key)
-    const baseUrl = parsed(fact('base_url'))
-    const notBefore = parsed(fact('not_before'))
+    const facts = believedFacts(db, now, settleMs)
     const syncs = db
       .prepare(
         `SELECT started_at AS startedAt, finished_at AS finishedAt FROM runs
@@ -51,8 +50,8 @@ export function readHistory(db: Db): History {
       )
       .all() as { startedAt: number; finishedAt: number | null }[]
     return {
-      baseUrl: typeof baseUrl === 'string' ? baseUrl : null,
-      notBefore: typeof notBefore === 'number' ? notBefore : null,
+      baseUrl: facts.base_url ?? null,
+      notBefore: facts.not_before ?? null,
       freshAt: freshAtOf(db),
       lastFullWalk: lastFullWalkOf(db),
       lastRun: (db
@@ -66,10 +65,6 @@ export function readHistory(db: Db): History {
       isSyncUnfinished: syncs[0]?.finishedAt === null,
     }
   })()
-}
-
-function parsed(value: unknown): unknown {
-  return typeof value === 'string' ? JSON.parse(value) : null
 }
 
 export function freshAtOf(db: Db): number | null {
