@@ -6,9 +6,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { argv } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { renderTasks, type TaskTexts } from './task-texts.ts'
+import { renderTasks, type TaskKind, type TaskTexts } from './task-texts.ts'
 
-export interface ServerOptions {
+export interface ServerOptions extends TaskKind {
   /** Tasks of the largest list. */
   tasks: number
   /** Tasks kept back: newer than all others, shown by `reveal`. */
@@ -57,9 +57,9 @@ export async function startServer(options: ServerOptions): Promise<BenchServer> 
 
 if (argv[2] === 'serve') serve(JSON.parse(argv[3]!) as ServerOptions)
 
-function serve({ tasks, keptBack, seed }: ServerOptions): void {
+function serve({ tasks, keptBack, seed, ...kind }: ServerOptions): void {
   // An hour old, so that no task is too new for a frontier.
-  const texts = renderTasks(tasks + keptBack, seed, Date.now() - 3_600_000)
+  const texts = renderTasks(tasks + keptBack, seed, Date.now() - 3_600_000, kind)
   let revealed = 0
   const server = createServer((request, response) => void answer(request, response))
   server.keepAliveTimeout = 60_000

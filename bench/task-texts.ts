@@ -20,12 +20,20 @@ export interface TaskTexts {
   readonly bytes: number
 }
 
-/**
- * `count` finished tasks of about 1,000 bytes, from `newest` (epoch ms) 90 days back. Finished, because an open task is
- * asked for by its id at every run, which the plain loop does not do.
- */
-export function renderTasks(count: number, seed: number, newest: number): TaskTexts {
-  const account = createAccount({ seed, tasks: count, openFraction: 0, newest, now: () => newest })
+/** What the tasks are like. All are finished where nothing else is said: the plain loop does not ask for open ones. */
+export interface TaskKind {
+  /** Mean size, bytes; 1,000 where absent, with a far end of the tail. */
+  taskBytes?: number
+  /** Share of open tasks, mostly new ones. */
+  openFraction?: number
+  /** Every so manyth task is open. */
+  openEvery?: number
+}
+
+/** `count` tasks from `newest` (epoch ms) 90 days back. */
+export function renderTasks(count: number, seed: number, newest: number, kind: TaskKind = {}): TaskTexts {
+  const { taskBytes = 1000, openFraction = 0, openEvery = 0 } = kind
+  const account = createAccount({ seed, tasks: count, taskBytes, openFraction, newest, now: () => newest })
   const blocks: Buffer[] = []
   const offsets: Uint32Array[] = []
   const places = new Map(account.ids().map((id, place) => [id, place]))
@@ -33,7 +41,10 @@ export function renderTasks(count: number, seed: number, newest: number): TaskTe
   for (let from = 0; from < count; from += BLOCK) {
     const listed = account.list(from, BLOCK)
     if (listed.kind !== 'window') throw new Error(listed.message)
-    const texts = listed.texts.map((text, i) => ((from + i) % GIANT_EVERY === GIANT_EVERY / 2 ? giant(text) : text))
+    const texts = listed.texts.map((text, i) => {
+      if (openEvery > 0 && (from + i) % openEvery === 0) return opened(text)
+      return kind.taskBytes === undefined && (from + i) % GIANT_EVERY === GIANT_EVERY / 2 ? giant(text) : text
+    })
     const at = new Uint32Array(texts.length + 1)
     // A comma behind every text, so that any stretch is one piece of memory.
     const block = Buffer.from(texts.map((text) => `${text},`).join(''))
@@ -70,4 +81,10 @@ function giant(text: string): string {
   if (inResult < 0) return text
   const at = inResult + '"result":{"body":{'.length
   return `${text.slice(0, at)}"long":"${FILLER}",${text.slice(at)}`
+}
+
+/** The same task before it was finished. */
+function opened(text: string): string {
+  const { completedAt, result, ...task } = JSON.parse(text) as Record<string, unknown>
+  return JSON.stringify({ ...task, systemStatus: 'PENDING' })
 }

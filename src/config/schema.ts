@@ -68,6 +68,11 @@ const service = z.strictObject({
     .default(DEFAULTS.service.maxResponseBytes)
     .describe('Largest accepted body, counted after decompression.'),
   concurrency: count(1, 64).default(DEFAULTS.service.concurrency).describe('Maximum number of requests in flight.'),
+  maxBytesInFlight: bytes(65_536)
+    .default(DEFAULTS.service.maxBytesInFlight)
+    .describe(
+      'About how many bytes of answers may be under way or waiting to be taken in; one answer may be larger than that.',
+    ),
   requestsPerSecond: z
     .number()
     .gt(0)
@@ -108,6 +113,11 @@ const sync = z.strictObject({
   fullEveryMs: durationMs(0)
     .default(DEFAULTS.sync.fullEveryMs)
     .describe('Age of the last complete full walk at which the next one is due.'),
+  openEveryMs: durationMs(0)
+    .default(DEFAULTS.sync.openEveryMs)
+    .describe(
+      'Longest that an open task waits for its next check; it waits a tenth of its age, and a minute at least.',
+    ),
   details: z
     .enum(['auto', 'always', 'never'])
     .default(DEFAULTS.sync.details)

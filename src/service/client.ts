@@ -254,7 +254,7 @@ export function createClient(options: ClientOptions): Service {
       return ask({ operation: 'get', path: address.taskPath(id), body: null }, decode, given)
     },
 
-    traffic: () => ({ ...traffic, waitedMs: pacing.waitedMs() }),
+    traffic: () => ({ ...traffic, waitedMs: pacing.waitedMs(), allowed: pacing.concurrency() }),
     trouble: () => trouble,
 
     close: async () => {

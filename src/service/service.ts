@@ -70,6 +70,8 @@ export interface Traffic {
   /** Time spent waiting because the service asked for it or a retry backed off, ms. */
   waitedMs: number
   inFlight: number
+  /** Requests that may be under way at once at present: fewer while the service is strained. */
+  allowed?: number
   /** Age of the oldest answer, ms; 0 or absent where none showed that it came from a cache. */
   oldestMs?: number
 }

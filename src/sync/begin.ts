@@ -7,6 +7,7 @@ import { toolVersion } from '../version.ts'
 import { UNBOUND } from './account.ts'
 import { bindService, refuseTooEarly, requireBaseUrl, tellOfClock } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
+import { watchCosts } from './shown-costs.ts'
 import type { SessionOptions } from './writer/session.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
 
@@ -24,13 +25,15 @@ export function openWriterThread({ config, now }: RunContext, choices: WriterCho
     rejectedMaxBytes: rejected.maxBytes,
     finalStatuses: sync.finalStatuses,
     settleMs: sync.settleMs,
+    openEveryMs: sync.openEveryMs,
     ...choices,
   })
 }
 
 /** A run of which nothing is known of the service's account yet: see `settleBeginning`. */
 export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
-  return { ...context, ...parts, facts: { ...parts.opened.facts }, notes: [], account: UNBOUND }
+  const { service, shown } = watchCosts(parts.service, context.now)
+  return { ...context, ...parts, service, costs: shown, facts: { ...parts.opened.facts }, notes: [], account: UNBOUND }
 }
 
 /** Before the first request. Throws `not-before` and `other-service`. */

@@ -5,6 +5,7 @@ import type { Progress } from '../progress.ts'
 import type { Service } from '../service/service.ts'
 import type { Shown } from './identity.ts'
 import type { SyncRequest } from './plan.ts'
+import type { ShownCosts } from './shown-costs.ts'
 import type { Opened } from './writer/session.ts'
 import type { Writer } from './writer/thread.ts'
 
@@ -44,6 +45,8 @@ export interface Run extends Omit<RunContext, 'apiKey'> {
   /** Why the run can only be `partial`, one sentence each. */
   notes: string[]
   account: AccountCheck
+  /** What the answers so far have shown of what requests cost. */
+  costs(): ShownCosts
 }
 
 /** Stores facts in the mirror and in the run. */

@@ -13,7 +13,7 @@ import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
 import { askForTombstones, decideDeletions } from './steps/deletions.ts'
-import { askForAll } from './steps/details.ts'
+import { askForAll, counted } from './steps/details.ts'
 import { partialNote, runFull } from './steps/full.ts'
 import { runNews } from './steps/news.ts'
 import { askOpenTasks } from './steps/open-tasks.ts'
@@ -207,7 +207,7 @@ function goesOn(plan: PlanStep[]): boolean {
 
 async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
   await seeAccount(run)
-  const { missing } = await askForAll(run, ids, 'detail', 'details', true)
+  const { missing } = await askForAll(run, ids, 'detail', counted(run, 'details', ids.length), true)
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
 }
 

@@ -210,6 +210,7 @@ class Play {
         rejectedMaxBytes: 1_000_000,
         finalStatuses: [...FINAL_STATUSES],
         settleMs,
+        openEveryMs: 86_400_000,
         oweDetails: true,
         acceptOthers: plan.request.rebind === true,
         dryRun: false,

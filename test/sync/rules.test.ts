@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/steps/deletions.ts'
-import { nextOpenCheck, nextResultCheck } from '../../src/sync/steps/open-checks.ts'
-import { coveringWindows } from '../../src/sync/steps/open-tasks.ts'
+import { nextResultCheck, openWait, overdueOf } from '../../src/sync/steps/open-checks.ts'
+import { coveringWindows } from '../../src/sync/steps/owed-details.ts'
 import { rangeRequest } from '../../src/sync/steps/range.ts'
 import { frontierOf } from '../../src/sync/steps/walking.ts'
 import { layOver } from '../../src/sync/writer/intake.ts'
@@ -67,7 +67,27 @@ describe('open tasks', () => {
     ['a month old', 30 * 1440 * MINUTE, 1440 * MINUTE],
   ])('unchanged, %s waits in proportion to its age, a day at most', (_, age, wait) => {
     const now = 10_000_000 * MINUTE
-    expect(nextOpenCheck({ createdAt: now - age, changedAt: 0 }, now) - now).toBe(wait)
+    const task = { createdAt: now - age, firstSeenAt: now, changedAt: now }
+    expect(openWait(task, now, 1440 * MINUTE)).toBe(wait)
+    expect(openWait(task, now, wait / 2)).toBe(wait / 2)
+  })
+
+  test('a task that was seen to change waits as one that young', () => {
+    const now = 10_000_000 * MINUTE
+    const old = { createdAt: now - 43_200 * MINUTE, firstSeenAt: now - 4320 * MINUTE, changedAt: now - 4320 * MINUTE }
+    expect(openWait(old, now, 1440 * MINUTE)).toBe(1440 * MINUTE)
+    expect(openWait({ ...old, changedAt: now - 100 * MINUTE }, now, 1440 * MINUTE)).toBe(10 * MINUTE)
+    expect(openWait({ ...old, createdAt: null }, now, 1440 * MINUTE)).toBe(432 * MINUTE)
+    expect(openWait({ ...old, createdAt: now + 1 }, now, 1440 * MINUTE)).toBe(MINUTE)
+  })
+
+  test('is the more overdue the longer it waits, and most where nobody knows how long', () => {
+    const now = 10_000_000 * MINUTE
+    const task = { createdAt: now - 600 * MINUTE, firstSeenAt: now, changedAt: now }
+    expect(overdueOf(task, now - 30 * MINUTE, now, 1440 * MINUTE)).toBe(0.5)
+    expect(overdueOf(task, now - 270 * MINUTE, now, 1440 * MINUTE)).toBe(4)
+    expect(overdueOf(task, now, now, 1440 * MINUTE)).toBe(0)
+    expect(overdueOf(task, now + 2 * MINUTE, now, 1440 * MINUTE)).toBe(Number.POSITIVE_INFINITY)
   })
 
   test.each([

@@ -32,6 +32,7 @@ function open(path: string, pieces = 1, ms = Number.POSITIVE_INFINITY) {
     rejectedMaxBytes: 1_000_000,
     finalStatuses: [...DONE],
     settleMs: 60_000,
+    openEveryMs: 86_400_000,
     oweDetails: false,
     acceptOthers: false,
     dryRun: false,

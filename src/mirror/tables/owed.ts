@@ -9,11 +9,17 @@ export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'
 export interface Owed {
   taskId: string
   seq: number
-  reason: OwedReason
+}
+
+/** An open task that is due. */
+export interface OpenDue {
+  taskId: string
+  seq: number
+  /** Null where it never was. */
   checkedAt: number | null
   nextCheckAt: number
-  attempts: number
   createdAt: number | null
+  firstSeenAt: number
   changedAt: number
   /** Whether the row is in every digit what the list showed last. */
   isAsListed: boolean
@@ -61,13 +67,18 @@ export function owedTable(db: Db, settleMs: number) {
      attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = ?`,
   )
   const due = db.prepare(
-    `SELECT o.task_id AS taskId, t.seq AS seq, o.reason AS reason, o.checked_at AS checkedAt,
-       o.next_check_at AS nextCheckAt, o.attempts AS attempts, t.created_at AS createdAt, t.changed_at AS changedAt,
-       t.content_hash IS t.list_hash AS isAsListed
-     FROM open_checks o JOIN tasks t ON t.id = o.task_id
+    `SELECT o.task_id AS taskId, t.seq AS seq FROM open_checks o JOIN tasks t ON t.id = o.task_id
      WHERE o.reason = ? AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
        AND t.deleted_at IS NULL
      ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
+  )
+  const dueOpen = db.prepare(
+    `SELECT o.task_id AS taskId, t.seq AS seq, o.checked_at AS checkedAt, o.next_check_at AS nextCheckAt,
+       t.created_at AS createdAt, t.first_seen_at AS firstSeenAt, t.changed_at AS changedAt,
+       t.content_hash IS t.list_hash AS isAsListed
+     FROM open_checks o JOIN tasks t ON t.id = o.task_id
+     WHERE o.reason = 'open' AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
+       AND t.deleted_at IS NULL`,
   )
   // Twelve hours after the first time, twice as long after each, thirty days at most.
   const retryTombstone = db.prepare(
@@ -129,13 +140,17 @@ export function owedTable(db: Db, settleMs: number) {
     due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
       const found: Owed[] = []
       if (limit <= 0) return found
-      for (const row of due.iterate(reason, now, latestKnown(now, settleMs)) as Iterable<Owed>) {
-        const owed = { ...row, isAsListed: Boolean(row.isAsListed) }
+      for (const owed of due.iterate(reason, now, latestKnown(now, settleMs)) as Iterable<Owed>) {
         if (!wanted(owed)) continue
         found.push(owed)
         if (found.length >= limit) break
       }
       return found
+    },
+    /** Open tasks that are due, in no order. */
+    *dueOpen(now: number): Generator<OpenDue> {
+      for (const row of dueOpen.iterate(now, latestKnown(now, settleMs)) as Iterable<OpenDue>)
+        yield { ...row, isAsListed: Boolean(row.isAsListed) }
     },
     count: (reason: OwedReason): number => count.get(reason) as number,
   }

@@ -26,6 +26,12 @@ export interface KnownHashes {
   detailAt: number | null
 }
 
+export interface TaskMoments {
+  createdAt: number | null
+  firstSeenAt: number
+  changedAt: number
+}
+
 export interface TaskTable {
   find(id: string, listHash?: Buffer): KnownTask | undefined
   hashes(seq: number): KnownHashes
@@ -33,7 +39,8 @@ export interface TaskTable {
   read(seq: number): TaskRow
   /** Its id, where the row is no tombstone. */
   liveIdOf(seq: number): string | undefined
-  changedAt(seq: number): number
+  /** When it was created, first seen and last seen to change, epoch ms. */
+  moments(seq: number): TaskMoments
   /** What tells it apart from another task of the same id. */
   identity(seq: number): Pick<TaskRow, 'user_id' | 'created_at'>
   /** Id of a live task near this part (0 to 1) of all rows; undefined where there is none. */
@@ -76,7 +83,9 @@ export function taskTable(db: Db): TaskTable {
   )
   const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
   const liveIdOf = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
-  const changedAt = db.prepare('SELECT changed_at FROM tasks WHERE seq = ?').pluck()
+  const moments = db.prepare(
+    'SELECT created_at AS createdAt, first_seen_at AS firstSeenAt, changed_at AS changedAt FROM tasks WHERE seq = ?',
+  )
   const identity = db.prepare('SELECT user_id, created_at FROM tasks WHERE seq = ?').safeIntegers()
   const liveUpTo = db
     .prepare('SELECT id FROM tasks WHERE seq <= ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1')
@@ -139,7 +148,7 @@ export function taskTable(db: Db): TaskTable {
       return row as unknown as TaskRow
     },
     liveIdOf: (wanted) => liveIdOf.get(wanted) as string | undefined,
-    changedAt: (wanted) => changedAt.get(wanted) as number,
+    moments: (wanted) => moments.get(wanted) as TaskMoments,
     identity: (wanted) => identity.get(wanted) as Pick<TaskRow, 'user_id' | 'created_at'>,
     liveIdNear(part) {
       const near = 1 + Math.floor(part * Math.max(0, seq - 1))

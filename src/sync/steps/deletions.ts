@@ -6,7 +6,7 @@ import type { Answer } from '../../service/service.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep } from '../writer/details-intake.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
-import { askForAll, askForTask, dueBy, failedStep, isFound } from './details.ts'
+import { askForAll, askForTask, counted, dueBy, failedStep, isFound } from './details.ts'
 import { callWitnesses, inAnySequence, lookUp, type Witnesses } from './look-ups.ts'
 
 /** Candidates that are decided together: as many look-ups are lost where a run is killed. */
@@ -149,7 +149,7 @@ export async function askForTombstones(run: Run): Promise<void> {
   for (;;) {
     const due = await run.writer.dueTombstones(dueBy(run), run.now(), TOMBSTONES)
     if (due.length === 0) return
-    const { taken } = await askForAll(run, due, 'deleted', 'tombstones')
+    const { taken } = await askForAll(run, due, 'deleted', counted(run, 'tombstones', due.length))
     if (!taken.some(({ outcome }) => outcome === 'restored')) return
   }
 }

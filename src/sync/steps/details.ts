@@ -60,12 +60,26 @@ export interface DetailsResult {
   taken: DetailTaken[]
 }
 
+/** Tells so many more as done; `total` replaces the number there is to do. */
+export type Tell = (more: number, total?: number) => void
+
+/** For progress: how many of `total` are done, of several things that go on side by side. */
+export function counted(run: Run, phase: string, total: number): Tell {
+  let done = 0
+  return (more, all) => {
+    done += more
+    total = all ?? total
+    const { requests, inFlight } = run.service.traffic()
+    run.progress.set({ phase, done: Math.round(done), total, requests, inFlight })
+  }
+}
+
 /** Asks for all `ids` and takes in what is found; what is not found stays owed for `reason`. `byHand`: see `takeDetail`. */
 export async function askForAll(
   run: Run,
   ids: string[],
   reason: OwedReason,
-  phase: string,
+  tell: Tell,
   byHand = false,
 ): Promise<DetailsResult> {
   const result: DetailsResult = { asked: 0, missing: [], taken: [] }
@@ -87,8 +101,7 @@ export async function askForAll(
         ready.push(failedStep(detail, reason))
       }
       if (ready.length >= BATCH) await flush()
-      const { requests, inFlight } = run.service.traffic()
-      run.progress.set({ phase, done: result.asked, total: ids.length, requests, inFlight })
+      tell(1)
     }
   }
   const workers = Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask)

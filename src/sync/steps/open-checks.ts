@@ -2,26 +2,40 @@
 
 import { ageOf } from '../../clock.ts'
 
-const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 /** Of a task's age: one that has been open for ten hours is asked for about once an hour. */
 const SHARE_OF_AGE = 0.1
 
-interface OpenTask {
+export interface OpenTask {
+  /** By the service's clock, epoch ms; null where it says nothing. */
   createdAt: number | null
+  /** When this mirror first saw it, and saw it change last; epoch ms. */
+  firstSeenAt: number
   changedAt: number
 }
 
 /**
- * Unchanged open tasks wait longer each time in proportion to their age, a day at most. A moment in the future says nothing
- * of it. Epoch ms.
+ * How long an open task waits for its next check, ms: in proportion to its age, or to the time since it was seen to change;
+ * `longestMs` at most. A moment in the future says nothing of it.
  */
-export function nextOpenCheck({ createdAt, changedAt }: OpenTask, now: number): number {
-  const ages = [ageOf(createdAt, now, 0), ageOf(changedAt, now, 0)].filter((age) => age !== null)
+export function openWait({ createdAt, firstSeenAt, changedAt }: OpenTask, now: number, longestMs: number): number {
+  const since = changedAt > firstSeenAt ? changedAt : null
+  const ages = [ageOf(createdAt ?? firstSeenAt, now, 0), ageOf(since, now, 0)].filter((age) => age !== null)
   const age = ages.length === 0 ? 0 : Math.min(...ages)
-  return now + Math.min(DAY_MS, Math.max(MINUTE_MS, Math.round(age * SHARE_OF_AGE)))
+  return Math.min(longestMs, Math.max(MINUTE_MS, Math.round(age * SHARE_OF_AGE)))
 }
 
+/**
+ * How overdue a task is that was seen at `seenAt`, epoch ms: 1 where it has waited as long as it has to. A power of two,
+ * so that of many that are about as overdue neighbours in the list can be asked for together.
+ */
+export function overdueOf(task: OpenTask, seenAt: number, now: number, longestMs: number): number {
+  const waited = ageOf(seenAt, now)
+  if (waited === null) return Number.POSITIVE_INFINITY
+  return 2 ** Math.floor(Math.log2(waited / Math.max(1, openWait(task, now, longestMs))))
+}
+
+const DAY_MS = 86_400_000
 const FIRST_RETRY_MS = 30_000
 
 /**

@@ -1,71 +1,112 @@
-// Open tasks that this run has not met: by id, or by the windows they lie in where that takes fewer requests
-// (design.md 6.3).
+// Open tasks that this run has not met: by id, by windows, or some of both, as open-plan.ts finds cheapest.
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
-import { askForAll } from './details.ts'
+import type { OpenDueNow } from '../writer/open-due.ts'
+import { askForAll, counted } from './details.ts'
+import {
+  budgetOf,
+  costOf,
+  marginOf,
+  type OpenPlan,
+  planOpenTasks,
+  type RequestCosts,
+  widestGap,
+  windowsOver,
+} from './open-plan.ts'
+import { type ListedWindow, readWindows } from './read-windows.ts'
 
-/** Windows are worth a thought only from here on. */
+/** So few are asked for by id without a plan. */
 const FEW = 20
+/** Look-ups in the beginning, which show what they cost. */
+const FIRST = 8
+/** Before anything was seen: as small tasks are. */
+const UNKNOWN_BYTES = 1_000
+/** What taking in a listed item costs this machine, ms per byte, as bench/ shows it. */
+const OWN_MS_PER_BYTE = 1e-5
 
-/**
- * The windows that cover all `places` (indexes in the list), each reaching `margin` further on both sides. Pure.
- * `places` need no order; the result is ascending.
- */
-export function coveringWindows(places: number[], window: number, margin: number): number[] {
-  const starts: number[] = []
-  let covered = -1
-  for (const place of [...places].sort((a, b) => a - b)) {
-    if (place + margin <= covered) continue
-    const start = Math.max(0, place - margin)
-    starts.push(start)
-    covered = start + window - 1
-  }
-  return starts
-}
-
-/** Asks for at most `limit` of them, those first that were not asked for the longest. */
+/** Asks for those that are due, the most overdue first; at most `limit`, and no more than open-plan.ts allows one run. */
 export async function askOpenTasks(run: Run, limit: number): Promise<void> {
-  const { writer, now, request } = run
+  const { writer, now, request, facts } = run
   if (request.details === 'never') return
-  let due = await writer.due('open', now(), limit)
-  if (due.length > 0) await seeAccount(run)
-  if (due.length > FEW && isCreatedOrder(run.facts.order ?? null)) {
-    const windows = await windowsOf(
-      run,
-      due.map(({ seq }) => seq),
-    )
-    if (windows.length < due.length) {
-      await readWindows(run, windows)
-      due = await writer.due('open', now(), limit)
-    }
+  const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
+  const widest = isPlaced ? widestGap({ capacity: capacityOf(run) }) : null
+  const due = await writer.openDue({ now: now(), limit, widest })
+  if (due.ids.length === 0) return
+  await seeAccount(run)
+  const tell = counted(run, 'open tasks', due.ids.length)
+  const first = due.ids.length > FEW ? FIRST : FEW
+  const { missing } = await askForAll(run, due.ids.slice(0, first), 'open', tell)
+  if (due.ids.length > first) await askByPlan(run, from(due, first), (left) => tell(0, left + first))
+  run.log.debug({ due: due.ids.length, missing: missing.length }, 'Open tasks')
+
+  async function askByPlan(run: Run, { ids, distances }: OpenDueNow, plans: (count: number) => void): Promise<void> {
+    const costs = costsOf(run)
+    const margin = marginOf(costs.capacity, run.config.sync.overlap)
+    const isNewestFirst = facts.order === 'created_desc'
+    const places = Array.from(distances, (at) => (Number.isNaN(at) ? null : isNewestFirst ? -at : at))
+    const plan = planOpenTasks(places, costs, margin)
+    const asked = plan.byId.map((index) => ids[index] as string)
+    const listed = plan.stretches.flatMap(({ members }) => members.map((index) => ids[index] as string))
+    plans(asked.length + listed.length)
+    run.log.debug({ due: ids.length, byId: asked.length, listed: listed.length, ...plan.cost, ...costs }, 'Open tasks')
+    const windows = await windowsOf(run, plan, ids, costs.capacity, margin)
+    const ended = await Promise.allSettled([
+      readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members)),
+      askForAll(run, asked, 'open', tell),
+    ])
+    for (const end of ended) if (end.status === 'rejected') throw end.reason
+    // Where the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
+    const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
+    const left = budgetOf(costs).ms - plan.cost.ms
+    const most = Math.max(FEW, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
+    await askForAll(run, unmet.slice(0, most), 'open', () => tell(0))
   }
-  const { missing } = await askForAll(
-    run,
-    due.map(({ taskId }) => taskId),
-    'open',
-    'open tasks',
-  )
-  run.log.debug({ asked: due.length, missing: missing.length }, 'Open tasks')
 }
 
-/** Where the windows begin that rows lie in, in a list in created order, by what the mirror holds. */
-export async function windowsOf({ writer, facts, config }: Run, seqs: number[]): Promise<number[]> {
-  const places = await writer.placesOf(seqs, facts.order === 'created_desc')
-  const size = Math.min(config.sync.window, facts.page_cap ?? config.sync.window)
-  return coveringWindows(places, size, Math.min(config.sync.overlap * 5, Math.floor(size / 4)))
+function from({ ids, distances }: OpenDueNow, first: number): OpenDueNow {
+  return { ids: ids.slice(first), distances: distances.subarray(first) }
 }
 
-/** Takes the windows in for their items alone: they join no chain. */
-export async function readWindows(run: Run, starts: number[]): Promise<void> {
-  const { writer, service, now } = run
-  const take = run.config.sync.window
-  for (const skip of starts) {
-    const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
-    if (answer.kind !== 'ok') continue
-    const { handle } = answer.value
-    await writer.view(handle, 0)
-    await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
-    run.progress.set({ phase: 'open tasks', requests: service.traffic().requests })
+async function windowsOf(
+  { writer, facts }: Run,
+  { stretches }: OpenPlan,
+  ids: readonly string[],
+  capacity: number,
+  margin: number,
+): Promise<ListedWindow[]> {
+  if (stretches.length === 0) return []
+  const first = stretches.map(({ members }) => ids[members[0] as number] as string)
+  const starts = await writer.listIndexes(first, facts.order === 'created_desc')
+  return stretches.flatMap(({ from, to, members }, nth) => {
+    const windows = windowsOver((starts[nth] as number) - margin, to - from + 1 + 2 * margin, capacity)
+    return windows.map((window) => ({ ...window, members: members.length / windows.length }))
+  })
+}
+
+/** The most items that one window may hold: what is asked for and given, and few enough for several to be under way. */
+function capacityOf({ config, facts, costs }: Run): number {
+  const { windows } = costs()
+  const bytes = windows.items === 0 ? UNKNOWN_BYTES : windows.bytes / windows.items
+  const share = config.service.maxBytesInFlight / Math.min(4, config.service.concurrency)
+  return Math.max(1, Math.min(config.sync.window, facts.page_cap ?? config.sync.window, Math.floor(share / bytes)))
+}
+
+function costsOf(run: Run): RequestCosts {
+  const { requestMs: shown, detailBytes, windows } = run.costs()
+  const { concurrency, requestsPerSecond } = run.config.service
+  const inForce = run.service.traffic().allowed ?? concurrency
+  const itemBytes = windows.items === 0 ? Math.max(detailBytes, UNKNOWN_BYTES) : windows.bytes / windows.items
+  const requestMs = Math.max(1, shown ?? windows.ms / Math.max(1, windows.count))
+  const itemMs = windows.items === 0 ? 0 : (windows.ms - windows.count * requestMs) / windows.items
+  return {
+    requestMs,
+    itemMs: Math.max(itemMs, itemBytes * OWN_MS_PER_BYTE * inForce),
+    itemBytes,
+    detailBytes: Math.max(detailBytes, 1),
+    concurrency: inForce,
+    requestsPerSecond,
+    capacity: capacityOf(run),
+    total: Math.max(1, run.facts.total ?? run.opened.liveTasks),
   }
 }

@@ -2,8 +2,9 @@
 // tell which of them is behind.
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
-import { askForAll, dueBy } from './details.ts'
-import { readWindows, windowsOf } from './open-tasks.ts'
+import { askForAll, counted, dueBy } from './details.ts'
+import { marginOf } from './open-plan.ts'
+import { readWindows } from './read-windows.ts'
 
 /** Windows that are read again for details in doubt, at most. */
 const MOST_WINDOWS = 5
@@ -11,14 +12,36 @@ const MOST_WINDOWS = 5
 export async function askOwedDetails(run: Run): Promise<void> {
   const { writer } = run
   const owed = await writer.due('detail', dueBy(run), Number.MAX_SAFE_INTEGER)
-  const seqs = new Map(owed.map(({ taskId, seq }) => [taskId, seq]))
-  const { taken } = await askForAll(run, [...seqs.keys()], 'detail', 'details')
+  const ids = owed.map(({ taskId }) => taskId)
+  const { taken } = await askForAll(run, ids, 'detail', counted(run, 'details', ids.length))
   const inDoubt = taken.flatMap(({ taskId, outcome }) => (outcome === 'unsettled' ? [taskId] : []))
   if (inDoubt.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return
-  const windows = await windowsOf(
-    run,
-    inDoubt.map((id) => seqs.get(id) as number),
-  )
-  await readWindows(run, windows.slice(0, MOST_WINDOWS))
-  await askForAll(run, inDoubt, 'detail', 'details')
+  const windows = await windowsAround(run, inDoubt)
+  await readWindows(run, windows.slice(0, MOST_WINDOWS), 0)
+  await askForAll(run, inDoubt, 'detail', counted(run, 'details', inDoubt.length))
+}
+
+/** By what the mirror holds. */
+async function windowsAround({ writer, facts, config }: Run, ids: string[]) {
+  const { window, overlap } = config.sync
+  const indexes = await writer.listIndexes(ids, facts.order === 'created_desc')
+  const size = Math.min(window, facts.page_cap ?? window)
+  const places = indexes.filter((index) => !Number.isNaN(index))
+  return coveringWindows(places, size, marginOf(size, overlap)).map((skip) => ({ skip, take: window, members: 0 }))
+}
+
+/**
+ * The windows that cover all `places` (indexes in the list), each reaching `margin` further on both sides. Pure.
+ * `places` need no order; the result is ascending.
+ */
+export function coveringWindows(places: number[], window: number, margin: number): number[] {
+  const starts: number[] = []
+  let covered = -1
+  for (const place of [...places].sort((a, b) => a - b)) {
+    if (place + margin <= covered) continue
+    const start = Math.max(0, place - margin)
+    starts.push(start)
+    covered = start + window - 1
+  }
+  return starts
 }

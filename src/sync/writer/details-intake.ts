@@ -6,7 +6,7 @@ import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/wire.ts'
 import { identityOf, isOther, ROUNDED_MS, type Shown } from '../identity.ts'
-import { nextResultCheck } from '../steps/open-checks.ts'
+import { nextResultCheck, openWait } from '../steps/open-checks.ts'
 import {
   anotherTask,
   countOutcome,
@@ -57,11 +57,8 @@ export interface ParsedDetail extends ParsedAnswer {
   taskId: string | null
 }
 
-/** When an open task that was just found unchanged is to be asked for again, epoch ms. */
-export type NextOpenCheck = (task: { createdAt: number | null; changedAt: number }, now: number) => number
-
 /** `held`: parsed answers by their handle. */
-export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOpenCheck: NextOpenCheck) {
+export function detailIntake(writing: Writing, held: Map<number, Detail>) {
   const { tables, runId } = writing
   let handles = 0
 
@@ -110,10 +107,8 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>, nextOp
     } else if (taken.owedFor !== null) tables.owed.retryLater(step.taskId, 'detail', now, taken.owedFor)
     if (taken.outcome !== 'unchanged') tables.setAside.resolve(step.taskId, now)
     if (taken.isOpen) {
-      const created = item.task.createdAt
-      const createdAt = typeof created === 'number' ? created : null
-      const changedAt = taken.outcome === 'unchanged' ? tables.tasks.changedAt(taken.seq) : now
-      tables.owed.postpone(step.taskId, 'open', now, nextOpenCheck({ createdAt, changedAt }, now), null)
+      const wait = openWait(tables.tasks.moments(taken.seq), now, writing.openEveryMs)
+      tables.owed.postpone(step.taskId, 'open', now, now + wait, null)
     }
     if (writing.seen.add(taken.seq)) counts.seen = (counts.seen ?? 0) + 1
     countOutcome(counts, taken.outcome)

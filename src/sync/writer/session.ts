@@ -21,11 +21,11 @@ import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/wire.ts'
 import type { Moment } from '../../task.ts'
 import { identityOf, isOther, type Shown } from '../identity.ts'
-import { nextOpenCheck } from '../steps/open-checks.ts'
 import { detailIntake } from './details-intake.ts'
 import { formIntake } from './form-intake.ts'
 import { FormSample } from './form-sample.ts'
 import type { Tables } from './intake.ts'
+import { openDue } from './open-due.ts'
 import { replayIntake } from './replay-intake.ts'
 import { standingLookUp } from './standing.ts'
 import { windowIntake } from './windows.ts'
@@ -41,6 +41,8 @@ export interface SessionOptions {
   fileMode: number
   rejectedMaxBytes: number
   finalStatuses: string[]
+  /** The longest that an open task waits for its next check, ms. */
+  openEveryMs: number
   /** A stored moment later than now by more than this is unknown (clock.ts). */
   settleMs: number
   /** Whether a part the list does not carry owes a detail. */
@@ -148,6 +150,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       acceptOthers: options.acceptOthers,
       forms: formsOf(readFacts(db)),
     },
+    openEveryMs: options.openEveryMs,
     sample: new FormSample(),
     compared: new Map(),
     walks,
@@ -174,10 +177,11 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
 
   return {
     ...windowIntake(writing),
-    ...detailIntake(writing, details, nextOpenCheck),
+    ...detailIntake(writing, details),
     ...formIntake(writing, details),
     ...replayIntake(writing),
     ...standingLookUp(writing),
+    ...openDue(writing),
 
     opened(): Opened {
       return {
@@ -234,10 +238,9 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     walk: (walkId: number): WalkRow | null => walks.get(walkId),
     lastFull: (): WalkRow | null => walks.lastEnded('full'),
 
-    /** What is due by id, oldest check first; open tasks that the list has shown whole in this run are left out. */
-    due(reason: OwedReason, now: number, limit: number): Owed[] {
-      const isMet = ({ seq, isAsListed }: Owed) => writing.seen.has(seq) && (reason !== 'open' || isAsListed)
-      return owed.due(reason, now, limit, (one) => reason === 'detail' || !isMet(one))
+    /** Details and candidates that are due, oldest check first; candidates that this run has met are none. */
+    due(reason: 'detail' | 'candidate', now: number, limit: number): Owed[] {
+      return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !writing.seen.has(seq))
     },
     /** Tombstones to ask for again, each once in a run. */
     dueTombstones(dueBy: number, now: number, limit: number): string[] {

@@ -26,6 +26,8 @@ export interface Writing {
   runId: number
   tables: Tables
   rules: IntakeRules
+  /** The longest that an open task waits for its next check, ms. */
+  openEveryMs: number
   /** Listed items that are to be compared with their details. */
   sample: FormSample
   /** Tasks that are being compared, by id: as they were listed (first with bodies so long), and what their details showed. */

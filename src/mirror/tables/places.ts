@@ -1,0 +1,85 @@
+// Where live rows stand in a list ordered by created_at, as far as the mirror can tell: the index of created_at is counted
+// in SQLite, and no further than asked.
+import type { Db } from '../open.ts'
+
+export interface ListedRow {
+  id: string
+  /** Epoch ms. */
+  createdAt: number
+}
+
+export interface PlaceTable {
+  /**
+   * For rows sorted by `compareRows`, how far behind the first of them each stands. Between neighbours no more than
+   * `widest` rows are counted: further apart is as far as that.
+   */
+  distances(rows: readonly ListedRow[], widest: number): number[]
+  /** Rows in front of each of `rows`, sorted by `compareRows`; newest first or oldest first. One pass over the index. */
+  indexes(rows: readonly ListedRow[], newestFirst: boolean): number[]
+}
+
+/** Oldest first, equal createdAt by id, as the index has them. */
+export function compareRows(a: ListedRow, b: ListedRow): number {
+  return a.createdAt - b.createdAt || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
+}
+
+export function placeTable(db: Db): PlaceTable {
+  const between = db
+    .prepare(
+      `SELECT count(*) FROM (SELECT 1 FROM tasks WHERE (created_at, id) > (?, ?) AND (created_at, id) <= (?, ?) LIMIT ?)`,
+    )
+    .pluck()
+  const before = db
+    .prepare('SELECT count(*) FROM tasks WHERE created_at IS NOT NULL AND (created_at, id) < (?, ?)')
+    .pluck()
+  const behind = db.prepare('SELECT count(*) FROM tasks WHERE (created_at, id) > (?, ?)').pluck()
+  const deleted = db
+    .prepare('SELECT created_at FROM tasks WHERE deleted_at IS NOT NULL AND created_at IS NOT NULL')
+    .pluck()
+
+  /** Tombstones created before a moment; few as they are, they are held in memory. */
+  function countTombstones(): (moment: number) => number {
+    const moments = Float64Array.from(deleted.all() as number[]).sort()
+    return (moment) => {
+      let [low, high] = [0, moments.length]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((moments[middle] as number) < moment) low = middle + 1
+        else high = middle
+      }
+      return low
+    }
+  }
+
+  /** Live rows from one row (exclusive) to the next. */
+  function gaps(rows: readonly ListedRow[], widest: number): number[] {
+    const tombstonesBefore = countTombstones()
+    return rows.slice(1).map((row, index) => {
+      const last = rows[index] as ListedRow
+      const counted = between.get(last.createdAt, last.id, row.createdAt, row.id, widest) as number
+      if (counted >= widest) return widest
+      return Math.max(0, counted - tombstonesBefore(row.createdAt) + tombstonesBefore(last.createdAt))
+    })
+  }
+
+  return {
+    distances(rows, widest) {
+      let distance = 0
+      return rows.length === 0 ? [] : [0, ...gaps(rows, widest).map((gap) => (distance += gap))]
+    },
+
+    indexes(rows, newestFirst) {
+      const [first, last] = [rows[0], rows.at(-1)]
+      if (first === undefined || last === undefined) return []
+      const tombstonesBefore = countTombstones()
+      const steps = gaps(rows, Number.MAX_SAFE_INTEGER)
+      if (!newestFirst) {
+        let index = (before.get(first.createdAt, first.id) as number) - tombstonesBefore(first.createdAt)
+        return [index, ...steps.map((step) => (index += step))]
+      }
+      const newer = tombstonesBefore(Number.POSITIVE_INFINITY) - tombstonesBefore(last.createdAt)
+      let index = (behind.get(last.createdAt, last.id) as number) - newer
+      return [index, ...steps.toReversed().map((step) => (index += step))].toReversed()
+    },
+  }
+}

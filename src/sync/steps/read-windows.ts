@@ -1,0 +1,45 @@
+// Windows that are read for their items alone: they join no chain, and prove nothing of the list.
+import type { Window } from '../../service/service.ts'
+import type { Run } from '../context.ts'
+
+export interface ListedWindow extends Window {
+  /** Tasks that it is read for. */
+  members: number
+}
+
+/**
+ * Takes the windows in, side by side, as many as `service.concurrency` and `service.maxBytesInFlight` allow for items of
+ * `itemBytes`. What is not answered is passed over.
+ */
+export async function readWindows(
+  run: Run,
+  windows: readonly ListedWindow[],
+  itemBytes: number,
+  onRead: (window: ListedWindow) => void = () => undefined,
+): Promise<void> {
+  const { concurrency, maxBytesInFlight } = run.config.service
+  const waiting = [...windows]
+  let isOver = false
+  const read = async (): Promise<void> => {
+    for (let window = waiting.shift(); window !== undefined && !isOver; window = waiting.shift()) {
+      await readWindow(run, window).catch((error) => {
+        isOver = true
+        throw error
+      })
+      onRead(window)
+    }
+  }
+  const heaviest = Math.max(1, ...windows.map(({ take }) => take * itemBytes))
+  const most = Math.max(1, Math.min(windows.length, concurrency, Math.floor(maxBytesInFlight / heaviest)))
+  const ended = await Promise.allSettled(Array.from({ length: most }, read))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+}
+
+async function readWindow({ service, writer, account, now }: Run, { skip, take }: Window): Promise<void> {
+  const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+  if (answer.kind !== 'ok') return
+  const { handle } = answer.value
+  const { ids, known, others } = await writer.view(handle, 0)
+  await account.saw({ known, others, unknown: ids.length - known })
+  await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
+}
