@@ -22,7 +22,7 @@ export interface TaskTexts {
 
 /** What the tasks are like. All are finished where nothing else is said: the plain loop does not ask for open ones. */
 export interface TaskKind {
-  /** Mean size, bytes; 1,000 where absent, with a far end of the tail. */
+  /** Size of each, bytes, as far as the simulator makes it no larger; about 1,000 where absent, and a few much larger. */
   taskBytes?: number
   /** Share of open tasks, mostly new ones. */
   openFraction?: number
@@ -32,8 +32,8 @@ export interface TaskKind {
 
 /** `count` tasks from `newest` (epoch ms) 90 days back. */
 export function renderTasks(count: number, seed: number, newest: number, kind: TaskKind = {}): TaskTexts {
-  const { taskBytes = 1000, openFraction = 0, openEvery = 0 } = kind
-  const account = createAccount({ seed, tasks: count, taskBytes, openFraction, newest, now: () => newest })
+  const { openFraction = 0, openEvery = 0 } = kind
+  const account = createAccount({ seed, tasks: count, openFraction, newest, now: () => newest })
   const blocks: Buffer[] = []
   const offsets: Uint32Array[] = []
   const places = new Map(account.ids().map((id, place) => [id, place]))
@@ -43,7 +43,8 @@ export function renderTasks(count: number, seed: number, newest: number, kind: T
     if (listed.kind !== 'window') throw new Error(listed.message)
     const texts = listed.texts.map((text, i) => {
       if (openEvery > 0 && (from + i) % openEvery === 0) return opened(text)
-      return kind.taskBytes === undefined && (from + i) % GIANT_EVERY === GIANT_EVERY / 2 ? giant(text) : text
+      if (kind.taskBytes !== undefined) return longer(text, kind.taskBytes - text.length)
+      return (from + i) % GIANT_EVERY === GIANT_EVERY / 2 ? longer(text, GIANT_BYTES) : text
     })
     const at = new Uint32Array(texts.length + 1)
     // A comma behind every text, so that any stretch is one piece of memory.
@@ -75,12 +76,13 @@ export function renderTasks(count: number, seed: number, newest: number, kind: T
   }
 }
 
-/** The same task with a long string in the body of its result. */
-function giant(text: string): string {
+/** The same task with a string of so many bytes more in the body of its result. */
+function longer(text: string, bytes: number): string {
+  if (bytes <= 0) return text
   const inResult = text.indexOf('"result":{"body":{')
   if (inResult < 0) return text
   const at = inResult + '"result":{"body":{'.length
-  return `${text.slice(0, at)}"long":"${FILLER}",${text.slice(at)}`
+  return `${text.slice(0, at)}"long":"${FILLER.slice(0, bytes)}",${text.slice(at)}`
 }
 
 /** The same task before it was finished. */

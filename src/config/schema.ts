@@ -71,7 +71,7 @@ const service = z.strictObject({
   maxBytesInFlight: bytes(65_536)
     .default(DEFAULTS.service.maxBytesInFlight)
     .describe(
-      'About how many bytes of answers may be under way or waiting to be taken in; one answer may be larger than that.',
+      'About how many bytes of answers may be under way or waiting to be taken in; an answer with few tasks may be larger.',
     ),
   requestsPerSecond: z
     .number()

@@ -35,6 +35,10 @@ export class BodyProblem extends Error {
   }
 }
 
+export function tooLarge(limit: number): BodyProblem {
+  return new BodyProblem('too-large', `the body is larger than ${limit} bytes`)
+}
+
 /** The codings of a Content-Encoding header in the order they were applied; throws `BodyProblem` for what we cannot undo. */
 export function codingsOf(header: string | string[] | undefined): string[] {
   const named = [header ?? []].flat().join(',').toLowerCase().split(',')
@@ -136,7 +140,7 @@ class GrowingBuffer {
   /** The problem, where there is one. */
   add(chunk: Uint8Array): BodyProblem | null {
     const whole = this.#passed + this.#length + chunk.byteLength
-    if (whole > this.#limit) return new BodyProblem('too-large', `the body is larger than ${this.#limit} bytes`)
+    if (whole > this.#limit) return tooLarge(this.#limit)
     if (this.#length >= PART_BYTES) this.#endPart()
     const length = this.#length + chunk.byteLength
     if (length > this.#bytes.byteLength) {

@@ -24,6 +24,8 @@ export interface ClientOptions {
   requestTimeoutMs: number
   /** Of a body after decompression. */
   maxResponseBytes: number
+  /** Of a body with more than a few tasks: as many bytes of answers may be under way. `maxResponseBytes` where absent. */
+  maxBytesInFlight?: number
   /** Most requests under way at once; fewer while the service is strained. */
   concurrency: number
   requestsPerSecond: number | null
@@ -75,6 +77,7 @@ export function createClient(options: ClientOptions): Service {
   const connections = openConnections({ ...options, origin: address.origin })
   const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
   const standsStill = dateWatch(options.earlier)
+  const mostOfMany = Math.min(options.maxResponseBytes, options.maxBytesInFlight ?? options.maxResponseBytes)
   let listed = 0
 
   const scrub = (text: string) => withoutKey(text, apiKey)
@@ -110,10 +113,11 @@ export function createClient(options: ClientOptions): Service {
 
   /** Asks until the table says it is over. */
   async function ask<T extends Decoded>(
-    { operation, path, body }: Request,
+    request: Request,
     decode: Decode<T>,
     { maxRetries = options.maxRetries, signal: given, discard }: RequestOptions<T> = {},
   ): Promise<Answer<T>> {
+    const { operation, path } = request
     const wanted: Wanted<T> = { signal: given === undefined ? signal : either(given), discard }
     let retryAt: number | undefined
     let attempts = 0
@@ -121,7 +125,7 @@ export function createClient(options: ClientOptions): Service {
       return await pRetry(
         (attempt) => {
           attempts = attempt
-          return askOnce({ operation, path, body }, decode, wanted, retryAt)
+          return askOnce(request, decode, wanted, retryAt)
         },
         {
           retries: maxRetries,
@@ -170,7 +174,11 @@ export function createClient(options: ClientOptions): Service {
         credential: header,
         userAgent: options.userAgent,
       }
-      const reply = await exchange(question, { ...options, onNotice, dispatcher, wasConnecting, signal: wanted })
+      const reply = await exchange(question, {
+        ...options,
+        maxResponseBytes: request.maxBytes,
+        ...{ onNotice, dispatcher, wasConnecting, signal: wanted },
+      })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
       const answer = await judged(request, reply, { decode, discard }, startedAt)
@@ -244,14 +252,18 @@ export function createClient(options: ClientOptions): Service {
   }
 
   return {
-    list: ({ skip, take }, decode, given) =>
-      ask({ operation: 'list', path: address.listPath, body: JSON.stringify({ take, skip }) }, decode, given),
+    list: ({ skip, take }, decode, given) => {
+      const body = JSON.stringify({ take, skip })
+      const maxBytes = take > FEW_TASKS ? mostOfMany : options.maxResponseBytes
+      return ask({ operation: 'list', path: address.listPath, body, maxBytes }, decode, given)
+    },
 
     get: async (id, decode, given) => {
       if (!isAskable(id)) {
         return { kind: 'refused', httpStatus: 0, statusCode: null, message: 'A path cannot carry this id' }
       }
-      return ask({ operation: 'get', path: address.taskPath(id), body: null }, decode, given)
+      const maxBytes = options.maxResponseBytes
+      return ask({ operation: 'get', path: address.taskPath(id), body: null, maxBytes }, decode, given)
     },
 
     traffic: () => ({ ...traffic, waitedMs: pacing.waitedMs(), allowed: pacing.concurrency() }),
@@ -265,6 +277,9 @@ export function createClient(options: ClientOptions): Service {
   }
 }
 
+/** So many may be heavier together than what may be under way: a heavy task has to be seen beside its neighbours. */
+const FEW_TASKS = 16
+
 /** Answers of the list by which the next run sees a Date that stands still. */
 const FIRST_ANSWERS = 4
 
@@ -274,6 +289,8 @@ interface Request {
   path: string
   /** JSON text; null where there is none. */
   body: string | null
+  /** Of the answer's body after decompression. */
+  maxBytes: number
 }
 
 interface Wanted<T> {

@@ -1,7 +1,7 @@
 // One request and its answer on the wire, within one deadline. Judges nothing: says what came, or how it broke.
 import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
-import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody } from './body.ts'
+import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody, tooLarge } from './body.ts'
 import { admittedAgeMs } from './freshness.ts'
 import { happeningOfBreak } from './judgement.ts'
 import { type Noticed, notice } from './noticed.ts'
@@ -110,8 +110,11 @@ async function readAnswer(
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
+    const codings = codingsOf(headers['content-encoding'])
     const announced = announcedLength(headers['content-length'])
-    return await readBody(body, codingsOf(headers['content-encoding']), limit, signal, announced)
+    // Nothing of an answer that says itself that it is too large needs to come.
+    if (codings.length === 0 && Number(headers['content-length']) > limit) throw tooLarge(limit)
+    return await readBody(body, codings, limit, signal, announced)
   } finally {
     body.destroy()
   }

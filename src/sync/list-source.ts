@@ -14,6 +14,11 @@ type Asked =
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 
 export interface ListSource extends WindowSource {
+  /**
+   * Asks for a window that the walk will want first, as `expect` does; what came, or why it failed. Its items are not lost where the walk wants
+   * another size.
+   */
+  askAhead(skip: number, take: number): Promise<string>
   /** Whether an answer that had to be fresh came from a cache all the same. */
   wasStale(): boolean
   /** Ends what is under way and takes in what came; call when the walk is over. */
@@ -26,6 +31,8 @@ export interface ListSourceOptions {
   walkId: number
   /** Windows in flight at once, the wanted one included. */
   concurrency: number
+  /** About how many bytes of answers may be under way or waiting. */
+  maxBytesInFlight: number
   /** Nothing is read ahead from here on; null where the length of the list is not known. */
   total: number | null
   /** Epoch ms. */
@@ -40,7 +47,7 @@ export interface ListSourceOptions {
 const FIRST_DEPTH = 1
 
 export function listSource(options: ListSourceOptions): ListSource {
-  const { service, writer, walkId, concurrency } = options
+  const { service, writer, walkId, concurrency, maxBytesInFlight } = options
   const ahead = new Map<string, Promise<Asked>>()
   const foreseen = new Map<string, Promise<Asked>>()
   const over = new AbortController()
@@ -54,6 +61,8 @@ export function listSource(options: ListSourceOptions): ListSource {
   let seemingEnd = Number.POSITIVE_INFINITY
   /** Windows read ahead that have come, and how many may: more would only take memory. */
   const come = new Set<string>()
+  /** What an item weighed in the answers that came last, bytes. */
+  let itemBytes = 0
   const mostCome = Math.max(4, Math.floor(concurrency * 0.75))
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
   let depth = allowanceOf(options.total === null ? FIRST_DEPTH : concurrency, concurrency)
@@ -89,6 +98,8 @@ export function listSource(options: ListSourceOptions): ListSource {
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
+      // What is heavier than it was is believed at once, what is lighter little by little.
+      if (count > 0) itemBytes = Math.max(answer.bytes / count, itemBytes + (answer.bytes / count - itemBytes) / 4)
       if (count < Math.min(take, largest)) seemingEnd = Math.min(seemingEnd, skip + count)
       largest = Math.max(largest, count)
       return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs: ageOfAnswer(answer) }
@@ -139,7 +150,9 @@ export function listSource(options: ListSourceOptions): ListSource {
   }
 
   function readAhead(skip: number, stride: number, take: number): void {
-    const most = Math.floor(depth.present)
+    // Beside the one that the walk has in hand.
+    const fitting = Math.max(1, Math.floor(maxBytesInFlight / Math.max(1, take * itemBytes)) - 1)
+    const most = Math.min(Math.floor(depth.present), fitting)
     if (skip > seemingEnd) seemingEnd = Number.POSITIVE_INFINITY
     for (let step = 0; step < most; step += 1) {
       const place = skip + step * stride
@@ -152,6 +165,17 @@ export function listSource(options: ListSourceOptions): ListSource {
   }
 
   return {
+    async askAhead(skip, take) {
+      askEarly(ahead, `${skip}:${take}`, skip, take)
+      try {
+        const asked = await (ahead.get(`${skip}:${take}`) as Promise<Asked>)
+        return asked.kind === 'parsed' ? 'parsed' : asked.reason
+      } catch {
+        // Told where the walk reads it.
+        return 'failed'
+      }
+    },
+
     wasStale: () => wasStale,
 
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {

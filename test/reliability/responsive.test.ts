@@ -35,7 +35,7 @@ test.each(SOAK ? Object.keys(HOSTILE_BODIES) : SHORT)('%s: the main thread is ne
   const body = (HOSTILE_BODIES[name] as (size: number) => string)(SIZE)
   await using service = await serveLarge(body)
   const context = makeRunContext(service.url, scratch.path('mirror.sqlite'), {
-    service: { maxRetries: 0, requestTimeoutMs: 60_000 },
+    service: { maxRetries: 0, requestTimeoutMs: 60_000, maxBytesInFlight: DEFAULTS.service.maxResponseBytes },
     sync: { details: 'never' },
   })
   let ended = ''
@@ -54,7 +54,7 @@ test.each(SOAK ? Object.keys(HOSTILE_BODIES) : ['tiny items', 'unknown names'])(
     const body = (HOSTILE_BODIES[name] as (size: number) => string)(SOAK ? SIZE : 6_000_000)
     await using service = await serveLarge(body)
     const context = makeRunContext(service.url, scratch.path('mirror.sqlite'), {
-      service: { maxRetries: 0, requestTimeoutMs: 60_000 },
+      service: { maxRetries: 0, requestTimeoutMs: 60_000, maxBytesInFlight: DEFAULTS.service.maxResponseBytes },
       sync: { details: 'never' },
     })
     await runSync(context, { command: 'sync', full: true })

@@ -198,6 +198,14 @@ describe('bodies beyond the limit', () => {
     expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'failed', reason: 'too-large' })
   })
 
+  test('an answer with many tasks is stopped at what may be under way, one with few is not', async () => {
+    await using server = await rawServer([says(200, TEXT + ' '.repeat(5_000)), says(200, TEXT + ' '.repeat(5_000))])
+    await using client = makeClient(server.url, { maxBytesInFlight: 2_000 })
+    expect(await client.list({ skip: 0, take: 17 }, decodePage)).toMatchObject({ kind: 'failed', reason: 'too-large' })
+    expect(client.traffic().bytes).toBe(0)
+    expect(await client.list({ skip: 0, take: 16 }, decodePage)).toMatchObject({ kind: 'ok' })
+  })
+
   test.each([
     [23, 'ok'],
     [27, 'failed'],

@@ -7,19 +7,28 @@ import type { Writer } from '../../src/sync/writer/thread.ts'
 /** The length of the list is known, so that there is no slow start. */
 const KNOWN = { total: 10_000 }
 
+const MOST_BYTES = 32 * 1024 * 1024
+
 /** A service that answers when it is told to, and what it was asked. */
-function started(concurrency: number, { count = 10, total = null as number | null } = {}) {
+function started(concurrency: number, { count = 10, total = null as number | null, itemBytes = 1 } = {}) {
   const asked: number[] = []
   /** Windows taken in without the walk, and for which walk. */
   const kept: [handle: number, walkId: number | null][] = []
   const answers: (() => void)[] = []
   let end = Number.POSITIVE_INFINITY
   const service = {
-    async list({ skip }: { skip: number }) {
+    async list({ skip, take }: { skip: number; take: number }) {
       asked.push(skip)
+      if (take > count) return { kind: 'failed', reason: 'too-large', message: 'no', httpStatus: null }
       await new Promise<void>((resolve) => answers.push(resolve))
       const held = Math.max(0, Math.min(count, end - skip))
-      return { kind: 'ok', value: { handle: skip, count: held }, startedAt: 0, serviceDate: null }
+      return {
+        kind: 'ok',
+        value: { handle: skip, count: held },
+        startedAt: 0,
+        serviceDate: null,
+        bytes: held * itemBytes,
+      }
     },
   } as unknown as Service
   const writer = {
@@ -27,7 +36,15 @@ function started(concurrency: number, { count = 10, total = null as number | nul
     dropWindow: async () => undefined,
     takeIn: async ({ handle, walkId }: { handle: number; walkId: number | null }) => void kept.push([handle, walkId]),
   } as unknown as Writer
-  const source = listSource({ service, writer, walkId: 1, concurrency, total, now: () => 0 })
+  const source = listSource({
+    service,
+    writer,
+    walkId: 1,
+    concurrency,
+    total,
+    maxBytesInFlight: MOST_BYTES,
+    now: () => 0,
+  })
   const answerAll = async () => {
     for (const answer of answers.splice(0)) answer()
     await new Promise(setImmediate)
@@ -79,6 +96,34 @@ test('no more are asked for while many that have come wait', async () => {
   for (let skip = 1_000; skip < 1_060; skip += 10) await read(source, skip)
   source.expect(1_060, 10, 10)
   expect(asked.length).toBeGreaterThan(3)
+})
+
+test.each([
+  ['an eighth of what may be under way', MOST_BYTES / 80, 7],
+  ['a third', MOST_BYTES / 30, 2],
+  ['more than all of it', MOST_BYTES, 1],
+])('where a window weighs %s, so many are read ahead that all weigh no more', async (_, itemBytes, ahead) => {
+  const { source, asked, under } = started(8, { ...KNOWN, itemBytes })
+  await under()
+  source.expect(0, 10, 10)
+  expect(asked).toHaveLength(ahead)
+})
+
+test('a window asked for before the walk begins is the one it reads first', async () => {
+  const { source, asked, answerAll, kept } = started(8)
+  const came = source.askAhead(0, 10)
+  await answerAll()
+  expect(await came).toBe('parsed')
+  expect(await source.read(0, 10)).toMatchObject({ kind: 'items', skip: 0, asked: 10 })
+  expect(asked).toEqual([0])
+  const other = source.askAhead(10, 10)
+  await answerAll()
+  await other
+  const read = source.read(10, 5)
+  await answerAll()
+  await read
+  expect(kept).toEqual([[10, null]])
+  expect(await source.askAhead(0, 100)).toBe('too-large')
 })
 
 test('where the walk wants other windows, those read ahead are taken in for their items alone, and fewer are read ahead until it wants them', async () => {
@@ -197,7 +242,15 @@ test('a walk that is over waits for no answer that it does not want', async () =
     list: (_: unknown, __: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
   } as unknown as Service
-  const source = listSource({ service, writer: {} as Writer, walkId: 1, concurrency: 8, total: null, now: () => 0 })
+  const source = listSource({
+    service,
+    writer: {} as Writer,
+    walkId: 1,
+    concurrency: 8,
+    total: null,
+    maxBytesInFlight: 32 * 1024 * 1024,
+    now: () => 0,
+  })
   source.expect(0, 10, 10)
   source.foresee([{ skip: 100, take: 10 }])
   const wanted = source.read(0, 10)
@@ -220,7 +273,15 @@ test('the writer keeps no window of an answer that is none', async () => {
       return { kind: 'failed', reason: 'status', message: 'no', httpStatus: 200 }
     },
   } as unknown as Service
-  const source = listSource({ service, writer, walkId: 1, concurrency: 8, total: null, now: () => 0 })
+  const source = listSource({
+    service,
+    writer,
+    walkId: 1,
+    concurrency: 8,
+    total: null,
+    maxBytesInFlight: 32 * 1024 * 1024,
+    now: () => 0,
+  })
   expect(await source.read(0, 10)).toMatchObject({ kind: 'failed' })
   expect(dropped).toEqual([7])
 })

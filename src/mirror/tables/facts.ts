@@ -34,6 +34,8 @@ export interface Facts {
   shrunk_to?: number
   /** Largest number of items an answer held where more were asked for and more were there. */
   page_cap?: number
+  /** Mean size of a listed item, bytes; of the first window, until a full walk has been complete. */
+  item_bytes?: number
   /** Pages are filtered after paging: an empty answer may lie in the middle of the list. */
   filtered_pages?: boolean
   /** Ids that stood first when everything in the list had been met last, in list order. */

@@ -6,6 +6,7 @@
 // finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
 import { MovingSearch } from '../../walk/moving-search.ts'
 import type { Run } from '../context.ts'
+import { sizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 
 /** Room for so many deletions, at most. */
@@ -18,9 +19,9 @@ const LOOKS = 12
  * one answer shows it.
  */
 export async function readOpenBehind(run: Run, walkId: number): Promise<number | null> {
-  const { writer, service, facts, config, now } = run
+  const { writer, service, facts, now } = run
   const { total, page_cap: cap, last_id: lastId, filtered_pages: isFiltered } = facts
-  const take = config.sync.window
+  const { window: take } = sizeOf(run)
   const capacity = Math.min(take, cap ?? take)
   const room = Math.min(ROOM, Math.floor(capacity / 4))
   const open = await writer.owedCount('open')

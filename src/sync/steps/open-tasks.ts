@@ -2,6 +2,7 @@
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
+import { itemBytesOf, sizeOf } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/open-due.ts'
 import { askForAll, counted } from './details.ts'
 import {
@@ -84,19 +85,17 @@ async function windowsOf(
   })
 }
 
-/** The most items that one window may hold: what is asked for and given, and few enough for several to be under way. */
-function capacityOf({ config, facts, costs }: Run): number {
-  const { windows } = costs()
-  const bytes = windows.items === 0 ? UNKNOWN_BYTES : windows.bytes / windows.items
-  const share = config.service.maxBytesInFlight / Math.min(4, config.service.concurrency)
-  return Math.max(1, Math.min(config.sync.window, facts.page_cap ?? config.sync.window, Math.floor(share / bytes)))
+/** The most items that one window may hold: what is asked for and given. */
+function capacityOf(run: Run): number {
+  const { window } = sizeOf(run)
+  return Math.min(window, run.facts.page_cap ?? window)
 }
 
 function costsOf(run: Run): RequestCosts {
   const { requestMs: shown, detailBytes, windows } = run.costs()
   const { concurrency, requestsPerSecond } = run.config.service
   const inForce = run.service.traffic().allowed ?? concurrency
-  const itemBytes = windows.items === 0 ? Math.max(detailBytes, UNKNOWN_BYTES) : windows.bytes / windows.items
+  const itemBytes = itemBytesOf(run) ?? Math.max(detailBytes, UNKNOWN_BYTES)
   const requestMs = Math.max(1, shown ?? windows.ms / Math.max(1, windows.count))
   const itemMs = windows.items === 0 ? 0 : (windows.ms - windows.count * requestMs) / windows.items
   return {

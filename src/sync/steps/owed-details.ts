@@ -2,6 +2,7 @@
 // tell which of them is behind.
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
+import { itemBytesOf, sizeOf } from '../window-size.ts'
 import { askForAll, counted, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
 import { readWindows } from './read-windows.ts'
@@ -17,13 +18,14 @@ export async function askOwedDetails(run: Run): Promise<void> {
   const inDoubt = taken.flatMap(({ taskId, outcome }) => (outcome === 'unsettled' ? [taskId] : []))
   if (inDoubt.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return
   const windows = await windowsAround(run, inDoubt)
-  await readWindows(run, windows.slice(0, MOST_WINDOWS), 0)
+  await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)
   await askForAll(run, inDoubt, 'detail', counted(run, 'details', inDoubt.length))
 }
 
 /** By what the mirror holds. */
-async function windowsAround({ writer, facts, config }: Run, ids: string[]) {
-  const { window, overlap } = config.sync
+async function windowsAround(run: Run, ids: string[]) {
+  const { writer, facts } = run
+  const { window, overlap } = sizeOf(run)
   const indexes = await writer.listIndexes(ids, facts.order === 'created_desc')
   const size = Math.min(window, facts.page_cap ?? window)
   const places = indexes.filter((index) => !Number.isNaN(index))

@@ -6,6 +6,7 @@ import { seekMoment } from '../../walk/search.ts'
 import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
+import { askFirst } from '../window-size.ts'
 import { endWalk, learnedFrom, runWalk } from './walking.ts'
 
 export interface RangeDone {
@@ -101,8 +102,8 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
 
 /** The order that the pairs of the first window show; its items are kept by the walk that follows. */
 async function peekOrder(run: Run) {
-  const { window, settleMs } = run.config.sync
-  const answer = await run.service.list({ skip: 0, take: window }, (raw) => run.writer.parseList(raw))
+  const { settleMs } = run.config.sync
+  const answer = await askFirst(run)
   if (answer.kind !== 'ok') return null
   const { handle } = answer.value
   const { ids, moments, known, others } = await run.writer.view(handle, 0)

@@ -6,8 +6,9 @@ import { isCreatedOrder } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
 import type { StepResult, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
-import type { Run } from '../context.ts'
-import { listSource } from '../list-source.ts'
+import { learn, type Run } from '../context.ts'
+import { type ListSource, listSource } from '../list-source.ts'
+import { itemBytesOf, sizeByFirst, sizeOf } from '../window-size.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { listLength } from './length.ts'
 import { believed } from './shrunk.ts'
@@ -38,9 +39,13 @@ export interface WalkDone {
 
 const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
 
-export function walkSettings(run: Run): WalkSettings {
-  const { window, overlap, settleMs } = run.config.sync
-  return { window, overlap, settleMs, maxRequests: 1_000_000 }
+/** A walk that goes on keeps asking for as many items as it did. */
+async function walkSettings(run: Run, task: WalkTask, source: ListSource): Promise<WalkSettings> {
+  const isFromStart = task.resume == null && task.request.start === 0 && task.steps === undefined
+  const { window, overlap } = isFromStart ? await sizeByFirst(run, source) : sizeOf(run)
+  const before = task.resume == null ? 0 : (task.resume.state as WalkState).take
+  const { settleMs } = run.config.sync
+  return { window: Math.max(window, before), overlap, settleMs, maxRequests: 1_000_000 }
 }
 
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
@@ -55,6 +60,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     writer,
     walkId,
     concurrency: run.config.service.concurrency,
+    maxBytesInFlight: run.config.service.maxBytesInFlight,
     total: task.total,
     now,
     ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
@@ -62,7 +68,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   })
   const resume =
     task.resume == null ? undefined : { state: task.resume.state as WalkState, firstWindow: task.resume.firstWindow }
-  const settings = walkSettings(run)
+  const settings = await walkSettings(run, task, source)
   const steps = (task.steps ?? walk)(source, { ...task.request, settings, ...(resume === undefined ? {} : { resume }) })
   let met = task.resume?.met ?? 0
   let reply: StepResult = { newlyMet: 0 }
@@ -97,6 +103,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       const taken = await writer.takeIn({ ...where, walkId, progress })
       met += taken.newlyMet
       reply = { newlyMet: taken.newlyMet }
+      // A walk that is killed goes on at this size.
+      if (firstWindow !== undefined) await rememberItemBytes(run)
       length.reached(nextSkip)
       const { requests, inFlight } = run.service.traffic()
       run.progress.set({ phase: PHASE[task.kind], done: met, ...length.told(), requests, inFlight })
@@ -104,6 +112,13 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   } finally {
     await Promise.all([source.settle(), length.settle()])
   }
+}
+
+/** Not before the first items are taken in: until then nothing of what answers show is kept. */
+async function rememberItemBytes(run: Run): Promise<void> {
+  const itemBytes = itemBytesOf(run)
+  if (run.facts.item_bytes !== undefined || itemBytes === null || sizeOf(run).window === run.config.sync.window) return
+  await learn(run, { item_bytes: Math.round(itemBytes) })
 }
 
 /** `result`, which is partial for `reason` where it was not for another one. */
@@ -139,6 +154,10 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   const learned: Facts = {}
   if (result.pageCap !== null) learned.page_cap = result.pageCap
   if (result.filtered) learned.filtered_pages = true
+  const { windows } = run.costs()
+  // Of the whole list.
+  if (result.total !== null && windows.items >= Math.max(1, result.total))
+    learned.item_bytes = Math.round(windows.bytes / windows.items)
   if (result.total !== null && result.lastId !== null) {
     learned.total = result.total
     learned.last_id = result.lastId

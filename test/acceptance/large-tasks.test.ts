@@ -1,0 +1,45 @@
+// Issue 16: what is under way is bounded by bytes, however heavy tasks are.
+import { expect, test } from 'vitest'
+import { expectExactCopy } from './copy.ts'
+import { makeStage } from './stage.ts'
+
+const MB = 1024 * 1024
+
+test.concurrent.for(['created_desc', 'created_asc'] as const)(
+  'windows hold as many tasks of 20 KB as fit, %s, from the first run on',
+  async (order) => {
+    await using stage = await makeStage({ tasks: 400, taskBytes: 20_000, order, openFraction: 0 })
+    const env = { TASK_MIRROR_SERVICE_MAX_BYTES_IN_FLIGHT: String(MB) }
+    const first = await stage.runJson(['sync'], env)
+    expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+    await expectExactCopy(stage)
+    const lists = first.asked.filter(({ operation }) => operation === 'list')
+    // The first one was too heavy to be read; the second one showed what tasks weigh.
+    expect(lists.slice(0, 2).map(({ take }) => take)).toEqual([1000, 10])
+    for (const { take } of lists.slice(2)) expect(take).toBeLessThan(40)
+    expect(first.summary.bytes).toBeLessThan(2 * 400 * 20_000)
+
+    stage.simulator.account.insert(60, { openShare: 0 })
+    const later = await stage.runJson(['sync'], env)
+    expect(later.summary).toMatchObject({ verdict: 'complete', inserted: 60 })
+    for (const { take } of later.asked) expect(take ?? 0).toBeLessThan(40)
+    await expectExactCopy(stage)
+  },
+)
+
+test.concurrent('a task heavier than all that may be under way is read beside few others', async () => {
+  await using stage = await makeStage({ tasks: 300, openFraction: 0 })
+  const { account } = stage.simulator
+  const id = account.idAt(150)
+  const task = JSON.parse(account.get(id) as string) as { result: { body: unknown } }
+  task.result.body = 'x'.repeat(3 * MB)
+  account.replaceText(id, JSON.stringify(task))
+  const env = { TASK_MIRROR_SERVICE_MAX_BYTES_IN_FLIGHT: String(MB) }
+  const { code, summary } = await stage.runJson(['backfill'], env)
+  expect({ code, verdict: summary.verdict, inserted: summary.inserted }).toEqual({
+    code: 0,
+    verdict: 'complete',
+    inserted: 300,
+  })
+  await expectExactCopy(stage)
+})
