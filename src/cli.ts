@@ -36,6 +36,7 @@ async function main(stop: AbortController): Promise<number> {
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
+  if (process.argv.length === 3 && process.argv[2] === '--version') return printVersion()
   const { writeSync } = await import('node:fs')
   const { MirrorError } = await import('./errors.ts')
   const { run } = await import('./program.ts')
@@ -72,6 +73,15 @@ async function main(stop: AbortController): Promise<number> {
     },
     stop.signal,
   )
+}
+
+/** As the program itself prints it, without loading it. */
+async function printVersion(): Promise<number> {
+  const { toolVersion } = await import('./version.ts')
+  // A reader that has gone wants no more of it.
+  process.stdout.on('error', () => undefined)
+  process.stdout.write(`${toolVersion()}\n`)
+  return 0
 }
 
 /**

@@ -13,16 +13,15 @@ import {
   readSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { addUrlHost, readAsMigrated } from './as-migrated.ts'
 import { explaining } from './explain.ts'
 import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles } from './files.ts'
+import { lastingHandle } from './handles.ts'
 import { checkObjects, migrations, refuseTakenNames } from './schema.ts'
 
 export type Db = Database.Database
@@ -309,37 +308,6 @@ function inspect(path: string): 'missing' | 'empty' | 'mirror' {
         : 'Name another file with --db. If it was a mirror, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
     },
   )
-}
-
-const HANDLES = 'task-mirror.handles'
-/** A thread begins with those of the thread that started it: handles are the process's. */
-const handles = new Map((getEnvironmentData(HANDLES) ?? []) as [string, number][])
-
-/**
- * A read handle that is never closed. Closing any handle of a file drops the POSIX locks that SQLite holds on it in this
- * process (https://www.sqlite.org/howtocorrupt.html section 2.2), so a look at the header must not close one.
- */
-function lastingHandle(path: string, stat: Stats): number {
-  const key = `${stat.dev}:${stat.ino}`
-  const known = handles.get(key)
-  if (known !== undefined) return known
-  const handle = openSync(path, 'r')
-  handles.set(key, handle)
-  return handle
-}
-
-/**
- * Call before starting a thread that opens the mirror: the thread then uses this thread's handle instead of leaving one of
- * its own open for good. Throws nothing; what is wrong with the file is found by the thread.
- */
-export function shareHandle(path: string): void {
-  try {
-    const stat = statSync(path)
-    if (stat.isFile()) lastingHandle(path, stat)
-    setEnvironmentData(HANDLES, [...handles])
-  } catch {
-    // There is no file yet, or none that may be read.
-  }
 }
 
 /** Makes a rename in `folder` durable. */

@@ -3,7 +3,7 @@
 import type { Writable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { errorOf, type PlainError } from '../errors.ts'
-import { shareHandle } from './open.ts'
+import { shareHandle } from './handles.ts'
 
 /** What a piece of work has beside its argument. */
 export interface Io {

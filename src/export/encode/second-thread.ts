@@ -3,7 +3,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type Facts, MirrorError } from '../../errors.ts'
-import { shareHandle } from '../../mirror/open.ts'
+import { shareHandle } from '../../mirror/handles.ts'
 import type { Format } from '../publish/target.ts'
 import { type CutReader, type Filters, openCut, watchCommits } from '../read/rows.ts'
 import type { Stretch } from '../read/stretches.ts'

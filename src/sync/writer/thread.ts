@@ -3,7 +3,7 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type ErrorCode, type Facts, MirrorError } from '../../errors.ts'
-import { shareHandle } from '../../mirror/open.ts'
+import { shareHandle } from '../../mirror/handles.ts'
 import { takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
