@@ -46,7 +46,7 @@ export function datasetteConfig(name: string): string {
     title: 'Tasks',
     description:
       'A mirror of a task account, kept by task-mirror. Times are epoch milliseconds in tables, UTC in views.',
-    settings: { sql_time_limit_ms: 5000, default_page_size: 50 },
+    settings: { sql_time_limit_ms: 5000, facet_time_limit_ms: 5000, default_page_size: 50 },
     databases: { [name]: { description: 'The mirror', tables, queries } },
   })
 }
