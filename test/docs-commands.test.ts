@@ -224,7 +224,7 @@ describe('files for deployment', () => {
     expect(script).not.toMatch(/[ =]\/(etc|mirrors|keys)\//)
     // A feed follows a full snapshot, as the page says.
     await runBlock(`${script.replace(' --changes last', '')}\n${script}`, { JOB_COMPLETION_INDEX: '0' })
-    expect(storage.keys().filter((key) => key.startsWith('tasks/account=acme/')).length).toBeGreaterThan(2)
+    expect((await storage.keys()).filter((key) => key.startsWith('tasks/account=acme/')).length).toBeGreaterThan(2)
   })
 })
 

@@ -100,21 +100,21 @@ const add = (rows: unknown[][]): Sums =>
   [0, 1, 2, 3, 4].map((i) => String(rows.reduce((sum, row) => sum + BigInt(String(row[i])), 0n))) as Sums
 
 /** Where the files of a dataset lie on this machine: those of object storage are fetched. */
-function filesOf(
+async function filesOf(
   result: { path: string },
   mirror: FilledMirror,
   storage: Storage,
-): { folder: string; paths: string[] } {
+): Promise<{ folder: string; paths: string[] }> {
   const isRemote = result.path.startsWith('s3:')
   const key = result.path.replace('s3://lake/', '')
   const folder = isRemote ? join(mirror.folder, 'fetched', key) : result.path
   const read = (name: string) => (isRemote ? storage.object(`${key}/${name}`) : readFileSync(join(folder, name)))
-  const { files } = JSON.parse(read('_manifest.json').toString()) as { files: { path: string }[] }
+  const { files } = JSON.parse((await read('_manifest.json')).toString()) as { files: { path: string }[] }
   const paths = files.map(({ path }) => join(folder, path))
   for (const [i, path] of paths.entries()) {
     if (!isRemote || existsSync(path)) continue
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, read(files[i]!.path))
+    writeFileSync(path, await read(files[i]!.path))
   }
   return { folder, paths }
 }
@@ -131,12 +131,12 @@ test.each(['folder', 's3'])(
     const parquet = await publishing(mirror, { out, env })
     const ndjson = await publishing(mirror, { out, env, format: 'ndjson', withMeta: true })
     const sums = expected(mirror)
-    const { folder, paths } = filesOf(parquet, mirror, storage)
+    const { folder, paths } = await filesOf(parquet, mirror, storage)
     expect(paths.length).toBeGreaterThanOrEqual(12)
     expect(await byDuck(folder)).toEqual(sums)
     expect(byPolars(paths)).toEqual(sums)
     expect(await byHyparquet(paths)).toEqual(sums)
-    expect(await byLines(filesOf(ndjson, mirror, storage).paths)).toEqual(sums)
+    expect(await byLines((await filesOf(ndjson, mirror, storage)).paths)).toEqual(sums)
     const batches = paths.map((path) => readParquet(new Uint8Array(readFileSync(path))).recordBatches())
     expect(batches.flat().reduce((sum, batch) => sum + batch.numRows, 0)).toBe(TASKS)
 
@@ -148,9 +148,8 @@ test.each(['folder', 's3'])(
       mirror.insert(...ordinaryRows(20, TASKS + round * 100).map((row, i) => ({ ...row, change_seq: 3 * cut + i })))
       const feed = await publishing(mirror, { out, env, changes: 'last' })
       expect(feed.sinceSeq).toBe(cut)
-      versions.push(
-        `SELECT * FROM read_parquet('${filesOf(feed, mirror, storage).folder}/*/*.parquet', hive_partitioning = false)`,
-      )
+      const { folder: published } = await filesOf(feed, mirror, storage)
+      versions.push(`SELECT * FROM read_parquet('${published}/*/*.parquet', hive_partitioning = false)`)
     }
     const current = `SELECT * FROM (${versions.join(' UNION ALL ')})
     QUALIFY row_number() OVER (PARTITION BY id ORDER BY change_seq DESC) = 1`

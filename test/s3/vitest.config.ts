@@ -2,8 +2,16 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['test/s3/**/*.moto.ts'],
+    // The suite of s3rver, whole, and what is asked of moto's server without a proxy between.
+    include: [
+      'test/export/s3/*.test.ts',
+      'test/export/verify.test.ts',
+      'test/export/everywhere.test.ts',
+      'test/s3/*.moto.ts',
+    ],
     pool: 'forks',
+    // One server for all: a test has it for itself.
+    fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -23,7 +23,8 @@ function largeRows(megabytes: number) {
   }))
 }
 
-const latestOf = (storage: Storage) => JSON.parse(storage.object('tasks/latest.json').toString()) as Latest
+const latestOf = async (storage: Storage) =>
+  JSON.parse((await storage.object('tasks/latest.json')).toString()) as Latest
 const isPart = ({ method, path }: Asked) => method === 'PUT' && path.includes('partNumber')
 const NDJSON = { format: 'ndjson', compression: 'none' } as const
 
@@ -34,7 +35,7 @@ test('a dataset is published with its manifest created last, and latest.json aft
   expect(result).toMatchObject({ path: `s3://lake/tasks/${result.snapshotId}`, rows: 100, recorded: true })
   const file = `tasks/${result.snapshotId}/created_month=2023-11/part-00000.parquet`
   const manifest = `tasks/${result.snapshotId}/_manifest.json`
-  expect(storage.keys()).toEqual([file, manifest, 'tasks/latest.json'].sort())
+  expect(await storage.keys()).toEqual([file, manifest, 'tasks/latest.json'].sort())
   const written = storage.asked.filter(({ method }) => method === 'PUT')
   expect(written.map(({ path }) => decodeURIComponent(path).replace(/\?$/, ''))).toEqual([
     file,
@@ -46,9 +47,9 @@ test('a dataset is published with its manifest created last, and latest.json aft
   expect(
     written.flatMap(({ headers }) => Object.keys(headers)).filter((name) => /checksum|trailer/.test(name)),
   ).toEqual([])
-  const { files } = JSON.parse(storage.object(manifest).toString()) as Manifest
-  expect(storage.object(file).length).toBe(files[0]!.bytes)
-  expect(latestOf(storage).full?.snapshotId).toBe(result.snapshotId)
+  const { files } = JSON.parse((await storage.object(manifest)).toString()) as Manifest
+  expect((await storage.object(file)).length).toBe(files[0]!.bytes)
+  expect((await latestOf(storage)).full?.snapshotId).toBe(result.snapshotId)
 })
 
 test('a feed carries on from the publication before at the same prefix', async () => {
@@ -70,7 +71,7 @@ test('keep removes the manifest of an old snapshot before its files', async () =
   now += 1_000
   const second = await publishing(mirror, storage, { now: () => now, keep: 1 })
   expect(second.removed).toEqual([first.snapshotId])
-  expect(storage.keys().filter((key) => key.includes(first.snapshotId))).toEqual([])
+  expect((await storage.keys()).filter((key) => key.includes(first.snapshotId))).toEqual([])
   expect(storage.asked.filter(({ method }) => method === 'DELETE')[0]!.path).toContain('_manifest.json')
 })
 
@@ -79,11 +80,11 @@ test('a large file goes in parts, and comes back byte for byte', async () => {
   const mirror = makeMirror(...largeRows(20))
   const result = await publishing(mirror, storage, NDJSON)
   expect(storage.asked.filter(isPart).length).toBe(3)
-  const lines = storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`).toString().trimEnd().split('\n')
+  const lines = (await storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`)).toString().trimEnd().split('\n')
   expect(lines.map((line) => JSON.parse(line).result.body)).toEqual(
     largeRows(20).map((row) => JSON.parse(row.result_body)),
   )
-  expect(storage.uploads.size).toBe(0)
+  expect((await storage.uploads()).length).toBe(0)
 })
 
 test('503 SlowDown, a reset in a part and lost answers are got over', async () => {
@@ -101,8 +102,8 @@ test('503 SlowDown, a reset in a part and lost answers are got over', async () =
   }
   const result = await publishing(mirror, storage, NDJSON)
   expect(failed.size).toBeGreaterThan(4)
-  expect(storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`).length).toBe(result.bytes)
-  expect(latestOf(storage).full?.snapshotId).toBe(result.snapshotId)
+  expect((await storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`)).length).toBe(result.bytes)
+  expect((await latestOf(storage)).full?.snapshotId).toBe(result.snapshotId)
 })
 
 test('a part that keeps failing leaves the previous publication in force and nothing behind', async () => {
@@ -115,9 +116,9 @@ test('a part that keeps failing leaves the previous publication in force and not
     code: 'snapshot-unwritable',
     message: expect.stringContaining('HTTP 500'),
   })
-  expect(storage.uploads.size).toBe(0)
-  expect(storage.keys().filter((key) => !key.includes(before.snapshotId))).toEqual(['tasks/latest.json'])
-  expect(latestOf(storage).full?.snapshotId).toBe(before.snapshotId)
+  expect((await storage.uploads()).length).toBe(0)
+  expect((await storage.keys()).filter((key) => !key.includes(before.snapshotId))).toEqual(['tasks/latest.json'])
+  expect((await latestOf(storage)).full?.snapshotId).toBe(before.snapshotId)
 })
 
 test('a manifest that is there already, with other content, is never written over', async () => {
@@ -129,7 +130,7 @@ test('a manifest that is there already, with other content, is never written ove
     code: 'snapshot-unwritable',
     message: expect.stringContaining('there already'),
   })
-  expect(storage.keys()).toEqual([])
+  expect(await storage.keys()).toEqual([])
 })
 
 test('an interruption between parts ends the upload', async () => {
@@ -142,7 +143,7 @@ test('an interruption between parts ends the upload', async () => {
   }
   const running = publishing(mirror, storage, { ...NDJSON, signal: abort.signal })
   await expect(running).rejects.toMatchObject({ code: 'interrupted' })
-  expect([storage.keys(), storage.uploads.size]).toEqual([[], 0])
+  expect([await storage.keys(), (await storage.uploads()).length]).toEqual([[], 0])
 })
 
 test('a kill between parts leaves the previous publication in force', async () => {
@@ -161,9 +162,9 @@ test('a kill between parts leaves the previous publication in force', async () =
     return 'reset'
   }
   expect((await exited)[1]).toBe('SIGKILL')
-  expect(storage.uploads.size).toBe(1)
-  expect(storage.keys()).toHaveLength(3)
-  expect(latestOf(storage).full?.snapshotId).toBe(before.snapshotId)
+  expect((await storage.uploads()).length).toBe(1)
+  expect(await storage.keys()).toHaveLength(3)
+  expect((await latestOf(storage)).full?.snapshotId).toBe(before.snapshotId)
 })
 
 test('what a dead export left is cleared away a day later; what may still be written is not', async () => {
@@ -176,15 +177,15 @@ test('what a dead export left is cleared away a day later; what may still be wri
   await expect(publishing(mirror, storage, { ...NDJSON, fileBytes: 9_000_000, now: () => start })).rejects.toThrow()
   await expect(publishing(mirror, storage, { ...NDJSON, now: () => start })).rejects.toThrow()
   storage.fault = () => undefined
-  const left = storage.keys().length + storage.uploads.size
+  const left = (await storage.keys()).length + (await storage.uploads()).length
   expect(left).toBeGreaterThan(0)
   const few = { filters: { until: 1_700_000_002_000 } }
   await publishing(mirror, storage, { ...few, now: () => start + DAY / 2 })
-  expect(storage.keys().length + storage.uploads.size).toBe(left + 3)
+  expect((await storage.keys()).length + (await storage.uploads()).length).toBe(left + 3)
   const last = await publishing(mirror, storage, { ...few, now: () => start + 2 * DAY })
-  expect(storage.uploads.size).toBe(0)
-  expect(storage.keys()).toHaveLength(5)
-  expect(latestOf(storage).full?.snapshotId).toBe(last.snapshotId)
+  expect((await storage.uploads()).length).toBe(0)
+  expect(await storage.keys()).toHaveLength(5)
+  expect((await latestOf(storage)).full?.snapshotId).toBe(last.snapshotId)
 })
 
 test.each([
@@ -208,7 +209,7 @@ test.each([
   const s3 = { ...settings, insecureHosts: [] }
   const result = await publishing(mirror, storage, { ...NDJSON, s3 })
   await publishing(mirror, storage, { s3, filters: { until: 1_700_000_010_000 } })
-  expect(latestOf(storage).full?.snapshotId).not.toBe(result.snapshotId)
+  expect((await latestOf(storage)).full?.snapshotId).not.toBe(result.snapshotId)
   const begins = ({ method, path }: Asked) =>
     (method === 'PUT' && !path.includes('partNumber')) || (method === 'POST' && /[?&]uploads/.test(path))
   const begun = storage.asked.filter(begins)
@@ -228,7 +229,7 @@ test.each([2, 20])(
       code: 'snapshot-unwritable',
       message: expect.stringContaining('was not encrypted'),
     })
-    expect([storage.keys(), storage.uploads.size]).toEqual([[], 0])
+    expect([await storage.keys(), (await storage.uploads()).length]).toEqual([[], 0])
   },
 )
 
@@ -241,7 +242,7 @@ test('a manifest that alone was not encrypted is taken away again', async () => 
   }
   const s3 = { encryption: 'sse-s3', kmsKeyId: null, insecureHosts: [] } as const
   await expect(publishing(makeMirror(...ordinaryRows(3)), storage, { s3 })).rejects.toThrow('was not encrypted')
-  expect(storage.keys()).toEqual([])
+  expect(await storage.keys()).toEqual([])
 })
 
 test('a redirect of the storage is not followed, and nothing is sent where it points', async () => {
@@ -284,7 +285,7 @@ test('of two exporters at once none takes the other out of latest.json', async (
     return undefined
   }
   const feed = await publishing(mirror, storage, { changes: 'last' })
-  const { full, changes } = latestOf(storage)
+  const { full, changes } = await latestOf(storage)
   expect([full?.snapshotId, changes?.snapshotId]).toEqual([other!.snapshotId, feed.snapshotId])
   expect(storage.asked.filter(({ headers }) => headers['if-match'] !== undefined)).toHaveLength(3)
 })
@@ -298,7 +299,7 @@ test('a storage that knows no conditions gets latest.json all the same', async (
   const mirror = makeMirror(...ordinaryRows(10))
   await publishing(mirror, storage)
   const second = await publishing(mirror, storage)
-  expect(latestOf(storage).full?.snapshotId).toBe(second.snapshotId)
+  expect((await latestOf(storage)).full?.snapshotId).toBe(second.snapshotId)
 })
 
 test('a latest.json that always changes is given up, and the publication before stays in force', async () => {
@@ -308,5 +309,5 @@ test('a latest.json that always changes is given up, and the publication before 
   storage.fault = ({ method, path }) =>
     method === 'PUT' && path.includes('latest.json') ? { status: 412, code: 'PreconditionFailed' } : undefined
   await expect(publishing(mirror, storage)).rejects.toMatchObject({ code: 'snapshot-unwritable' })
-  expect(latestOf(storage).full?.snapshotId).toBe(before.snapshotId)
+  expect((await latestOf(storage)).full?.snapshotId).toBe(before.snapshotId)
 })
