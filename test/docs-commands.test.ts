@@ -26,6 +26,7 @@ const NOT_RUN: Record<string, string> = {
   systemctl: 'needs systemd as PID 1; test/deploy.test.ts has systemd read the units',
   'task-mirror demo': 'test/commands/demo.test.ts runs it',
   datasette: 'another program; test/export/datasette.test.ts runs its queries',
+  'spark-submit': 'another program; npm run test:engines runs merge.py by it',
 }
 
 /** Commands that run until a signal ends them. */
@@ -173,6 +174,7 @@ const DOCUMENTS = [
 describe.each(DOCUMENTS.filter(({ text }) => blocks(text).length > 0))('$name', ({ name, text }) => {
   test.each(blocks(text).map((block) => ({ block })))('does what it says: $block', async ({ block }) => {
     const lines = block
+      .replaceAll(/\\\n\s*/g, '')
       .split('\n')
       .map((line) => line.replace(/\s+#.*$/, ''))
       .filter((line) => line !== '')

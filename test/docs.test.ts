@@ -48,6 +48,7 @@ test('the README is short', () => {
 const OF_OTHERS: Record<string, string[]> = {
   'docs/tools.md': ['--with', '--db-path', '--setting'],
   'docs/queries.md': ['--setting'],
+  'docs/scale.md': ['--packages', '--conf', '--lake', '--table', '--tombstones'],
 }
 
 test.each(documents)('%s names only flags that exist', (name) => {
