@@ -11,6 +11,7 @@ A run may be killed at any moment and started again. A commit of the table is th
 names the publication before, the same is merged once more, which changes nothing: no change_seq is higher than the table's.
 Let one run at a time write to a table. Compact it as any other that is merged into (Iceberg: rewrite_data_files, Delta: OPTIMIZE).
 """
+
 import argparse
 import json
 import sys
@@ -21,7 +22,11 @@ from pyspark.sql.functions import lit
 TYPES = {"utf8": "STRING", "json": "STRING", "int64": "BIGINT", "timestamp_ms": "TIMESTAMP"}
 # A feed touches few rows of many files: note what is deleted, instead of writing these files anew.
 PROPERTIES = {
-    "iceberg": {"write.merge.mode": "merge-on-read", "write.update.mode": "merge-on-read", "write.delete.mode": "merge-on-read"},
+    "iceberg": {
+        "write.merge.mode": "merge-on-read",
+        "write.update.mode": "merge-on-read",
+        "write.delete.mode": "merge-on-read",
+    },
     "delta": {"delta.enableDeletionVectors": "true"},
 }
 SNAPSHOT, CUT, TOMBSTONES = "task-mirror.snapshot", "task-mirror.cut", "task-mirror.tombstones"
@@ -50,8 +55,19 @@ class Lake:
         finally:
             stream.close()
 
-    def manifest(self, snapshot):
-        return self.json(f"{snapshot}/_manifest.json")
+    def manifest(self, snapshot, named_by):
+        manifest = self.json(f"{snapshot}/_manifest.json") if snapshot else None
+        if manifest is None:
+            what = snapshot or "a publication"
+            raise Refused(f"{named_by} builds on {what} that is not in {self.place}: publish a full snapshot")
+        # A task that no longer fits a filter is not mentioned by the feeds: the table would keep it.
+        types = {column["name"]: column["type"] for column in manifest["schema"]}
+        is_known = {"id", "change_seq", "deleted_at"} <= types.keys() and set(types.values()) <= TYPES.keys()
+        if manifest["format"] != "parquet" or not is_known or manifest["filters"]["statuses"] is not None:
+            raise Refused(
+                f"{snapshot} is not all tasks as Parquet: publish without --status, --columns, --format, --variant"
+            )
+        return manifest
 
     def rows(self, manifest):
         """Exactly the files of the manifest and the columns of the mirror, whatever else lies there."""
@@ -92,7 +108,9 @@ class Table:
     def merge(self, rows, deletes):
         rows.createOrReplaceTempView("feed")
         # A tombstone deletes a row or, where they are kept, is a change like any other.
-        deletion = "WHEN MATCHED AND f.change_seq > t.change_seq AND f.deleted_at IS NOT NULL THEN DELETE" if deletes else ""
+        deletion = (
+            "WHEN MATCHED AND f.change_seq > t.change_seq AND f.deleted_at IS NOT NULL THEN DELETE" if deletes else ""
+        )
         insertion = "AND f.deleted_at IS NULL" if deletes else ""
         self.spark.sql(f"""
             MERGE INTO {self.name} AS t USING feed AS f ON t.id = f.id
@@ -106,7 +124,7 @@ class Table:
 
 
 def ddl(columns):
-    return ", ".join(f"{column['name']} {TYPES[column['type']]}" for column in columns)
+    return ", ".join(f"`{column['name']}` {TYPES[column['type']]}" for column in columns)
 
 
 def is_whole(manifest):
@@ -114,25 +132,23 @@ def is_whole(manifest):
     return manifest["kind"] == "full" or manifest["sinceSeq"] == 0
 
 
-def not_merged(lake, newest, merged, cut):
-    """The manifests after the publication `merged`, oldest first. Refuses a gap, and a lake that is behind the table."""
-    found, name = [], newest
-    while name != merged:
-        manifest = lake.manifest(name) if name else None
-        if manifest is None:
-            before = found[-1]["snapshotId"] if found else "latest.json"
-            raise Refused(f"{before} builds on {name or 'a publication'} that is not in {lake.place}: publish a full snapshot")
-        if manifest["format"] != "parquet" or any(column["type"] not in TYPES for column in manifest["schema"]):
-            raise Refused(f"{name} is not Parquet with the usual columns: publish without --format and --variant")
+def not_merged(lake, manifest, merged, cut):
+    """The manifests after the publication `merged` up to this one, oldest first. Refuses a gap, and a lake that is behind the table."""
+    found = []
+    while manifest["snapshotId"] != merged:
         if manifest["cut"] < cut:
-            raise Refused(f"the table has changes up to {cut}, {name} only up to {manifest['cut']}: was the mirror replaced?")
+            raise Refused(
+                f"the table has changes up to {cut}, {manifest['snapshotId']} only up to {manifest['cut']}: was the mirror replaced?"
+            )
         found.append(manifest)
-        if is_whole(manifest):
+        if is_whole(manifest) or manifest["buildsOn"] == merged:
             break
-        name = manifest["buildsOn"]
+        manifest = lake.manifest(manifest["buildsOn"], manifest["snapshotId"])
     for manifest in reversed(found):
         if not is_whole(manifest) and manifest["sinceSeq"] > cut:
-            raise Refused(f"{manifest['snapshotId']} begins after change {manifest['sinceSeq']}, what is before it ends at {cut}")
+            raise Refused(
+                f"{manifest['snapshotId']} begins after change {manifest['sinceSeq']}, what is before it ends at {cut}"
+            )
         cut = manifest["cut"]
     return found[::-1]
 
@@ -141,15 +157,14 @@ def bring_up_to_date(lake, table, tombstones, partitioning):
     latest = lake.json("latest.json")
     if latest is None:
         raise Refused(f"{lake.place} has no latest.json: nothing is published there")
-    newest = (latest["changes"] or latest["full"])["snapshotId"]
-    manifest = lake.manifest(newest)
-    if manifest is not None:
-        table.create(manifest["schema"], tombstones, partitioning)
+    newest = lake.manifest((latest["changes"] or latest["full"])["snapshotId"], "latest.json")
+    table.create(newest["schema"], tombstones, partitioning)
     told = table.properties()
     if told.get(TOMBSTONES) != tombstones:
-        raise Refused(f"{table.name} is not a table of this job with --tombstones {tombstones}: name another, or drop it")
-    pending = not_merged(lake, newest, told[SNAPSHOT], int(told[CUT]))
-    for manifest in pending:
+        raise Refused(
+            f"{table.name} is not a table of this job with --tombstones {tombstones}: name another, or drop it"
+        )
+    for manifest in not_merged(lake, newest, told[SNAPSHOT], int(told[CUT])):
         rows = lake.rows(manifest)
         table.add_columns(manifest["schema"])
         deletes = tombstones == "delete"
@@ -162,7 +177,7 @@ def bring_up_to_date(lake, table, tombstones, partitioning):
             table.merge(rows, deletes)
         table.mark(manifest)
         print(f"merged {manifest['snapshotId']}: {manifest['rows']} rows, changes up to {manifest['cut']}", flush=True)
-    print(f"{table.name} is the mirror as of {newest}", flush=True)
+    print(f"{table.name} is the mirror as of {newest['snapshotId']}", flush=True)
 
 
 def main():
@@ -170,7 +185,9 @@ def main():
     parser.add_argument("--lake", required=True, help="where task-mirror publishes to, such as s3a://lake/tasks")
     parser.add_argument("--table", required=True, help="name in a catalog; for Delta also the path of a table")
     parser.add_argument("--format", choices=["iceberg", "delta"], default="iceberg")
-    parser.add_argument("--tombstones", choices=["delete", "flag"], default="delete", help="what becomes of deleted tasks")
+    parser.add_argument(
+        "--tombstones", choices=["delete", "flag"], default="delete", help="what becomes of deleted tasks"
+    )
     parser.add_argument("--partitioned-by", default="", help="of a new table, such as 'months(created_at)'")
     flags = parser.parse_args()
     spark = SparkSession.builder.appName("task-mirror merge").getOrCreate()

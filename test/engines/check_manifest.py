@@ -1,5 +1,6 @@
 """deploy/spark/merge.yaml against the schema of the Spark operator, as its authors publish it for Python (kubeflow-spark-api): every field
 is one that it knows, of the type it says; the flags are merge.py's; packages and Spark are those that check_merge.py ran."""
+
 import copy
 import os
 import re

@@ -1,4 +1,5 @@
 """What a table of tasks holds, in one line per column: the same as make-lake.ts computes from the mirror by SQL."""
+
 import hashlib
 
 import pyarrow as pa

@@ -4,12 +4,13 @@ the first that finds everything counts, and what the ones before it got wrong is
 An engine has `file(path)`, `folder(path)` (Hive partitions found by itself) and `feeds(folders)` (the current state, from a full
 snapshot and the feeds that follow it). Each gives ways: pairs of a line to show and a function that gives a `Found`.
 """
+
 import glob
 import json
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -240,7 +241,10 @@ class DataFusion:
         yield line, lambda: self.answers(self.registered(tasks=path))
         named = "nullif(created_month, '__HIVE_DEFAULT_PARTITION__') AS created_month"
         select = f"SELECT * EXCEPT (created_month), {named} FROM tasks"
-        yield f"context.register_parquet(...), SELECT * EXCEPT (created_month), {named}", lambda: self.answers(self.registered(tasks=path), select)
+        yield (
+            f"context.register_parquet(...), SELECT * EXCEPT (created_month), {named}",
+            lambda: self.answers(self.registered(tasks=path), select),
+        )
 
     def feeds(self, folders):
         def read():
@@ -286,7 +290,10 @@ class ChDB:
         every = f"{os.path.dirname(folders[0])}/{{{names}}}/**/*.parquet"
         columns = ", ".join(pq.read_schema(glob.glob(f"{folders[0]}/**/*.parquet", recursive=True)[0]).names)
         source = f"SELECT {columns} FROM file('{every}', Parquet) ORDER BY change_seq DESC LIMIT 1 BY id"
-        yield "SELECT * FROM file('{folders}/**/*.parquet', Parquet) ORDER BY change_seq DESC LIMIT 1 BY id", lambda: self.answers(f"SELECT * FROM ({source}) WHERE deleted_at IS NULL")
+        yield (
+            "SELECT * FROM file('{folders}/**/*.parquet', Parquet) ORDER BY change_seq DESC LIMIT 1 BY id",
+            lambda: self.answers(f"SELECT * FROM ({source}) WHERE deleted_at IS NULL"),
+        )
 
 
 class Spark:

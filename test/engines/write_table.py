@@ -1,5 +1,6 @@
-"""`write_table.py RESULTS DOCUMENT ABOUT`: puts the answers of all engines, a line of JSON each, as a table between the marks of a document.
-Ends with 1 where something published could be opened in no way."""
+"""`write_table.py RESULTS DOCUMENT ABOUT`: puts the answers of all engines, a line of JSON each, as a table between the marks of a
+document. Ends with 1 where something published could be opened in no way."""
+
 import json
 import re
 import sys
@@ -29,9 +30,9 @@ for (engine, version, what), tried in groups.items():
     cells = [f"{engine} {version}", OPENED.get(what, what), "<br>".join([result, *notes])]
     rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
 
-about = f"""Run on {date.today()}: {sys.argv[3]}, published with credentials replaced and with `--no-redact`. `same` is said of the number of
-rows, the type and every value of every column, sums by status and by month and, where the engine reads JSON, a field of the bodies.
-`MONTH` is `pyarrow.schema([("created_month", pyarrow.string())])`."""
+about = f"""Run on {date.today()}: {sys.argv[3]}, published with credentials replaced and with `--no-redact`.
+`same` is said of the number of rows, the type and every value of every column, sums by status and by month and, where the engine reads
+JSON, a field of the bodies. `MONTH` is `pyarrow.schema([("created_month", pyarrow.string())])`."""
 table = "\n".join([about, "", "| engine | opened | result |", "| --- | --- | --- |", *rows])
 print(table)
 with open(sys.argv[2]) as file:

@@ -1,5 +1,6 @@
-"""`check.py ENGINE FOLDER`: opens what make-lake.ts published with one engine and compares it with the mirror: a line of JSON for
-everything that was tried. `check.py` alone names the engines."""
+"""`check_engines.py ENGINE FOLDER`: opens what make-lake.ts published with one engine and compares it with the mirror: a line of JSON for
+everything that was tried. `check_engines.py` alone names the engines."""
+
 import json
 import os
 import sys
@@ -52,7 +53,15 @@ def check(name: str, lake: str) -> None:
                 except Exception as error:  # An engine that gives up is a finding, not the end.
                     told = [f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"]
                 seconds = round(time.monotonic() - begun, 1)
-                answer = {"engine": name, "version": engine.version, "mask": mask, "what": what, "way": line, "faults": told, "seconds": seconds}
+                answer = {
+                    "engine": name,
+                    "version": engine.version,
+                    "mask": mask,
+                    "what": what,
+                    "way": line,
+                    "faults": told,
+                    "seconds": seconds,
+                }
                 print(json.dumps(answer), flush=True)
                 if not told:
                     break

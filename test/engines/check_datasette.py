@@ -1,5 +1,6 @@
-"""`datasette.py FOLDER`: Datasette on the mirror with the generated datasette.yaml, as docs/tools.md starts it. Every canned query must be answered
-within its time limit and every facet be counted; counts must be those of the mirror."""
+"""`check_datasette.py FOLDER`: Datasette on the mirror with the generated datasette.yaml, as docs/tools.md starts it. Every canned
+query must be answered within its time limit and every facet be counted; counts must be those of the mirror."""
+
 import json
 import os
 import socket
@@ -31,7 +32,15 @@ spent = 0.0
 
 
 def tell(what: str, way: str, faults: list[str], seconds: float) -> None:
-    answer = {"engine": "Datasette", "version": version("datasette"), "mask": "mirror", "what": what, "way": way, "faults": faults, "seconds": round(seconds, 1)}
+    answer = {
+        "engine": "Datasette",
+        "version": version("datasette"),
+        "mask": "mirror",
+        "what": what,
+        "way": way,
+        "faults": faults,
+        "seconds": round(seconds, 1),
+    }
     print(json.dumps(answer), flush=True)
 
 
