@@ -86,6 +86,23 @@ test('integers lie in 8 bytes each, the extremes of 64 bits included', () => {
   expect(column.pages[0]).toMatchObject({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 })
 
+test('large values that do not repeat are not held as a dictionary, those that do are', () => {
+  const large = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100_000, '.'))
+  const column = text({ pageBytes: 256 * 1024 })
+  append(column, large.slice(0, 12))
+  expect(column.dictionary).toBeNull()
+  append(column, large.slice(12))
+  column.settle()
+  expect(valuesOf(column)).toEqual(large)
+  const few = text({ pageBytes: 256 * 1024 })
+  append(
+    few,
+    Array.from({ length: 60 }, (_, i) => large[i % 4] as string),
+  )
+  few.settle()
+  expect(few.dictionary).toHaveLength(4)
+})
+
 test('integers come out by dictionary as they went in, also where only their high bits differ', () => {
   const value = fc.constantFrom(0n, 64n, -64n, 2n ** 32n, 2n ** 63n - 64n, -(2n ** 63n), 1n, 65n, null)
   fc.assert(

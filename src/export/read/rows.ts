@@ -66,7 +66,7 @@ const CHANGE_SEQ = positionOf('change_seq')
 const TEXTS = COLUMNS.flatMap(({ kind }, i) => (kind === 'int64' || kind === 'timestamp_ms' ? [] : [i]))
 
 /** Of a stretch, however large the rows are. */
-const LEAST_ROWS = 50
+const LEAST_ROWS = 4
 
 const EVERY_ROW: Conditions = { terms: [], bounds: [] }
 

@@ -32,8 +32,8 @@ export interface ColumnBufferOptions {
 /** What a page has before its values fits in here unless nulls and values change about: then nothing is copied. */
 export const HEADROOM_BYTES = 16
 
-/** What is known after so many different values decides whether it is worth going on with a dictionary. */
-const DICTIONARY_TRIAL = 1_000
+/** What is known after so many different values, or so many bytes of them, decides whether a dictionary is worth going on with. */
+const DICTIONARY_TRIAL = { values: 1_000, bytes: 1024 * 1024 }
 /** From here on room is added in smaller steps: what is left over counts for every thread. */
 const LARGE_BYTES = 1024 * 1024
 /** Where a dictionary did not pay, none is tried for so many row groups of the column. */
@@ -146,7 +146,7 @@ export class ColumnBuffer {
 
   /** The place of a new value; null where the dictionary is not worth going on with. */
   #enter(value: Value, dictionary: Value[]): number | null {
-    if (dictionary.length >= DICTIONARY_TRIAL && 2 * this.#dictionaryBytes > this.#plainBytes) return null
+    if (this.#isTried(dictionary) && 2 * this.#dictionaryBytes > this.#plainBytes) return null
     const place = dictionary.length
     dictionary.push(value)
     this.#places.set(value, place)
@@ -155,10 +155,14 @@ export class ColumnBuffer {
     return place
   }
 
+  #isTried({ length }: readonly Value[]): boolean {
+    return length >= DICTIONARY_TRIAL.values || this.#dictionaryBytes >= DICTIONARY_TRIAL.bytes
+  }
+
   /** Brings what was collected by place into PLAIN, page by page, as if there had never been a dictionary. */
   #giveUpDictionary(dictionary: readonly Value[]): void {
     const { rows } = this
-    if (dictionary.length >= DICTIONARY_TRIAL) this.#untried = GROUPS_WITHOUT_TRIAL
+    if (this.#isTried(dictionary)) this.#untried = GROUPS_WITHOUT_TRIAL
     this.dictionary = null
     this.#places = new Map()
     this.pages = []
