@@ -8,11 +8,11 @@ import type { ListSource } from './list-source.ts'
 import type { ParsedList } from './writer/writing.ts'
 
 /** An answer of this size is made ready while others come, and by the thread that has time for it (writer/prepare.ts). */
-const GOOD_BYTES = 4 * 1024 * 1024
+const GOOD_BYTES = 3 * 1024 * 1024
 /** So many items, so that those that windows share are few, unless half of what may be under way holds fewer. */
 const GOOD_ITEMS = 40
 /** Of the items of a window, one in so many is enough to share with the next one. */
-const SHARED = 16
+const SHARED = 32
 /** Asked for where a whole window was too heavy to be read. */
 const FEW = 10
 

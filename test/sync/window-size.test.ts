@@ -9,7 +9,7 @@ const CONFIGURED = { window: 1000, overlap: 10 }
 test.each([
   ['nothing known: as configured', null, 1000, 10],
   ['1 KB', KB, 1000, 10],
-  ['16 KB: 4 MB', 16 * KB, 256, 10],
+  ['16 KB: 3 MB', 16 * KB, 192, 6],
   ['100 KB: 40 items, which share few', 100 * KB, 40, 2],
   ['400 KB: 16 MB, half of what may be under way', 400 * KB, 40, 2],
   ['30 MB: two, which can share one', 30 * KB * KB, 2, 2],

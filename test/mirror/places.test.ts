@@ -1,0 +1,45 @@
+// Where rows stand in a list by created_at, against counting them one by one.
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import type { Db } from '../../src/mirror/open.ts'
+import { compareRows, type ListedRow, placeTable } from '../../src/mirror/tables/places.ts'
+import { seeded } from '../../src/simulator/random.ts'
+
+/** Rows with ties, tombstones, and some without created_at. */
+function makeRows(count: number, seed: number) {
+  const random = seeded(seed)
+  const db = new Database(':memory:')
+  db.exec(`CREATE TABLE tasks (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created_at INTEGER, deleted_at INTEGER);
+    CREATE INDEX tasks_created_at ON tasks (created_at, id);
+    CREATE INDEX tasks_deleted_at ON tasks (deleted_at) WHERE deleted_at IS NOT NULL`)
+  const insert = db.prepare('INSERT INTO tasks (id, created_at, deleted_at) VALUES (?, ?, ?)')
+  const live: ListedRow[] = []
+  for (let nth = 0; nth < count; nth += 1) {
+    const id = `${random.int(1e9)}-${nth}`
+    const isDeleted = random.chance(0.1)
+    // Tombstones between the moments of the others: among equal ones the order of both is not known.
+    const createdAt = random.chance(0.02) ? null : random.int(count) * 2 + (isDeleted ? 1 : 0)
+    insert.run(id, createdAt, isDeleted ? 1 : null)
+    if (createdAt !== null && !isDeleted) live.push({ id, createdAt })
+  }
+  return { places: placeTable(db as unknown as Db), live: live.sort(compareRows), random }
+}
+
+test('distances and indexes are those of the live rows, newest or oldest first', () => {
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const { places, live, random } = makeRows(400, seed)
+    const wanted = live.filter(() => random.chance(0.1))
+    const at = wanted.map((row) => live.indexOf(row))
+    expect(places.indexes(wanted, false)).toEqual(at)
+    expect(places.indexes(wanted, true)).toEqual(at.map((index) => live.length - 1 - index))
+    expect(places.distances(wanted, 1_000)).toEqual(at.map((index) => index - (at[0] as number)))
+  }
+})
+
+test('neighbours that are further apart than anybody asks count as that far apart', () => {
+  const { places, live } = makeRows(1_000, 1)
+  const wanted = [live[0], live[3], live[500], live[502]] as ListedRow[]
+  expect(places.distances(wanted, 50)).toEqual([0, 3, 53, 55])
+  expect(places.distances([], 50)).toEqual([])
+  expect(places.indexes([], true)).toEqual([])
+})
