@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cost } from './measure.ts'
 import { areThere, takeInByShell } from './shell.ts'
-import { addBar, addRow, expectCount, node, run, type Stage, sizeOf } from './stage.ts'
+import { addBar, addRow, expectCount, node, type RunCost, run, type Stage, sizeOf } from './stage.ts'
 
 const LATENCY_MS = 50
 const SHELL = 'curl + jq + sqlite-utils'
@@ -25,12 +25,12 @@ export async function benchIntake(stage: Stage): Promise<string> {
   const costs = {
     plain: [] as Cost[],
     floor: [] as Omit<Cost, 'stdout'>[],
-    backfill: [] as Cost[],
-    nothing: [] as Cost[],
-    full: [] as Cost[],
-    some: [] as Cost[],
+    backfill: [] as RunCost[],
+    nothing: [] as RunCost[],
+    full: [] as RunCost[],
+    some: [] as RunCost[],
     farPlain: [] as Cost[],
-    farBackfill: [] as Cost[],
+    farBackfill: [] as RunCost[],
   }
   const bytes = { plain: 0, mirror: 0, shell: 0 }
   const requests: number[] = []

@@ -1,4 +1,4 @@
-// `npm run bench [-- --quick] [-- --scale] [-- --only intake,export,start]`: everything side by side in one run.
+// `npm run bench [-- --quick] [-- --scale] [-- --only intake,export,start,open,large,range]`: everything side by side in one run.
 // Prints tables and writes bench/results/<time>.json. BENCH_TASKS (100,000), BENCH_REPEATS (3), BENCH_SIZES for --scale
 // (10000,100000,1000000), BENCH_FOLDER for the scratch files, BENCH_CLI for another build. `--quick` only proves that it
 // runs: 5,000 tasks, once.
@@ -8,6 +8,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchExport } from './export.ts'
 import { benchIntake, keptBackFor } from './intake.ts'
+import { benchLarge } from './large.ts'
+import { benchOpen } from './open.ts'
+import { benchRange } from './range.ts'
 import { benchScale } from './scale.ts'
 import { startServer } from './server.ts'
 import { buildProgram, loadAverage, type Stage, scratchFolder } from './stage.ts'
@@ -20,7 +23,7 @@ const { values } = parseArgs({
 const tasks = values.quick ? 5000 : Number(process.env.BENCH_TASKS ?? 100_000)
 const repeats = values.quick ? 1 : Number(process.env.BENCH_REPEATS ?? 3)
 const sizes = (process.env.BENCH_SIZES ?? '10000,100000,1000000').split(',').map(Number)
-const groups = values.only?.split(',') ?? (values.scale ? [] : ['intake', 'export', 'start'])
+const groups = values.only?.split(',') ?? (values.scale ? [] : ['intake', 'export', 'start', 'open', 'large', 'range'])
 
 if (process.env.BENCH_CLI === undefined) await buildProgram()
 const keptBack = keptBackFor(tasks, repeats)
@@ -28,11 +31,14 @@ const server = await startServer({ tasks: Math.max(tasks, ...(values.scale ? siz
 const stage: Stage = { server, tasks, repeats, folder: scratchFolder(), rows: [], bars: [] }
 const load = [loadAverage()]
 try {
-  if (groups.length > 0) {
+  if (['intake', 'start', 'export'].some((name) => groups.includes(name))) {
     const mirror = await benchIntake(stage)
     if (groups.includes('start')) await benchStart(stage, mirror)
     if (groups.includes('export')) await benchExport(stage, mirror, tasks + keptBack)
   }
+  if (groups.includes('range')) await benchRange(stage)
+  if (groups.includes('open')) await benchOpen(stage, values.quick ? tasks : 2 * tasks)
+  if (groups.includes('large')) await benchLarge(stage, values.quick ? 0.02 : 1)
   if (values.scale) await benchScale(stage, sizes)
 } finally {
   rmSync(stage.folder, { recursive: true, force: true })

@@ -14,6 +14,9 @@ export interface Row {
   ms: Spread
   cpuMs: Spread | null
   peakMb: Spread | null
+  /** Requests, and bytes of the answers' bodies after decompression; null where nobody counted them. */
+  requests: Spread | null
+  wireBytes: Spread | null
   tasksPerSecond: number | null
   /** Bytes on disk per task, where something was written. */
   bytesPerTask: number | null
@@ -66,11 +69,19 @@ export function taskMirror(...args: string[]): Promise<Cost> {
   return measure([process.execPath, programPath(), ...args])
 }
 
+/** What a run at the service cost. */
+export interface RunCost extends Cost {
+  requests: number
+  wireBytes: number
+}
+
 export interface Summary {
   inserted: number
   unchanged: number
   seen: number
   requests: number
+  /** Bytes of the answers' bodies after decompression. */
+  bytes: number
   /** Tasks read by id. */
   details: number
   rejected: number
@@ -79,11 +90,11 @@ export interface Summary {
 }
 
 /** A run that talks to the service. Throws where it did not prove the whole list. */
-export async function run(command: string[], base: string, db: string): Promise<{ cost: Cost; summary: Summary }> {
+export async function run(command: string[], base: string, db: string): Promise<{ cost: RunCost; summary: Summary }> {
   const cost = await taskMirror(...command, '--base-url', base, '--db', db, '--json', '--no-progress', '--quiet')
   const summary = JSON.parse(cost.stdout) as Summary
   if (summary.verdict !== 'complete') throw new Error(`${command.join(' ')}: ${cost.stdout}`)
-  return { cost, summary }
+  return { cost: { ...cost, requests: summary.requests, wireBytes: summary.bytes }, summary }
 }
 
 export function expectCount(what: string, found: number, expected: number): void {
@@ -106,7 +117,7 @@ export function addRow(
   group: string,
   name: string,
   tasks: number | null,
-  costs: readonly Omit<Cost, 'stdout'>[],
+  costs: readonly Omit<Cost & Partial<RunCost>, 'stdout'>[],
   bytes: number | null = null,
 ): Row {
   const ms = spreadOf(costs.map((cost) => cost.ms))
@@ -118,6 +129,8 @@ export function addRow(
     ms,
     cpuMs: spreadOf(costs.map((cost) => cost.cpuMs)),
     peakMb: spreadOf(costs.map((cost) => cost.peakMb)),
+    requests: spreadOf(costs.map(({ requests = null }) => requests)),
+    wireBytes: spreadOf(costs.map(({ wireBytes = null }) => wireBytes)),
     tasksPerSecond: tasks === null ? null : tasks / (ms.median / 1000),
     bytesPerTask: bytes === null || tasks === null ? null : bytes / tasks,
   }

@@ -7,14 +7,14 @@ export function rowTables(rows: readonly Row[]): string {
   return groups
     .map((group) =>
       table(
-        [group, 'time', 'of', 'tasks/s', 'CPU', 'peak', 'bytes/task'],
+        [group, 'time', 'of', 'tasks/s', 'CPU', 'peak', 'requests', 'read', 'bytes/task'],
         rows.filter((row) => row.group === group).map(cells),
       ),
     )
     .join('\n')
 }
 
-function cells({ name, ms, cpuMs, peakMb, tasksPerSecond, bytesPerTask }: Row): string[] {
+function cells({ name, ms, cpuMs, peakMb, requests, wireBytes, tasksPerSecond, bytesPerTask }: Row): string[] {
   return [
     name,
     `${time(ms.median)} ${spread(ms)}`,
@@ -22,6 +22,8 @@ function cells({ name, ms, cpuMs, peakMb, tasksPerSecond, bytesPerTask }: Row): 
     tasksPerSecond === null ? '' : Math.round(tasksPerSecond).toLocaleString('en'),
     cpuMs === null ? '' : time(cpuMs.median),
     peakMb === null ? '' : `${Math.round(peakMb.most)} MB`,
+    requests === null ? '' : String(Math.round(requests.median)),
+    wireBytes === null ? '' : `${(wireBytes.median / 1e6).toFixed(1)} MB`,
     bytesPerTask === null ? '' : String(Math.round(bytesPerTask)),
   ]
 }
