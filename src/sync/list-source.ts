@@ -19,6 +19,8 @@ export interface ListSource extends WindowSource {
    * another size.
    */
   askAhead(skip: number, take: number): Promise<string>
+  /** Nothing is read ahead from this index on. */
+  stopAhead(index: number): void
   /** Whether an answer that had to be fresh came from a cache all the same. */
   wasStale(): boolean
   /** Ends what is under way and takes in what came; call when the walk is over. */
@@ -52,6 +54,7 @@ export function listSource(options: ListSourceOptions): ListSource {
   const foreseen = new Map<string, Promise<Asked>>()
   const over = new AbortController()
   let keeping: { error: unknown } | null = null
+  let last = options.total
   let reads = 0
   let wasStale = false
   /** Where windows lie if the first one comes as long as it was asked for. */
@@ -156,7 +159,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     if (skip > seemingEnd) seemingEnd = Number.POSITIVE_INFINITY
     for (let step = 0; step < most; step += 1) {
       const place = skip + step * stride
-      if (place > seemingEnd || (options.total !== null && place > options.total)) break
+      if (place > seemingEnd || (last !== null && place > last)) break
       const key = `${place}:${take}`
       if (ahead.has(key)) continue
       if (ahead.size >= most || come.size >= mostCome) break
@@ -174,6 +177,10 @@ export function listSource(options: ListSourceOptions): ListSource {
         // Told where the walk reads it.
         return 'failed'
       }
+    },
+
+    stopAhead(index) {
+      last = index
     },
 
     wasStale: () => wasStale,

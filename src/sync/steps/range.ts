@@ -2,11 +2,12 @@
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder, noEvidence, observe, orderShown } from '../../walk/order.ts'
 import type { Walk, WalkRequest } from '../../walk/request.ts'
-import { seekMoment } from '../../walk/search.ts'
+import { type Sought, seekMoment } from '../../walk/search.ts'
 import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
-import { askFirst } from '../window-size.ts'
+import type { ListSource } from '../list-source.ts'
+import { askFirst, sizeOf } from '../window-size.ts'
 import { endWalk, learnedFrom, runWalk } from './walking.ts'
 
 export interface RangeDone {
@@ -45,6 +46,7 @@ export function rangeRequest(
   let behind = 0
   return {
     entry,
+    exit,
     accepts: ({ moments }: ItemsWindow): boolean =>
       moments[0] !== null && moments[0] !== undefined && isEarly(moments[0]),
     reached:
@@ -60,6 +62,8 @@ export function rangeRequest(
   }
 }
 
+/** Items of a window that a search looks at. */
+const LOOKED_AT = 20
 /** Tasks behind its range that end a walk, at least: in a list whose order was misread a few may stand anywhere. */
 const LEAST_BEHIND = 10
 
@@ -68,16 +72,24 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
   const known = run.facts.order
   const order = known === undefined ? await peekOrder(run) : known
   if (order === null || !isCreatedOrder(order)) return null
-  const { overlap, window } = run.config.sync
+  const { overlap, window } = sizeOf(run)
   const wanted = Math.max(overlap, LEAST_BEHIND)
   const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
-  const { entry, accepts, reached } = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
+  const { entry, exit, accepts, reached } = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
   const total = run.facts.total ?? null
+  let expected: number | null = null
 
-  async function* seekAndWalk(source: WindowSource, request: WalkRequest): Walk {
-    if (entry === null) return yield* walk(source, request)
-    const place = yield* seekMoment(source, { order: order as CreatedOrder, moment: entry, window, total })
-    return yield* walk(source, { ...request, start: Math.max(0, place - overlap) })
+  async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
+    const known = { order: order as CreatedOrder, window }
+    const start = entry === null ? 0 : yield* seekFrom(source, 0, { ...known, moment: entry, total })
+    let end = total
+    if (exit !== null) {
+      end = yield* seekFrom(source, start, { ...known, moment: exit, total: null })
+      // The bound lies within the window that begins there.
+      source.stopAhead(end + window)
+    }
+    expected = end === null ? null : Math.max(0, end - start)
+    return yield* walk(source, { ...request, start: Math.max(0, start - overlap) })
   }
   const done = await runWalk(run, {
     kind: 'range',
@@ -91,6 +103,7 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
       lap: 'never',
     },
     steps: seekAndWalk,
+    expected: () => expected,
     total: null,
   })
   const { result } = done
@@ -98,6 +111,26 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   await endWalk(run, done, verdict, reason, learnedFrom(run, result), false)
   return { verdict, reason, drift: result.drift }
+}
+
+/** `seekMoment` in the list from `start` on; a few items of each window that it looks at are enough. Returns an index in the whole list. */
+async function* seekFrom(source: WindowSource, start: number, sought: Sought): ReturnType<typeof seekMoment> {
+  const moved = <T extends { skip: number }>(window: T, by: number): T => ({ ...window, skip: window.skip + by })
+  const search = seekMoment(
+    {
+      ...source,
+      read: async (skip, take, options) =>
+        moved(await source.read(start + skip, Math.min(take, LOOKED_AT), options), -start),
+      drop: (window) => source.drop(moved(window, start)),
+    },
+    sought,
+  )
+  let step = await search.next()
+  while (step.done !== true) {
+    const { value } = step
+    step = await search.next(yield value.kind === 'keep' ? { ...value, window: moved(value.window, start) } : value)
+  }
+  return start + step.value
 }
 
 /** The order that the pairs of the first window show; its items are kept by the walk that follows. */

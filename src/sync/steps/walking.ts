@@ -4,7 +4,7 @@ import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
-import type { StepResult, WindowSource } from '../../walk/source.ts'
+import type { StepResult } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import { learn, type Run } from '../context.ts'
 import { type ListSource, listSource } from '../list-source.ts'
@@ -18,7 +18,9 @@ export interface WalkTask {
   range?: { since: number | null; until: number | null }
   request: Omit<WalkRequest, 'settings' | 'resume'>
   /** What makes the steps; `walk` itself where absent. */
-  steps?: (source: WindowSource, request: WalkRequest) => Walk
+  steps?: (source: ListSource, request: WalkRequest) => Walk
+  /** About how many tasks the walk will meet, for progress; null where that is not known. */
+  expected?(): number | null
   resume?: WalkRow | null
   /** Called before the first window is asked for. */
   begun?(walkId: number): Promise<void>
@@ -107,7 +109,9 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       if (firstWindow !== undefined) await rememberItemBytes(run)
       length.reached(nextSkip)
       const { requests, inFlight } = run.service.traffic()
-      run.progress.set({ phase: PHASE[task.kind], done: met, ...length.told(), requests, inFlight })
+      const expected = task.expected?.() ?? null
+      const told = expected === null ? length.told() : { total: expected, isEstimate: true }
+      run.progress.set({ phase: PHASE[task.kind], done: met, ...told, requests, inFlight })
     }
   } finally {
     await Promise.all([source.settle(), length.settle()])
