@@ -1,11 +1,14 @@
-"""`check_merge.py FOLDER`: deploy/spark/merge.py, run by spark-submit as a user runs it, killed and started again, against the mirror.
+"""`check_merge.py FOLDER [PART...]`: deploy/spark/merge.py, run by spark-submit as a user runs it, killed and run again.
 
 Iceberg and Delta, in a folder and on S3 (moto's server), tombstones as deletes and as flags: after every publication the table must
 hold exactly what the mirror held then. For every publication a first run is killed at another point of its work (SIGKILL, the
 whole process group) and a second one goes on. Then what must be refused, by name.
 """
 
+import contextlib
 import glob
+import importlib.util
+import io
 import json
 import os
 import re
@@ -29,6 +32,9 @@ from digest import differences  # noqa: E402
 WORK, CACHE = os.path.abspath(sys.argv[1]), os.path.abspath(os.environ["ENGINES_CACHE"])
 HERE = os.path.dirname(os.path.abspath(__file__))
 MERGE = os.path.normpath(f"{HERE}/../../deploy/spark/merge.py")
+spec = importlib.util.spec_from_file_location("job", MERGE)
+job = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(job)
 KINDS = ["full", "feed", "feed", "feed", "full", "feed"]
 TASKS = 3000
 PACKAGES = [
@@ -65,6 +71,8 @@ for catalog, warehouse in (("local", f"{WORK}/iceberg"), ("remote", "s3a://lake/
     of = f"spark.sql.catalog.{catalog}"
     SETTINGS |= {of: "org.apache.iceberg.spark.SparkCatalog", f"{of}.type": "jdbc", f"{of}.warehouse": warehouse}
     SETTINGS |= {f"{of}.uri": f"jdbc:sqlite:{WORK}/{catalog}.db", f"{of}.cache-enabled": "false"}
+    # With views, which Spark asks for where there is no table.
+    SETTINGS[f"{of}.jdbc.schema-version"] = "V1"
 
 
 class Target:
@@ -76,8 +84,9 @@ class Target:
         self.root = "s3a://lake" if is_remote else WORK
         self.lake, self.folder = f"lakes/{format}", f"{format}/lake/tasks" if format == "iceberg" else "delta"
         self.table = f"{'remote' if is_remote else 'local'}.lake.tasks" if format == "iceberg" else f"{self.root}/delta"
-        by = ["--partitioned-by", "months(created_at)"] if format == "iceberg" and is_remote else []
-        self.flags = ["--lake", f"{self.root}/{self.lake}", "--table", self.table, "--format", format, "--tombstones", tombstones, *by]
+        self.partitioning = "months(created_at)" if format == "iceberg" and is_remote else ""
+        self.flags = ["--lake", f"{self.root}/{self.lake}", "--table", self.table, "--format", format, "--tombstones", tombstones]
+        self.flags += ["--partitioned-by", self.partitioning] if self.partitioning else []
 
     def commits(self) -> list[str]:
         """Files by which the table has changed, its properties included."""
@@ -131,11 +140,19 @@ def submit(*flags: str) -> subprocess.Popen:
         return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
 
 
-def merge(target: Target) -> tuple[int, str]:
-    """Exit code, and all that it said."""
-    code = submit(*target.flags).wait(timeout=900)
-    with open(f"{WORK}/log") as log:
-        return code, log.read()
+def merge(target: Target, by_itself: bool = False) -> tuple[int, str]:
+    """A whole run: its exit code, and what it said. It keeps nothing of Spark, so most are spared the start of one."""
+    if by_itself:
+        code = submit(*target.flags).wait(timeout=900)
+        with open(f"{WORK}/log") as log:
+            return code, log.read()
+    lake, table = job.Lake(spark, f"{target.root}/{target.lake}"), job.Table(spark, target.table, target.format)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            job.bring_up_to_date(lake, table, target.tombstones, target.partitioning)
+        return 0, told.getvalue()
+    except job.Refused as refusal:
+        return 1, f"refused: {refusal}"
 
 
 def merge_and_kill(target: Target, is_time) -> bool:
@@ -158,13 +175,13 @@ def check(what: str, faults: list[str]) -> None:
     failed.extend(faults)
 
 
-def refused(what: str, target: Target, words: str) -> None:
+def refused(what: str, target: Target, words: str, by_itself: bool = False) -> None:
     before = (target.commits(), target.merged())
-    code, told = merge(target)
+    code, told = merge(target, by_itself)
     reason = "".join(re.findall(r"refused: (.*)", told)[-1:])
     faults = [] if code != 0 and re.search(words, reason) else [f"exit {code}: {reason or told[-500:]}"]
     check(
-        f"{target.name}: {what} is refused: {reason}",
+        f"{what} is refused: {reason}",
         faults + (["the table was changed"] if before != (target.commits(), target.merged()) else []),
     )
 
@@ -205,47 +222,44 @@ def keep(target: Target) -> None:
     check(f"{target.name}: a run with nothing new writes nothing", [] if code == 0 and target.commits() == before else [told[-500:]])
 
 
-def refusals(target: Target) -> None:
-    """On a table that holds everything; then on tables of their own."""
+def refusals() -> None:
+    """Gaps, filters, tables of others and lakes that went back; each by name, and nothing is changed."""
+    target = Target("iceberg", False, "delete", "masked")
+    target.name, target.lake, target.folder, target.table = "refusals", "lakes/gap", "iceberg/lake/gap", "local.lake.gap"
+    target.flags = ["--lake", f"{WORK}/{target.lake}", "--table", target.table]
+    first, second, third = (published[number]["published"]["masked"] for number in (1, 2, 3))
+    target.publish(0)
+    code, told = merge(target, by_itself=True)
+    check("a table with no flags but the two that are needed", [told[-500:]] if code != 0 else target.faults(0))
     target.publish(2)
-    refused("a lake that is behind the table", target, "the table has changes up to")
-    other = Target("iceberg", False, "delete", "masked")
-    other.lake, other.folder = "lakes/gap", "iceberg/lake/gap"
-    other.flags = ["--lake", f"{WORK}/{other.lake}", "--table", "local.lake.gap"]
-    other.table = "local.lake.gap"
-    other.publish(0)
-    code, told = merge(other)
-    check(f"{other.name}: a table with the flags that are not optional only", [told[-500:]] if code != 0 else other.faults(0))
-    other.publish(2)
-    first, second = (published[number]["published"]["masked"] for number in (1, 2))
-    refused("a gap in the feeds", other, f"{second} builds on {first} that is not in .*publish a full snapshot")
-    check(f"{other.name}: the table is as it was", other.faults(0))
+    refused("a gap in the feeds", target, f"{second} builds on {first} that is not in .*publish a full snapshot", by_itself=True)
+    check("after it the table is as it was", target.faults(0))
     # What is missing comes: both are merged by one run, each in a commit of its own.
-    other.publish(1)
-    other.publish(2)
-    code, told = merge(other)
-    check(f"{other.name}: two feeds in one run", [told[-500:]] if code != 0 else other.faults(2))
+    target.publish(1)
+    target.publish(2)
+    code, told = merge(target)
+    check("two feeds in one run", [told[-500:]] if code != 0 else target.faults(2))
     versions = [row[0] for row in spark.sql("SELECT snapshot_id FROM local.lake.gap.snapshots ORDER BY committed_at").collect()]
     between = spark.sql(f"SELECT * FROM local.lake.gap VERSION AS OF {versions[1]}").toArrow()
-    check(
-        f"{other.name}: and between the two the table was the mirror of then", differences(between, published[1]["masked"]["live"], columns)
-    )
-    newest = f"{published[3]['published']['masked']}/_manifest.json"
-    other.publish(3)
-    with open(f"{WORK}/{other.lake}/{newest}") as file:
+    check("between the two the table was the mirror of then", differences(between, published[1]["masked"]["live"], columns))
+    target.publish(1)
+    refused("a lake that is behind the table", target, "the table has changes up to")
+    target.publish(3)
+    with open(f"{WORK}/{target.lake}/{third}/_manifest.json") as file:
         manifest = json.load(file)
     with open(f"{WORK}/filtered.json", "w") as file:
         json.dump({**manifest, "filters": {**manifest["filters"], "statuses": ["DONE"]}}, file)
-    other.put(f"{WORK}/filtered.json", newest)
-    refused("a feed with a filter", other, "is not all tasks")
+    target.put(f"{WORK}/filtered.json", f"{third}/_manifest.json")
+    refused("a feed with a filter", target, "is not all tasks")
+    target.publish(3)
     spark.sql("ALTER TABLE local.lake.gap DROP COLUMN host")
-    other.publish(3)
-    code, told = merge(other)
+    code, told = merge(target)
     has_host = "host" in spark.table("local.lake.gap").columns
-    check(f"{other.name}: a column that the table lacks is added", [] if code == 0 and has_host else [told[-500:]])
+    check("a column that the table lacks is added", [] if code == 0 and has_host else [told[-500:]])
     spark.sql("CREATE TABLE local.lake.foreign (id STRING) USING iceberg")
-    other.flags, other.table, other.folder = [*other.flags[:3], "local.lake.foreign"], "local.lake.foreign", "iceberg/lake/foreign"
-    refused("a table of somebody else", other, "is not a table of this job")
+    target.table, target.folder = "local.lake.foreign", "iceberg/lake/foreign"
+    target.flags[-1] = target.table
+    refused("a table of somebody else", target, "is not a table of this job")
 
 
 command = ["node", f"{HERE}/make-lake.ts", f"{WORK}/made", str(TASKS), ",".join(KINDS)]
@@ -283,12 +297,9 @@ try:
         Target("iceberg", True, "flag", "plain"),
         Target("delta", True, "delete", "masked"),
     ]
-    chosen = sys.argv[2:] or [target.name for target in targets]
-    for target in targets:
-        if target.name in chosen:
-            keep(target)
-    if targets[0].name in chosen:
-        refusals(targets[0])
+    parts = {target.name: lambda target=target: keep(target) for target in targets} | {"refusals": refusals}
+    for name in sys.argv[2:] or parts:
+        parts[name]()
     print(f"{tally}; {len(failed)} failed")
 finally:
     server.kill()

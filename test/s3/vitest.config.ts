@@ -12,7 +12,7 @@ export default defineConfig({
     pool: 'forks',
     // One server for all: a test has it for itself.
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 })
