@@ -51,7 +51,7 @@ def check(name: str, lake: str) -> None:
                     if what == "folder" and found.by_month is None and name != "pyiceberg":
                         told.append("no column created_month")
                 except Exception as error:  # An engine that gives up is a finding, not the end.
-                    told = [f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"]
+                    told = [f"{type(error).__name__}: {' '.join(str(error).replace(f'{lake}/', '').split())[:160]}"]
                 seconds = round(time.monotonic() - begun, 1)
                 answer = {
                     "engine": name,

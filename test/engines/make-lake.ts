@@ -190,5 +190,5 @@ writeFileSync(join(folder, 'expected.json'), JSON.stringify({ columns, publicati
 await simulator.close()
 const last = publications.at(-1)!.plain
 console.log(
-  `${last.all.rows} tasks, ${last.all.rows - last.live.rows} of them tombstones, in ${kinds.length} publications`,
+  `${last.all.rows.toLocaleString('en')} tasks, ${last.all.rows - last.live.rows} of them tombstones, in ${kinds.length} publications`,
 )

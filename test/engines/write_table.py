@@ -26,7 +26,7 @@ for (engine, version, what), tried in groups.items():
     else:
         result = "**differs**"
         failed.append(f"{engine}: {what}")
-    notes = [f"not by `{way}`: {re.sub(r'/[^ ,]*/', '', fault)}" for way, fault in wrong.items()]
+    notes = [f"not by `{way}`: {re.sub(r'[^ ,]*/[^ ,]*/', '', fault)}" for way, fault in wrong.items()]
     cells = [f"{engine} {version}", OPENED.get(what, what), "<br>".join([result, *notes])]
     rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
 
