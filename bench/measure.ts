@@ -20,16 +20,21 @@ export interface Cost {
 const GNU_TIME = '/usr/bin/time'
 const hasGnuTime = process.platform === 'linux' && existsSync(GNU_TIME)
 
-/** Runs `command` to its end. Throws with its last words where the exit code is not 0. */
-export async function measure(command: string[], env: Record<string, string> = {}): Promise<Cost> {
+/** Runs `command` to its end; `started` is called with its process id. Throws with its last words where the exit code is not 0. */
+export async function measure(
+  command: string[],
+  env: Record<string, string> = {},
+  started?: (pid: number) => void,
+): Promise<Cost> {
   const folder = mkdtempSync(join(tmpdir(), 'task-mirror-time-'))
   const report = join(folder, 'time')
   const [file, ...args] = hasGnuTime ? [GNU_TIME, '-f', '%U %S %M', '-o', report, ...command] : command
-  const started = performance.now()
+  const startedAt = performance.now()
   const child = spawn(file as string, args, {
     env: { PATH: process.env.PATH ?? '', TZ: 'UTC', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  if (child.pid !== undefined) started?.(child.pid)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => {
@@ -40,7 +45,7 @@ export async function measure(command: string[], env: Record<string, string> = {
   })
   try {
     const [exitCode] = (await once(child, 'close')) as [number]
-    const ms = performance.now() - started
+    const ms = performance.now() - startedAt
     if (exitCode !== 0) throw new Error(`${command.join(' ')} ended with ${exitCode}: ${stderr.slice(-2000)}`)
     if (!hasGnuTime) return { ms, cpuMs: null, peakMb: null, stdout }
     const [user = 0, system = 0, peakKb = 0] = readFileSync(report, 'utf8').trim().split(/\s+/).map(Number)

@@ -23,12 +23,14 @@ export interface BenchServer {
   reveal(count: number): Promise<void>
   /** Processor time the server has used so far, ms. */
   cpuMs(): Promise<number>
+  /** Requests it has answered so far. */
+  requests(): Promise<number>
   /** Mean size of a task, bytes. */
   readonly taskBytes: number
   close(): Promise<void>
 }
 
-type Order = { kind: 'reveal'; count: number } | { kind: 'cpu' }
+type Order = { kind: 'reveal'; count: number } | { kind: 'cpu' } | { kind: 'requests' }
 interface Ready {
   port: number
   taskBytes: number
@@ -47,6 +49,7 @@ export async function startServer(options: ServerOptions): Promise<BenchServer> 
     base: (tasks, latencyMs) => `http://127.0.0.1:${port}/t${tasks}/ms${latencyMs}`,
     reveal: async (count) => void (await ask({ kind: 'reveal', count })),
     cpuMs: () => ask<number>({ kind: 'cpu' }),
+    requests: () => ask<number>({ kind: 'requests' }),
     async close() {
       const gone = once(child, 'exit')
       child.disconnect()
@@ -61,12 +64,14 @@ function serve({ tasks, keptBack, seed, ...kind }: ServerOptions): void {
   // An hour old, so that no task is too new for a frontier.
   const texts = renderTasks(tasks + keptBack, seed, Date.now() - 3_600_000, kind)
   let revealed = 0
+  let requests = 0
   const server = createServer((request, response) => void answer(request, response))
   server.keepAliveTimeout = 60_000
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const address = /^\/t(\d+)\/ms(\d+)\/tasks\/(list|[\w-]+)$/.exec(request.url ?? '')
     const body = await textOf(request)
+    requests += 1
     const count = Number(address?.[1] ?? 0)
     const latencyMs = Number(address?.[2] ?? 0)
     const start = keptBack - revealed
@@ -91,7 +96,7 @@ function serve({ tasks, keptBack, seed, ...kind }: ServerOptions): void {
   process.on('message', (order: Order) => {
     if (order.kind === 'reveal') revealed = Math.min(keptBack, revealed + order.count)
     const { user, system } = process.cpuUsage()
-    process.send!((user + system) / 1000)
+    process.send!(order.kind === 'requests' ? requests : (user + system) / 1000)
   })
   process.on('disconnect', () => process.exit(0))
 }
