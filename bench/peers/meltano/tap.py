@@ -1,4 +1,4 @@
-"""A tap built with the Meltano SDK, as its cookiecutter would have it: `tap.py --config FILE` with base_url, page, by_received."""
+"""A tap built with the Meltano SDK, as its cookiecutter would have it: `tap.py --config FILE` with base_url, page, tolerant."""
 
 from singer_sdk import RESTStream, Tap
 from singer_sdk import typing as th
@@ -43,7 +43,7 @@ class Tasks(RESTStream):
         return self.config["base_url"]
 
     def get_new_paginator(self):
-        paginator = ByReceived if self.config["by_received"] else ByAsked
+        paginator = ByReceived if self.config["tolerant"] else ByAsked
         return paginator(start_value=0, page_size=self.config["page"])
 
     def prepare_request_payload(self, context, next_page_token):
@@ -56,11 +56,15 @@ class TapTasks(Tap):
     config_jsonschema = th.PropertiesList(
         th.Property("base_url", th.StringType, required=True),
         th.Property("page", th.IntegerType, required=True),
-        th.Property("by_received", th.BooleanType, required=True),
+        th.Property("tolerant", th.BooleanType, required=True),
     ).to_dict()
 
     def discover_streams(self):
-        return [Tasks(self)]
+        tasks = Tasks(self)
+        # Without a key the target stores a task that comes twice as two rows, where it would fail otherwise.
+        if self.config["tolerant"]:
+            tasks.primary_keys = ()
+        return [tasks]
 
 
 TapTasks.cli()
