@@ -1,0 +1,43 @@
+// Progress of open tasks and of ranges: how many there are, and how many are done.
+import { expect, test } from 'vitest'
+import type { ProgressFacts } from '../../src/progress.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync, type SyncRequest } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+test('open tasks and ranges are told with their number', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 3_000, openFraction: 0.1, seed: 3 })
+  const told: ProgressFacts[] = []
+  const progress = {
+    set: (facts: ProgressFacts) => void told.push(facts),
+    print: () => undefined,
+    finish: () => undefined,
+  }
+  const run = async (request: SyncRequest): Promise<void> => {
+    told.length = 0
+    const { exitCode } = await runSync(
+      makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { progress }),
+      request,
+    )
+    expect(exitCode).toBe(0)
+  }
+  await run({ command: 'sync' })
+  await run({ command: 'sync' })
+  const open = told.filter(({ phase }) => phase === 'open tasks')
+  expect(open.length).toBeGreaterThan(8)
+  const { done, total } = open.at(-1) as ProgressFacts
+  // The head walk has met some of them.
+  expect(total).toBeGreaterThan(50)
+  expect(done).toBe(total)
+  for (const facts of open) expect(facts.done).toBeLessThanOrEqual(facts.total as number)
+
+  const at = (index: number) =>
+    (JSON.parse(simulator.account.get(simulator.account.idAt(index)) as string) as { createdAt: number }).createdAt
+  await run({ command: 'backfill', since: at(2_500), until: at(1_200) })
+  const range = told.filter(({ phase, total }) => phase === 'range walk' && total != null)
+  expect(range.at(-1)).toMatchObject({ isEstimate: true })
+  expect(range.at(-1)?.total).toBeGreaterThan(500)
+  expect(range.at(-1)?.total).toBeLessThan(2_500)
+})
