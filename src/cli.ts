@@ -37,7 +37,7 @@ async function main(stop: AbortController): Promise<number> {
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
   if (process.argv.length === 3 && process.argv[2] === '--version') return printVersion()
-  const { writeSync } = await import('node:fs')
+  const { writeSync } = process.getBuiltinModule('node:fs')
   const { MirrorError } = await import('./errors.ts')
   const { run } = await import('./program.ts')
 
