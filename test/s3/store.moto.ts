@@ -132,7 +132,7 @@ test('more than a thousand folders and files are all seen: an old snapshot goes 
   const first = await publish(mirror, { ...NDJSON, rowsPerFile: 1, now: () => now })
   expect((await keys(`tasks/${first.snapshotId}/`)).length).toBe(1_021)
   now += 1_000
-  const second = await publish(mirror, { now: () => now, keep: 1 })
+  const second = await publish(mirror, { ...NDJSON, now: () => now, keep: 1 })
   expect(second.removed).toEqual([first.snapshotId])
   expect(await keys(`tasks/${first.snapshotId}/`)).toEqual([])
   expect((await keys('tasks/0')).length).toBe(1_100)
