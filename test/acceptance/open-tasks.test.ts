@@ -43,7 +43,7 @@ test.concurrent.for(['created_desc', 'created_asc'] as const)(
 )
 
 test.concurrent('open tasks beyond what one run may cost are left for the next runs, and none for good', async () => {
-  const options = { stepMs: 100, tasks: 2_000, taskBytes: 20_000, openFraction: 0.9, openInserts: 0 }
+  const options = { stepMs: 100, tasks: 1_500, taskBytes: 50_000, openFraction: 0.9, openInserts: 0 }
   await using stage = await makeStage(options)
   const { account } = stage.simulator
   const { summary: first } = await stage.sync()
@@ -55,8 +55,8 @@ test.concurrent('open tasks beyond what one run may cost are left for the next r
   for (; left > 0 && runs < 12; runs += 1) {
     const { code, summary } = await stage.sync()
     expect(code).toBe(0)
-    // Sixteen megabytes, the head of the list, and the few that showed what a look-up costs.
-    expect(summary.bytes).toBeLessThan(42 * 1024 * 1024)
+    // Sixteen megabytes as far as was known: what is finished has a result, and so is larger than it was.
+    expect(summary.bytes).toBeLessThan(60 * 1024 * 1024)
     updated += summary.updated
     const after = stage.value<number>("SELECT count(*) FROM open_checks WHERE reason = 'open'")
     expect(after).toBeLessThan(left)
