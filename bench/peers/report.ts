@@ -40,7 +40,7 @@ export interface PeerResult {
 export interface Results {
   at: string
   machine: string
-  /** Load average at the beginning and at the end. */
+  /** Load average before and after what has seconds. */
   load: (number | null)[]
   tasks: number
   farTasks: number

@@ -44,20 +44,22 @@ async function main(): Promise<void> {
     ({ name }) => values.only === undefined || values.only.split(',').includes(name),
   )
   const folder = scratchFolder()
-  const load = [loadAverage()]
+  const load: (number | null)[] = []
   const results = contenders.map(({ name, setting }): PeerResult => ({ name, setting, speed: [], worlds: {} }))
   try {
-    await measureSpeed(contenders, results, folder)
     for (const [key, kind] of Object.entries(worldKinds(tasks))) {
       for (const [i, contender] of contenders.entries()) {
         results[i]!.worlds[key] = await inWorld(contender, kind, join(folder, `world-${i}`))
         console.log(key, contender.name, contender.setting, JSON.stringify(results[i]!.worlds[key]))
       }
     }
+    // Seconds mean something only on a machine with nothing else to do; rows are the same on any.
+    load.push(loadAverage())
+    await measureSpeed(contenders, results, folder)
+    load.push(loadAverage())
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  load.push(loadAverage())
   const found: Results = {
     at: new Date().toISOString(),
     machine: `${cpus().length} cores (${cpus()[0]?.model ?? ''})`,

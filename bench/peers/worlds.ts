@@ -47,7 +47,7 @@ export function worldKinds(
       tasks,
       page: 1000,
       options: { insertsPerRequest: 0.1, openInserts: 0 },
-      isReadTwice: true,
+      isReadTwice: false,
     },
     deletes: {
       name: 'one deletion in ten requests',
