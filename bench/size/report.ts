@@ -59,7 +59,53 @@ export function sizeTables(size: Size): string {
         return [answer.name, time, isOfAll ? '' : files, rows, ...read(inSpark(answer.name))]
       }),
     ),
+    outlook(size),
   ].join('\n')
+}
+
+/** What 100 million and a billion tasks would be, by the figures of this run. */
+function outlook({ tasks, mirrorBytes, layout, phases, duckdb }: Size): string {
+  // Processor time, where it is known: seconds depend on what else the machine does.
+  const timeOf = (name: string) => {
+    const { cpuMs, ms } = phases.find((phase) => phase.name.startsWith(name))!
+    return (cpuMs ?? ms) / 1000
+  }
+  const by = (wanted: number) => {
+    const times = wanted / tasks
+    return {
+      mirror: bytes(mirrorBytes * times),
+      snapshot: bytes(layout.bytes * times),
+      files: count(Math.ceil((layout.bytes * times) / 256e6)),
+      sync: duration(timeOf('first sync') * times),
+      export: duration(timeOf('snapshot') * times),
+      question: duration(duckdb[0]!.seconds * times),
+    }
+  }
+  const one = by(1e8)
+  const ten = by(1e9)
+  const feed = seconds(timeOf('feed'))
+  return [
+    `By calculation from these figures, **100 million tasks** are a mirror of ${one.mirror} and a snapshot of ${one.snapshot}, at least`,
+    `${one.files} files of 256 MB or less. One machine with a local disk of three times the mirror holds them: the first sync takes ${one.sync}`,
+    `of processor time and is resumed after an interruption, a full snapshot ${one.export}, worth it once a week, and in between feeds`,
+    `carry the changes: one of ${count(10_000)} takes ${feed}, because only what changed counts. A question about everything takes`,
+    `DuckDB ${one.question} on two cores, one about a month reads that month only. The unique index of ids no longer fits into memory there:`,
+    'expect the first sync to take longer than this calculation, which knows no such limit.',
+    '',
+    `**A billion tasks** would be ${ten.mirror} of mirrors and ${ten.snapshot} of Parquet (${ten.files} files of 256 MB). Do not keep them in one`,
+    `mirror: a first sync would take ${ten.sync} of processor time and a full snapshot ${ten.export}. Keep one mirror per account, on several machines, each`,
+    'publishing below its own `account=` ([many accounts](#many-accounts)): a hundred accounts of ten million tasks are a hundred times the',
+    'table above. Full snapshots are then taken seldom; a lake table takes in the feeds by `MERGE`, and the engine compacts its',
+    'files (`rewrite_data_files` in Iceberg, `OPTIMIZE` in Delta), which is work for a cluster:',
+    `a question about everything would take two cores ${ten.question}.`,
+    '',
+  ].join('\n')
+}
+
+function duration(value: number): string {
+  if (value < 120) return `${Math.round(value)} s`
+  if (value < 7200) return `${Math.round(value / 60)} min`
+  return value < 172_800 ? `${Math.round(value / 3600)} h` : `${Math.round(value / 86_400)} days`
 }
 
 function seconds(value: number): string {
