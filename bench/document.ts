@@ -17,3 +17,9 @@ export function markdownTable(head: readonly string[], body: readonly (readonly 
   const line = (texts: readonly string[]) => `| ${texts.join(' | ')} |\n`
   return line(head) + line(head.map(() => '---')) + body.map(line).join('')
 }
+
+/** A sentence where the machine had more to do than its cores could; empty where it had not. */
+export function busyNote(load: readonly (number | null)[], cores: number): string {
+  const isBusy = load.some((value) => (value ?? 0) > cores + 1)
+  return isBusy ? 'The machine was busy with other work: compare processor times, not seconds.' : ''
+}

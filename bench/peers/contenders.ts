@@ -1,7 +1,7 @@
 // Who is compared, each with the settings its users would take and the best we found: what to run, and where the rows
 // are afterwards. The settings themselves are the small files in the folders beside this one.
 import { fileURLToPath } from 'node:url'
-import { type Environment, environmentOf, type Missing } from '../environment.ts'
+import { environmentOf, type Missing } from '../environment.ts'
 import { programPath } from '../stage.ts'
 
 export interface Contender {
@@ -26,47 +26,72 @@ export interface Peer {
 }
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-const requirements = (name: string) => `${HERE}${name}/requirements.txt`
 
-/** Every peer whose packages can be had; the others with the reason. */
-export async function peers(): Promise<{ there: Peer[]; missing: Record<string, string> }> {
-  const there: Peer[] = []
-  const missing: Record<string, string> = {}
-  const add = (name: string, environment: Environment | Missing, make: (bin: string) => Omit<Peer, 'name'>) => {
-    if ('reason' in environment) missing[name] = environment.reason
-    else there.push({ name, ...make(environment.bin) })
-  }
-  const script = (name: string, setting: string, bin: string, run: string[], file: string): Contender => {
-    const command = (base: string, folder: string, page: number) => [...run, base, folder, String(page)]
-    return { name, setting, first: command, again: command, bin, file, table: 'tasks' }
-  }
+interface Tool {
+  name: string
+  /** Its folder beside this file: requirements, and a script for each setting. */
+  folder: string
+  packages: readonly string[]
+  /** What runs a script of its environment. */
+  run: (bin: string, script: string) => string[]
+  ending: 'py' | 'sh'
+  file: string
+  /** Requirements that are installed after the others. */
+  more?: string
+}
 
-  add('dlt', await environmentOf('dlt', [requirements('dlt')]), (bin) => ({
-    packages: ['dlt', 'duckdb'],
-    contenders: ['usual', 'best'].map((setting) =>
-      script('dlt', setting, bin, [`${bin}/python`, `${HERE}dlt/${setting}.py`], 'lake.duckdb'),
-    ),
-  }))
-  add('Airbyte', await environmentOf('airbyte', [requirements('airbyte')]), (bin) => ({
+const python = (bin: string, script: string) => [`${bin}/python`, '-W', 'ignore', script]
+const shell = (_bin: string, script: string) => ['sh', script]
+
+const TOOLS: readonly Tool[] = [
+  { name: 'dlt', folder: 'dlt', packages: ['dlt', 'duckdb'], run: python, ending: 'py', file: 'lake.duckdb' },
+  {
+    name: 'Airbyte',
+    folder: 'airbyte',
     packages: ['airbyte-cdk', 'airbyte', 'duckdb'],
-    contenders: ['usual', 'best'].map((setting) =>
-      script('Airbyte', setting, bin, [`${bin}/python`, '-W', 'ignore', `${HERE}airbyte/${setting}.py`], 'lake.duckdb'),
-    ),
-  }))
-  const meltano = await environmentOf('meltano', [requirements('meltano'), `${HERE}meltano/target.txt`])
-  add('Meltano', meltano, (bin) => ({
+    run: python,
+    ending: 'py',
+    file: 'lake.duckdb',
+  },
+  {
+    name: 'Meltano',
+    folder: 'meltano',
     packages: ['singer-sdk'],
-    contenders: ['usual', 'best'].map((setting) =>
-      script('Meltano', setting, bin, ['sh', `${HERE}meltano/${setting}.sh`], 'tasks.sqlite'),
-    ),
-  }))
-  add('curl, jq, sqlite-utils', await environmentOf('shell', [requirements('shell')]), (bin) => ({
+    run: shell,
+    ending: 'sh',
+    file: 'tasks.sqlite',
+    more: 'target.txt',
+  },
+  {
+    name: 'curl, jq, sqlite-utils',
+    folder: 'shell',
     packages: ['sqlite-utils'],
-    contenders: ['usual', 'best'].map((setting) =>
-      script('curl, jq, sqlite-utils', setting, bin, ['sh', `${HERE}shell/${setting}.sh`], 'tasks.sqlite'),
-    ),
-  }))
-  return { there, missing }
+    run: shell,
+    ending: 'sh',
+    file: 'tasks.sqlite',
+  },
+]
+
+/** Every peer in its usual and its best settings; where the packages of one cannot be had, the reason instead. */
+export async function peers(): Promise<Peer[] | Missing> {
+  const all: Peer[] = []
+  for (const { name, folder, packages, run, ending, file, more } of TOOLS) {
+    const files = ['requirements.txt', ...(more === undefined ? [] : [more])].map((text) => `${HERE}${folder}/${text}`)
+    const environment = await environmentOf(folder, files)
+    if ('reason' in environment) return environment
+    const { bin } = environment
+    const contenders = ['usual', 'best'].map((setting): Contender => {
+      const command = (base: string, own: string, page: number) => [
+        ...run(bin, `${HERE}${folder}/${setting}.${ending}`),
+        base,
+        own,
+        String(page),
+      ]
+      return { name, setting, first: command, again: command, bin, file, table: 'tasks' }
+    })
+    all.push({ name, packages, contenders })
+  }
+  return all
 }
 
 /** task-mirror and the plain loop, which need nothing from PyPI. */

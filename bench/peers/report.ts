@@ -1,5 +1,5 @@
 // What a run of bench:peers found, as the tables of README.md and docs/comparison.md. Pure.
-import { markdownTable } from '../document.ts'
+import { busyNote, markdownTable } from '../document.ts'
 
 /** One run of one contender. */
 export interface Run {
@@ -40,6 +40,7 @@ export interface PeerResult {
 export interface Results {
   at: string
   machine: string
+  cores: number
   /** Load average before and after what has seconds. */
   load: (number | null)[]
   tasks: number
@@ -76,7 +77,7 @@ export function readmeTable(results: Results): string {
     ]
   })
   return [
-    `Measured on ${results.at.slice(0, 10)}, ${count(tasks)} tasks, a service on the same machine. Two values: the usual settings / the best ones.`,
+    `Measured on ${results.at.slice(0, 10)}, ${count(tasks)} tasks, a service on the same machine. Two values: the usual settings / the best ones. ${busyNote(results.load, results.cores)}`.trim(),
     '',
     markdownTable(
       [
@@ -122,7 +123,7 @@ export function comparisonTables(results: Results): string {
   const digits = peers.map((peer) => [nameOf(peer), ...kinds.map((kind) => lostOf(peer, kind))])
   const loads = load.map((value) => value ?? '?').join(' to ')
   return [
-    `Measured on ${results.at.slice(0, 10)}: ${results.machine}, load average ${loads}, medians of ${repeats}.`,
+    `Measured on ${results.at.slice(0, 10)}: ${results.machine}, load average ${loads}, medians of ${repeats}. In brackets processor time. ${busyNote(load, results.cores)}`.trim(),
     `${Object.values(results.versions).join('; ')}.`,
     '',
     markdownTable(

@@ -33,14 +33,13 @@ if (values.from !== undefined) writeDocuments(JSON.parse(readFileSync(values.fro
 else await main()
 
 async function main(): Promise<void> {
-  const { there, missing } = await peers()
-  if (there.length === 0) {
-    console.log(`bench:peers skipped: ${Object.values(missing)[0]}`)
+  const others = await peers()
+  if ('reason' in others) {
+    console.log(`bench:peers skipped: ${others.reason}`)
     return
   }
-  for (const [name, reason] of Object.entries(missing)) console.log(`not measured: ${name}: ${reason}`)
   if (process.env.BENCH_CLI === undefined) await buildProgram()
-  const contenders = [...ours(), ...there.flatMap(({ contenders }) => contenders)].filter(
+  const contenders = [...ours(), ...others.flatMap(({ contenders }) => contenders)].filter(
     ({ name }) => values.only === undefined || values.only.split(',').includes(name),
   )
   const folder = scratchFolder()
@@ -63,19 +62,20 @@ async function main(): Promise<void> {
   const found: Results = {
     at: new Date().toISOString(),
     machine: `${cpus().length} cores (${cpus()[0]?.model ?? ''})`,
+    cores: cpus().length,
     load,
     tasks,
     farTasks,
     latencyMs: LATENCY_MS,
     repeats,
-    versions: await versionsOf(there),
+    versions: await versionsOf(others),
     peers: results,
   }
   mkdirSync(join(ROOT, 'bench/results'), { recursive: true })
   const file = join(ROOT, 'bench/results', `peers-${found.at.replaceAll(':', '-')}.json`)
   writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`)
   console.log(`${comparisonTables(found)}\n${file}`)
-  if (!values.quick && values.only === undefined && Object.keys(missing).length === 0) writeDocuments(found)
+  if (!values.quick && values.only === undefined) writeDocuments(found)
 }
 
 /** First sync, second sync with nothing new, first sync with latency: turn by turn, so that all meet the same load. */
@@ -203,9 +203,9 @@ async function rowsOf(contender: Contender, folder: string): Promise<Stored> {
   return stored
 }
 
-async function versionsOf(there: readonly Peer[]): Promise<Record<string, string>> {
+async function versionsOf(others: readonly Peer[]): Promise<Record<string, string>> {
   const versions: Record<string, string> = {}
-  for (const { name, packages, contenders } of there) {
+  for (const { name, packages, contenders } of others) {
     const ask = `from importlib.metadata import version as v; print(', '.join(f'{n} {v(n)}' for n in ${JSON.stringify(packages)}))`
     const { stdout } = await measure([`${contenders[0]!.bin}/python`, '-c', ask])
     versions[name] = stdout.trim()

@@ -74,7 +74,9 @@ export async function askDuckDb(
       }
       const plan = (await connection.runAndReadAll(`EXPLAIN ANALYZE ${sql}`)).getRows().flat().join('\n')
       const files = /Total Files Read:\s*(\d+)/.exec(plan)
-      const scanned = [...plan.matchAll(/([\d,]+) rows/g)].map(([, text]) => Number(text!.replaceAll(',', ''))).at(-1)
+      const scanned = [...plan.matchAll(/([\d,]+) rows?\b/g)]
+        .map(([, text]) => Number(text!.replaceAll(',', '')))
+        .at(-1)
       answers.push({
         name,
         seconds: seconds.sort((a, b) => a - b)[1]!,

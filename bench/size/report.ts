@@ -1,10 +1,11 @@
 // What a run of bench:size found, as its part of docs/scale.md. Pure.
-import { markdownTable } from '../document.ts'
+import { busyNote, markdownTable } from '../document.ts'
 import type { Answer, Layout } from './duckdb.ts'
 
 export interface Size {
   at: string
   machine: string
+  cores: number
   /** Load average at the beginning and at the end. */
   load: (number | null)[]
   tasks: number
@@ -14,7 +15,7 @@ export interface Size {
   feedBytes: number
   duckdb: Answer[]
   /** Null where it could not be had. */
-  spark: { version: string; answers: Answer[]; peakMb: number | null } | null
+  spark: { version: string; answers: Answer[] } | null
 }
 
 export function sizeTables(size: Size): string {
@@ -31,7 +32,7 @@ export function sizeTables(size: Size): string {
     `Mirror ${bytes(mirrorBytes)} (${Math.round(mirrorBytes / tasks)} bytes a task). Snapshot ${bytes(layout.bytes)} in`,
     `${plural(layout.files, 'file')} of ${plural(layout.partitions, 'month')}, the largest ${bytes(layout.largestFile)};`,
     `${plural(layout.rowGroups, 'row group')} of ${count(Math.round(layout.groupRows))} rows, ${bytes(layout.groupBytes)} each`,
-    `(${bytes(layout.groupPlainBytes)} before compression).`,
+    `(${bytes(layout.groupPlainBytes)} before compression). ${busyNote(size.load, size.cores)}`.trim(),
     '',
     markdownTable(
       ['step', 'time', 'processor', 'peak memory', ''],
@@ -59,6 +60,9 @@ export function sizeTables(size: Size): string {
         return [answer.name, time, isOfAll ? '' : files, rows, ...read(inSpark(answer.name))]
       }),
     ),
+    'What the plans tell: a month is one file here, the other files are not opened. Of those that are, Spark gives on the rows of the',
+    'row groups whose statistics and bloom filters leave something to find, DuckDB the rows that were found.',
+    '',
     outlook(size),
   ].join('\n')
 }

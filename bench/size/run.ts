@@ -78,6 +78,7 @@ async function main(): Promise<void> {
     const size: Size = {
       at: new Date().toISOString(),
       machine: `${cpus().length} cores (${cpus()[0]?.model ?? ''})`,
+      cores: cpus().length,
       load,
       tasks,
       mirrorBytes: sizeOf(mirror),
@@ -135,17 +136,14 @@ async function askSpark(snapshot: string, questions: Record<string, string>): Pr
   }
   try {
     const python = join(environment.bin, 'python')
-    const { stdout, peakMb } = await measure(
-      [python, join(here, 'questions.py'), snapshot, JSON.stringify(questions)],
-      {
-        PYSPARK_PYTHON: python,
-      },
-    )
+    const { stdout } = await measure([python, join(here, 'questions.py'), snapshot, JSON.stringify(questions)], {
+      PYSPARK_PYTHON: python,
+    })
     const lines = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Answer & { version?: string })
-    return { version: lines.at(-1)!.version!, answers: lines.slice(0, -1), peakMb }
+    return { version: lines.at(-1)!.version!, answers: lines.slice(0, -1) }
   } catch (error) {
     console.log(`not measured: Spark: ${(error as Error).message.slice(-500)}`)
     return null

@@ -100,6 +100,7 @@ function result(
 const results: Results = {
   at: '2026-11-22T12:00:00.000Z',
   machine: 'a machine',
+  cores: 2,
   load: [1, 2],
   tasks: 50_000,
   farTasks: 20_000,
@@ -118,6 +119,11 @@ test('a peer has one line in the README, its usual settings before its best ones
     '| other | 0.50 / 0.25 | 1 | 18,000 / 0 | 18,000 / 0 | all kept / fails at 30 |',
   )
   expect(readmeTable(results)).toContain('rounded from 17 on')
+})
+
+test('seconds of a busy machine are marked as that', () => {
+  expect(readmeTable(results)).not.toContain('busy')
+  expect(readmeTable({ ...results, load: [1, 9] })).toContain('The machine was busy')
 })
 
 test('what failed is told as that, not as a number', () => {
