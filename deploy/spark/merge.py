@@ -81,16 +81,25 @@ class Lake:
 class Table:
     def __init__(self, spark, name, format):
         self.spark, self.format = spark, format
-        self.name = f"delta.`{name}`" if format == "delta" and "/" in name else name
+        self.path = name if format == "delta" and "/" in name else None
+        self.name = f"delta.`{name}`" if self.path else name
 
     def create(self, columns, tombstones, partitioning):
-        """Empty, where there is none. Its first rows come with the first publication."""
-        by = f"PARTITIONED BY ({partitioning})" if partitioning else ""
-        own = {SNAPSHOT: "", CUT: "0", TOMBSTONES: tombstones, **PROPERTIES[self.format]}
-        told = ", ".join(f"'{key}' = '{value}'" for key, value in own.items())
-        self.spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {self.name} ({ddl(columns)}) USING {self.format} {by} TBLPROPERTIES ({told})"
-        )
+        """Empty, where there is none. One that is there and empty, partitioned as its owner likes, is taken as well."""
+        if self.path:
+            # Not by CREATE TABLE: that takes a folder which a killed run has begun for a table.
+            by = [name.strip() for name in partitioning.split(",") if name]
+            rows = self.spark.createDataFrame([], ddl(columns))
+            rows.write.format("delta").partitionBy(*by).mode("ignore").save(self.path)
+        else:
+            by = f"PARTITIONED BY ({partitioning})" if partitioning else ""
+            self.spark.sql(f"CREATE TABLE IF NOT EXISTS {self.name} ({ddl(columns)}) USING {self.format} {by}")
+        if TOMBSTONES not in self.properties() and self.spark.table(self.name).isEmpty():
+            self.set({SNAPSHOT: "", CUT: "0", TOMBSTONES: tombstones, **PROPERTIES[self.format]})
+
+    def set(self, properties):
+        told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        self.spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({told})")
 
     def properties(self):
         return {row["key"]: row["value"] for row in self.spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
@@ -119,8 +128,7 @@ class Table:
             WHEN NOT MATCHED {insertion} THEN INSERT *""")
 
     def mark(self, manifest):
-        told = f"'{SNAPSHOT}' = '{manifest['snapshotId']}', '{CUT}' = '{manifest['cut']}'"
-        self.spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({told})")
+        self.set({SNAPSHOT: manifest["snapshotId"], CUT: manifest["cut"]})
 
 
 def ddl(columns):

@@ -198,8 +198,8 @@ def keep(target: Target) -> None:
         moments = {
             "after its first file": lambda: len(target.files()) > files,
             "after some files": lambda: len(target.files()) > files + 3,
-            # The first of a new table makes it, empty. The next is of rows; the property that tells of them comes after it.
-            "after its commit": lambda: len(target.commits()) > max(commits, 1),
+            # The first two of a new table make it, empty. The next is of rows; the property that tells of them comes after it.
+            "after its commit": lambda: len(target.commits()) > max(commits, 2),
         }
         was_killed = merge_and_kill(target, moments[kind])
         snapshot = published[step[-1]]["published"][target.mask]
@@ -257,7 +257,7 @@ def refusals() -> None:
     code, told = merge(target)
     has_host = "host" in spark.table("local.lake.gap").columns
     check("a column that the table lacks is added", [] if code == 0 and has_host else [told[-500:]])
-    spark.sql("CREATE TABLE local.lake.foreign (id STRING) USING iceberg")
+    spark.sql("CREATE TABLE local.lake.foreign USING iceberg AS SELECT 'of others' AS id")
     target.table, target.folder = "local.lake.foreign", "iceberg/lake/foreign"
     target.flags[-1] = target.table
     refused("a table of somebody else", target, "is not a table of this job")
