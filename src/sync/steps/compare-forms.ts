@@ -4,7 +4,7 @@ import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
 import { pathText } from '../../mirror/differences.ts'
 import type { Run } from '../context.ts'
-import { askForTask, type DetailAnswer, foundStep, isFound } from './details.ts'
+import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
 
 /** Tasks of a full walk, and one more for every ten windows. */
 const SAMPLE = 6
@@ -45,11 +45,12 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   let isTold = true
   if (sampled.length > 0) {
     const latest = new Map<string, DetailAnswer>()
+    const failed = new Map<string, DetailAnswer>()
     let gone: ReadonlySet<string> = new Set()
     const { unclear, isKeyRefused } = await askFor(
       run,
       sampled.map(({ id }) => id),
-      latest,
+      { latest, failed },
     )
     if (unclear.length > 0 && !isKeyRefused) {
       const again = await listAgain(
@@ -57,7 +58,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
         sampled.filter(({ id }) => unclear.includes(id)),
       )
       gone = again.gone
-      await askFor(run, again.listed, latest)
+      await askFor(run, again.listed, { latest, failed })
       const silent = again.listed.filter((id) => !latest.has(id)).length
       // What is not listed again may just have been deleted; what could not be listed again teaches nothing.
       isTold = again.isRead && (silent === 0 || silent < latest.size)
@@ -72,6 +73,8 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       )
     // What the list no longer shows, only its detail tells of.
     const steps = [...latest.values()].map((detail) => foundStep(detail, gone.has(detail.taskId)))
+    // What the list shows of a task that could not be compared is not taken for the whole of it.
+    for (const detail of failed.values()) if (!latest.has(detail.taskId)) steps.push(failedStep(detail, 'detail', true))
     if (steps.length > 0) await writer.takeDetails(steps, now())
   }
   for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
@@ -81,11 +84,17 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   return isTold
 }
 
+/** The last answer of each, where it brought the task; and where it failed. */
+interface Compared {
+  latest: Map<string, DetailAnswer>
+  failed: Map<string, DetailAnswer>
+}
+
 /**
  * Notes their details, the later ones in place of those before. `unclear`: the ids without one, or whose detail differs from
  * the list.
  */
-async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>) {
+async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
   const { writer } = run
   const unclear: string[] = []
   // A key that is good for the list alone is none of the list's faults.
@@ -105,6 +114,8 @@ async function askFor(run: Run, ids: string[], latest: Map<string, DetailAnswer>
     )
   for (const [index, id] of ids.entries()) {
     const detail = details[index] ?? null
+    failed.delete(id)
+    if (detail?.answer.kind === 'failed') failed.set(id, detail)
     if (detail === null || !isFound(detail) || detail.answer.kind !== 'ok') {
       unclear.push(id)
       continue

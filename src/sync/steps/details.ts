@@ -37,9 +37,9 @@ export function foundStep({ taskId, readAt, answer }: DetailAnswer, byHand = fal
   return { kind: 'found', taskId, handle: answer.value.handle, readAt, byHand }
 }
 
-/** The step that keeps the task owed: nothing is known of it. */
-export function failedStep(detail: DetailAnswer, reason: OwedReason): DetailStep {
-  return { kind: 'failed', taskId: detail.taskId, reason, error: describe(detail.answer) }
+/** The step that keeps the task owed, or makes it so: nothing is known of it. */
+export function failedStep(detail: DetailAnswer, reason: OwedReason, isOwedFromNow = false): DetailStep {
+  return { kind: 'failed', taskId: detail.taskId, reason, error: describe(detail.answer), isOwedFromNow }
 }
 
 /** Until when something counts as due: everything that is owed where a full walk was asked for by hand. */

@@ -25,8 +25,8 @@ export type DetailStep =
   | { kind: 'found'; taskId: string; handle: number; readAt: number; byHand?: boolean }
   /** Proven to be gone: a tombstone. */
   | { kind: 'absent'; taskId: string; readAt: number }
-  /** Nothing is known: it stays owed. */
-  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string }
+  /** Nothing is known: it stays owed, or is so from now on. */
+  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string; isOwedFromNow: boolean }
 
 export type DetailOutcome =
   | ListedOutcome
@@ -158,6 +158,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
         const taken = steps.map((step): DetailTaken => {
           if (step.kind === 'found') return { taskId: step.taskId, outcome: takeFound(step, now, counts) }
           if (step.kind === 'absent') return { taskId: step.taskId, outcome: bury(step, now, counts) }
+          if (step.isOwedFromNow) tables.owed.owe(step.taskId, step.reason, now)
           if (step.reason === 'deleted') tables.owed.retryTombstone(step.taskId, now, step.error)
           else tables.owed.retryLater(step.taskId, step.reason, now, step.error)
           return { taskId: step.taskId, outcome: 'failed' }
