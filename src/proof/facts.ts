@@ -32,6 +32,10 @@ export interface Fact {
    * (`shown`) or none (`tied`).
    */
   anchor: 'none' | 'tied' | 'shown'
+  /** It shows an item of whose run everything has been met: see `State.passed`. */
+  showsPassed: boolean
+  /** The last item in it that had been met. */
+  anchorId: string | null
   firstId: string | null
   lastId: string | null
   /** createdAt of the first and of the last item. */
@@ -42,6 +46,8 @@ export interface Fact {
   newest: Moment
   /** Items at the end that share the last one's createdAt. */
   trail: number
+  /** The item before those. */
+  beforeTrail: Run | null
   /** The index of the item that the windows which have joined end with; null where the answer does not show it. */
   floorAt: number | null
   /** Neighbours of equal createdAt whose ids rise, and fall. */
@@ -54,16 +60,38 @@ export interface Fact {
   runStart: number | null
   runEnd: number | null
   runGoesOn: number | null
-  /** Ids of that run which no answer has shown since it was measured. */
+  /** It shows that run's member: one that had been met. Another run may have the same createdAt. */
+  hasMember: boolean
+  /** It shows an item before that run and one behind it: all of it, at one moment. */
+  isWhole: boolean
+  /** Ids of that run, where it is counted, which no answer has shown since it was measured. */
   fresh: number
 }
 
-/** `owed`: the createdAt of the run that is owed, and its ids seen so far; null where none is. */
-export function factOf(
-  answer: Answer,
-  owed: { moment: Moment; seen: ReadonlySet<string> } | null,
-  floorId: string | null,
-): Fact {
+/** A run, known by one of it that was met: another run may have the same createdAt. */
+export interface Run {
+  moment: Moment
+  member: string
+}
+
+/** What is known of the run that is owed: the indexes between which it is counted. */
+export interface Owed extends Run {
+  from: number | null
+  to: number | null
+}
+
+/** What the kernel knows of the ids in an answer. */
+export interface Known {
+  /** Null where no run is owed. */
+  owed: Owed | null
+  /** Its ids that were counted so far. */
+  seen: ReadonlySet<string>
+  floorId: string | null
+  /** One of a run of which everything was met: see `State`. */
+  passed: Run | null
+}
+
+export function factOf(answer: Answer, { owed, seen, floorId, passed }: Known): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
@@ -79,6 +107,8 @@ export function factOf(
   return {
     ...{ skip, asked, sent, received, kind, count, metPrefix },
     anchor: last < 0 ? 'none' : lead >= 0 && last >= lead ? 'shown' : 'tied',
+    showsPassed: passed !== null && ids.some((id, at) => id === passed.member && moments[at] === passed.moment),
+    anchorId: ids[last] ?? null,
     firstId: ids[0] ?? null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
@@ -86,10 +116,38 @@ export function factOf(
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),
     newest: known.length === 0 ? null : known.reduce((one, other) => Math.max(one, other)),
-    ...{ trail, tiedRising, tiedFalling },
-    ...shownRun(answer, owed === null ? moments[0] : owed.moment),
-    fresh: owed === null ? 0 : new Set(ids.filter((id, at) => moments[at] === owed.moment && !owed.seen.has(id))).size,
+    ...{
+      trail,
+      tiedRising,
+      tiedFalling,
+      beforeTrail:
+        trail < count ? { moment: moments[count - 1 - trail] ?? null, member: ids[count - 1 - trail] ?? '' } : null,
+    },
+    ...shownRun(answer, owed),
+    fresh: owed === null ? 0 : new Set(idsOfRun(answer, owed)).difference(seen).size,
   }
+}
+
+/** Ids of the owed run in the answer, as far as they stand where it is counted. */
+export function idsOfRun(answer: Answer, owed: Owed): readonly string[] {
+  const [first, behind] = placeOfRun(answer, owed)
+  const from = Math.max(first, (owed.from ?? 0) - answer.skip)
+  return first < 0 ? [] : answer.ids.slice(from, Math.max(from, Math.min(behind, (owed.to ?? Infinity) - answer.skip)))
+}
+
+/** The run of the first item where none is owed. Other runs may have its createdAt: where the answer shows its member, it is that one. */
+function placeOfRun({ ids, moments, skip }: Answer, owed: Owed | null): [first: number, behind: number] {
+  if (owed === null && ids.length === 0) return [-1, -1]
+  const { moment, member, from, to } = owed ?? { moment: moments[0] ?? null, member: null, from: null, to: null }
+  const isOfRun = (index: number): boolean => moments[index] === moment
+  let first = member === null ? 0 : ids.indexOf(member)
+  if (first < 0) first = moments.findIndex((_, index) => isOfRun(index) && skip + index >= (from ?? 0))
+  if (first < 0 || !isOfRun(first)) return [-1, -1]
+  let behind = first
+  while (first > 0 && isOfRun(first - 1)) first -= 1
+  while (behind < ids.length && isOfRun(behind)) behind += 1
+  // One that begins where the run is over is another.
+  return to !== null && skip + first >= to ? [-1, -1] : [first, behind]
 }
 
 function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [rising: number, falling: number] {
@@ -103,15 +161,16 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
   return [rising, falling]
 }
 
-function shownRun({ moments, skip }: Answer, moment: Moment | undefined) {
-  const first = moment === undefined ? -1 : moments.indexOf(moment)
-  if (first < 0) return { runStart: null, runEnd: null, runGoesOn: null }
-  let behind = first
-  while (behind < moments.length && moments[behind] === moment) behind += 1
-  const isOver = behind < moments.length
+function shownRun(answer: Answer, owed: Owed | null) {
+  const [first, behind] = placeOfRun(answer, owed)
+  if (first < 0) return { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false }
+  const { ids, skip } = answer
+  const isOver = behind < ids.length
   return {
     runStart: first > 0 || skip === 0 ? skip + first : null,
     runEnd: isOver ? skip + behind : null,
     runGoesOn: isOver ? null : skip + behind,
+    hasMember: owed !== null && ids.slice(first, behind).includes(owed.member),
+    isWhole: isOver && (first > 0 || skip === 0),
   }
 }

@@ -1,66 +1,70 @@
-// The kernel of proof: it is told every answer of a walk, in the order in which they came, and is offered claims. It alone
-// says `complete`. What it was told and what it accepted is the certificate, from which anybody can judge again.
+// The kernel of proof: it is told every answer of a walk, in the order in which they came, and which windows the walk takes in.
+// It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md).
 import type { Moment } from '../task.ts'
-import { type Answer, type Fact, factOf } from './facts.ts'
+import { type Answer, type Fact, factOf, idsOfRun } from './facts.ts'
 import {
   after,
   afterEmpty,
   BEGINNING,
   type Claim,
-  isCounted,
+  claimed,
+  countsFor,
+  knownOf,
   missingFor,
+  owedOf,
+  owing,
   type Range,
   SETTINGS,
+  type Seam,
   type State,
   seamOf,
+  union,
 } from './rules.ts'
-
-/** One line of a certificate. */
-export interface Line {
-  fact: Fact
-  claim: Claim
-}
 
 /** What goes on in another process: plain data. */
 export interface Saved {
   state: State
   spoiled: string | null
-  clock: number
+  /** Answers so far. */
+  answers: number
 }
 
 /** Ids of one run that are kept while it is counted: a longer one cannot be proven. */
 const LARGEST_RUN = 300_000
-
-interface Told {
-  fact: Fact
-  handle: number | null
-  ids: readonly string[]
-  moments: readonly Moment[]
-}
+/** Answers that a walk may still take in. */
+const MOST_TOLD = 64
+/** Ids behind the floor that are kept: one is enough. */
+const MOST_AHEAD = 20_000
 
 export class Kernel {
   #state: State
-  #told: Told | null = null
-  #deferred: Told | null = null
+  /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
+  readonly #told = new Map<number, { fact: Fact; ids: readonly string[] }>()
   #last: Fact | null = null
-  /** Ids of the owed run seen since it was measured. */
+  /**
+   * Ids that were seen behind the floor, and not taken in since: the list does not end there. Those that were seen further
+   * on, and not in one answer with it, may have come in front of it: for each until when that is forgotten.
+   */
+  readonly #ahead = new Map<string, number>()
+  #isLost = false
+  /** Ids of the owed run seen since it was measured; those of a run that was counted, which are still to be marked. */
   readonly #seen = new Set<string>()
-  /** Windows that were read behind the floor, and windows that have joined and are still to be taken in. */
-  #behind: number[] = []
-  readonly #joined = new Set<number>()
-  /** Ids that are still to be marked: a run that was counted. */
   #counted: ReadonlySet<string> | null = null
+  /** The window that was read behind the floor; and one that joins by its place, with what it makes of the state. */
+  #behind: number | null = null
+  #byPlace: { handle: number; state: State } | null = null
   #spoiled: string | null = null
-  #clock: number
-  readonly #onLine: (line: Line) => void
+  #answers: number
+  /** Answers that other processes were given. */
+  readonly #before: number
   readonly #trial
 
-  constructor(range: Range | null, saved: Saved | null = null, onLine: (line: Line) => void = () => undefined) {
+  constructor(range: Range | null, saved: Saved | null = null) {
     // What was begun with answers that are forgotten begins again.
-    this.#state = saved === null ? BEGINNING : { ...saved.state, bracket: null, count: null, runGoesOn: null }
+    this.#state = saved === null ? BEGINNING : { ...saved.state, bracket: null, count: null, edge: null, repeat: null }
     this.#spoiled = saved?.spoiled ?? null
-    this.#clock = (saved?.clock ?? 0) + 1
-    this.#onLine = onLine
+    this.#before = saved?.answers ?? 0
+    this.#answers = this.#before
     this.#trial = { settings: { ...SETTINGS, range } }
   }
 
@@ -69,102 +73,108 @@ export class Kernel {
   }
 
   save(): Saved {
-    return { state: this.#state, spoiled: this.#spoiled, clock: this.#clock }
+    return { state: this.#state, spoiled: this.#spoiled, answers: this.#answers }
   }
 
-  /** A moment later than all before, for `sent` and `received`. */
-  tick(): number {
-    this.#clock += 1
-    return this.#clock
-  }
-
-  /** `handle` names the window for `taken`. */
-  tell(answer: Answer, handle: number | null = null): void {
-    this.#pass()
-    const { owed, floor } = this.#state
-    const fact = factOf(answer, owed === null ? null : { moment: owed.moment, seen: this.#seen }, floor?.id ?? null)
-    this.#told = { fact, handle, ids: answer.ids, moments: answer.moments }
-  }
-
-  /**
-   * Null where the answer told last proves the claim; else the first condition that is missing. `passed` and `reached` are
-   * said of the windows that have joined.
-   */
-  claim(claim: Claim, handle: number | null = null): string | null {
-    if (claim === 'passed' || claim === 'reached') return this.#claimJoined(claim)
-    if (handle !== null && this.#deferred?.handle === handle) {
-      this.#pass()
-      this.#told = this.#deferred
-      this.#deferred = null
+  /** An answer; `handle` names its window for `take`. */
+  tell(answer: Answer, handle: number | null): void {
+    this.#answers = this.#before + answer.received
+    // What was asked for at a time that is not known was asked for before everything.
+    const sent = answer.sent === 0 ? 0 : this.#before + answer.sent
+    const told = { ...answer, sent, received: this.#answers }
+    const fact = factOf(told, knownOf(this.#state, this.#seen))
+    this.#hear(fact, answer, handle)
+    if (handle === null) return
+    this.#told.set(handle, { fact, ids: answer.ids })
+    this.#lookAhead(fact, answer)
+    for (const first of this.#told.keys()) {
+      if (this.#told.size <= MOST_TOLD) break
+      this.#told.delete(first)
     }
-    if (this.#told === null || (handle !== null && this.#told.handle !== handle)) return 'the answer was told last'
-    const missing = missingFor(this.#state, this.#told.fact, claim, this.#trial)
-    if (missing === null) this.#settle(claim)
-    return missing
   }
 
-  /** Nothing is claimed of the answer told last but what it shows by itself. */
-  look(): void {
-    this.#pass()
+  /** Whether the window joins if it is taken in now. */
+  joins(handle: number): boolean {
+    const fact = this.#told.get(handle)?.fact
+    if (this.#byPlace?.handle === handle) return true
+    return fact !== undefined && missingFor(this.#state, fact, this.#claimToJoin(fact.skip), this.#trial) === null
   }
 
-  /** A claim of the answer told last may be made later, once others have come. */
-  defer(): void {
-    if (this.#told === null) return
-    this.#deferred = this.#told
-    this.#told = null
+  /** How the window stands to what has joined. */
+  seam(handle: number): Seam {
+    const fact = this.#told.get(handle)?.fact
+    return fact === undefined ? 'none' : seamOf(this.#state, fact, this.#trial.settings)
   }
 
-  /** How the answer told last stands to what has joined. */
-  seam(): 'shown' | 'tied' | 'none' {
-    if (this.#told === null) return 'none'
-    return seamOf(this.#state, this.#told.fact, this.#trial.settings)
+  /** The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete. */
+  take(handle: number): void {
+    const { fact, ids = [] } = this.#told.get(handle) ?? {}
+    for (const id of ids) this.#ahead.delete(id)
+    const byPlace = this.#byPlace?.handle === handle ? this.#byPlace.state : null
+    // It brings nothing new, so that nothing has to be said of it.
+    if (byPlace === null && fact !== undefined && fact.metPrefix === fact.count && this.seam(handle) !== 'shown') return
+    // Everything else that stayed has been met.
+    if (this.#state.ended !== null) return
+    const claim = this.#claimToJoin(fact?.skip ?? 0)
+    const missing =
+      fact === undefined
+        ? 'every window that is taken in was told'
+        : byPlace === null
+          ? missingFor(this.#state, fact, claim, this.#trial)
+          : null
+    this.#spoiled ??= missing
+    if (missing !== null || fact === undefined) return
+    this.#state = byPlace === null ? claimed(this.#state, fact, claim, this.#trial) : this.#joinedByPlace(byPlace)
+    this.#last = fact
+    for (const [id, received] of this.#ahead) if (received <= fact.sent) this.#ahead.delete(id)
+    this.#isLost = false
+    this.#byPlace = null
+    this.#behind = null
   }
 
-  /** createdAt of the run that is owed; undefined where none is. */
+  /** The run of equal createdAt that is owed: tasks of it may have been passed over. Undefined where none is. */
   get owed(): Moment | undefined {
     return this.#state.owed?.moment
   }
 
-  /** Whether a run is owed, and has to be counted before the walk can be complete. */
-  get owes(): boolean {
-    return this.#state.owed !== null
-  }
-
-  /** Whether the end of the list, or of the range, is proven. */
-  get hasEnded(): boolean {
-    this.#pass()
-    return this.#state.ended !== null
-  }
-
-  /** The window named `handle` is taken in, and its items are met from now on. */
-  taken(handle: number): void {
-    this.#pass()
-    if (!this.#joined.delete(handle)) this.#spoiled ??= 'every window that was taken in has joined'
-  }
-
-  /** These ids are met from now on: a run that was counted. */
-  marked(ids: readonly string[]): void {
-    const counted = this.#counted
-    if (counted === null || ids.some((id) => !counted.has(id)))
-      this.#spoiled ??= 'every run that was marked has been counted'
-    else if (new Set(ids).size === counted.size) this.#counted = null
-  }
-
-  /** Whether the window named `handle` has joined and is to be taken in. */
-  hasJoined(handle: number): boolean {
-    this.#pass()
-    return this.#joined.has(handle)
-  }
-
   /** Different ids of the owed run that were seen since it is counted. */
-  get countedSoFar(): number {
+  get counted(): number {
     return this.#seen.size
   }
 
-  /** The ids of a run that was counted just now and is to be marked; null where there is none. */
-  get countedRun(): ReadonlySet<string> | null {
-    return this.#counted
+  /** The run of the floor is owed from now on: the list may end with it. */
+  owe(): void {
+    const { owed, floor, ended } = this.#state
+    if (owed === null && floor !== null && ended === null) this.#state = { ...this.#state, ...owing(floor) }
+  }
+
+  /** Answers leave items out. */
+  filter(): void {
+    this.#state = { ...this.#state, isFiltered: true }
+  }
+
+  /** The ids of a run that was counted just now, which are to be marked: they are met from now on. */
+  takeCounted(): string[] {
+    const counted = [...(this.#counted ?? [])]
+    this.#counted = null
+    return counted
+  }
+
+  /** The end of the list was shown, and not only by an answer with room for more. */
+  get hasEnded(): boolean {
+    const { ended, owed } = this.#state
+    return ended?.includes('held') === true && owed === null
+  }
+
+  /** Everything that was listed at a moment of this walk has been met: see "passed". */
+  get hasPassed(): boolean {
+    const { owed } = this.#state
+    return owed === null && this.#last !== null && missingFor(this.#state, this.#last, 'passed', this.#trial) === null
+  }
+
+  /** Nothing that is read from now on makes the walk complete. */
+  get isSpoiled(): boolean {
+    return this.#spoiled !== null
   }
 
   /**
@@ -172,57 +182,78 @@ export class Kernel {
    * `isWhole`) of what stands at or before the end of the window that joined last.
    */
   missing(isWhole = true): string | null {
-    this.#pass()
     if (this.#spoiled !== null) return this.#spoiled
-    if (this.#joined.size > 0) return 'every window that has joined was taken in'
     if (this.#counted !== null) return 'every run that was counted was marked'
+    if (isWhole) this.#claimEnd()
     if (this.#state.owed !== null) return 'the run of equal createdAt that is owed has been counted'
     if (!isWhole) return this.#state.floor === null ? 'a window has joined' : null
     return this.#state.ended === null ? 'the end of the list was shown' : null
   }
 
-  /** An answer that nothing was said of: it may close a bracket, or show nothing behind the floor. */
-  #pass(): void {
-    if (this.#told === null) return
-    const { fact } = this.#told
-    const { bracket, floor } = this.#state
-    const isBehind = fact.kind !== 'items' && floor !== null && fact.skip === (bracket?.reach ?? floor.index) + 1
-    const claims: Claim[] = bracket === null ? [] : ['again', 'stands']
-    if (isBehind) claims.push('behind')
-    const proven = claims.find((claim) => missingFor(this.#state, fact, claim, this.#trial) === null)
-    this.#settle(proven ?? 'look')
+  #claimEnd(): void {
+    const last = this.#last
+    if (last === null || this.#state.ended !== null) return
+    const ends = (['reached', 'room', 'passed'] as const).find(
+      (claim) =>
+        (claim !== 'room' || this.#ahead.size === 0) && missingFor(this.#state, last, claim, this.#trial) === null,
+    )
+    if (ends !== undefined) this.#state = claimed(this.#state, last, ends, this.#trial)
   }
 
-  #claimJoined(claim: Claim): string | null {
-    this.#pass()
-    if (this.#last === null) return `${claim}: something was read that it can be said of`
-    const missing = missingFor(this.#state, this.#last, claim, this.#trial)
-    if (missing === null) this.#state = after(this.#state, this.#last, claim, this.#trial)
-    if (missing === null) this.#onLine({ fact: this.#last, claim })
-    return missing
+  #lookAhead({ skip, count, floorAt, received }: Fact, { ids, met }: Answer): void {
+    const { floor } = this.#state
+    if (floor === null || this.#ahead.size > MOST_AHEAD) return
+    // Where its last item does not stand any more, nothing says what lies behind it, until that is seen again.
+    const isElsewhere = floorAt === null && skip <= floor.index && skip + count > floor.index
+    this.#isLost = floorAt === null && (this.#isLost || isElsewhere)
+    if (floorAt === null && (this.#isLost || skip <= floor.index)) return
+    for (let index = floorAt === null ? 0 : floorAt + 1 - skip; index < ids.length; index += 1)
+      if (met[index] === 0) this.#ahead.set(ids[index] as string, floorAt === null ? received : Infinity)
   }
 
-  #settle(claim: Claim): void {
-    if (this.#told === null) return
-    const { fact, handle, ids, moments } = this.#told
-    this.#told = null
-    this.#last = fact
+  #claimToJoin(skip: number): Claim {
+    const from = this.#trial.settings.range?.from ?? null
+    return from !== null && this.#state.floor === null && skip > 0 ? 'from' : 'join'
+  }
+
+  #joinedByPlace({ floor, ceiling, owed, count, edge, basis }: State): State {
+    const debt = this.#state.owed === null ? { owed, count, edge } : {}
+    return { ...this.#state, ...debt, bracket: null, floor, ceiling, basis: union(this.#state.basis, basis) }
+  }
+
+  /** What an answer says by its place alone. */
+  #claimOf(fact: Fact): Claim {
+    const { bracket, floor, ended } = this.#state
+    if (ended !== null || floor === null) return 'look'
+    const holds = (claim: Claim) => missingFor(this.#state, fact, claim, this.#trial) === null
+    if (bracket !== null && holds('again')) return 'again'
+    if (bracket !== null && holds('stands')) return 'stands'
+    if (holds('repeated')) return 'repeated'
+    if (fact.skip === floor.index + 1) {
+      if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind)) return 'look'
+      // What is read behind the floor once more counts from now on.
+      this.#state = { ...this.#state, bracket: null }
+    } else if (bracket === null || bracket.last.kind === 'items' || fact.skip !== bracket.reach + 1) return 'look'
+    return holds('behind') ? 'behind' : 'look'
+  }
+
+  #hear(fact: Fact, answer: Answer, handle: number | null): void {
+    const claim = this.#claimOf(fact)
     const before = this.#state
-    const isNowCounted = isCounted(before, fact, this.#trial)
-    if (before.owed !== null && before.count !== null)
-      ids.forEach((id, index) => {
-        if (moments[index] === before.owed?.moment) this.#seen.add(id)
-      })
-    this.#state = after(before, fact, claim, this.#trial)
-    if (claim === 'look') this.#state = afterEmpty(this.#state, fact)
-    if (isNowCounted) this.#counted = new Set(this.#seen)
+    const counts = countsFor(before, fact, this.#trial)
+    const owed = owedOf(before)
+    const ofRun = counts === null || owed === null ? [] : idsOfRun(answer, owed)
+    if (counts === 'paid') this.#counted = new Set(fact.isWhole && fact.hasMember ? ofRun : [...this.#seen, ...ofRun])
+    else for (const id of ofRun) this.#seen.add(id)
+    const state = after(before, fact, claim, this.#trial)
+    if ((claim === 'again' || claim === 'stands') && this.#behind !== null) {
+      // It joins once it is taken in.
+      this.#byPlace = { handle: this.#behind, state }
+      this.#state = { ...after(before, fact, 'look', this.#trial), bracket: null }
+    } else this.#state = claim === 'look' ? afterEmpty(state, fact) : state
     if (this.#seen.size > LARGEST_RUN) this.#state = { ...this.#state, count: null }
     if ((this.#state.count?.ids ?? 0) === 0) this.#seen.clear()
-    if (claim === 'behind' && handle !== null && fact.kind === 'items') this.#behind.push(handle)
-    if (claim === 'again' || claim === 'stands') for (const one of this.#behind) this.#joined.add(one)
-    if (handle !== null && (claim === 'join' || claim === 'from' || claim === 'room' || claim === 'repeated'))
-      this.#joined.add(handle)
-    if (this.#state.bracket === null) this.#behind = []
-    this.#onLine({ fact, claim })
+    if (claim === 'behind') this.#behind = fact.kind === 'items' ? handle : null
+    if (this.#state.bracket === null) this.#behind = null
   }
 }

@@ -1,7 +1,7 @@
 // The rules of proof: what a walk may claim of a list, step by step, and on what each claim rests. Every rule is a table of
 // conditions, named as in docs/proof.md, which proves them; a test switches each off in turn. Pure, plain data in and out.
 import type { Moment } from '../task.ts'
-import type { Fact } from './facts.ts'
+import type { Fact, Known, Owed, Run } from './facts.ts'
 
 /** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
 export type Basis =
@@ -19,7 +19,6 @@ export type Claim =
   | 'look'
   | 'join'
   | 'from'
-  | 'place'
   | 'behind'
   | 'again'
   | 'stands'
@@ -33,6 +32,10 @@ export interface Floor {
   index: number
   id: string | null
   moment: Moment
+  /** Its index in the window that joined. */
+  joinedAt: number
+  /** Its index was seen by itself: ties may stand before it that have not been met. */
+  isPlaced: boolean
   /** Where the run of that createdAt begins; -1 where the window does not show it. */
   run: number
   /** The oldest and the newest createdAt in the window. */
@@ -60,6 +63,8 @@ export interface Bracket {
   /** The last answer, and where its items end. */
   last: Gap
   floor: Floor | null
+  /** The last answer begins with the floor's createdAt. */
+  isWithinRun: boolean
   /** Positions before it that brought nothing or could not be read, and those that did so again afterwards. */
   gaps: Gap[]
   confirmed: number[]
@@ -68,22 +73,44 @@ export interface Bracket {
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
 export interface Count {
   end: number
+  /** Nothing stood there. */
+  isOver: boolean
   start: number | null
+  /** Its end was seen again, where it was, with as many ids as it is long. */
+  isClosed: boolean
+  /** The run's member is among them. */
+  hasMember: boolean
+  /** When its end was seen first, and when its end or start was seen last. */
+  since: number
   received: number
   ids: number
+}
+
+export interface Edge {
+  index: number
+  /** Positions directly behind it that cannot be read. */
+  unread: number
+  sent: number
+  received: number
+  /** It ends with an item of the run. */
+  isRun: boolean
+  reachesBeyond: boolean
 }
 
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */
 export interface State {
   floor: Floor | null
+  /** An item that a window which joined shows before one of another createdAt: everything of its run has been met. */
+  passed: Run | null
   bracket: Bracket | null
   /** A run of which some that stayed may not have been met. */
-  owed: { moment: Moment } | null
+  owed: Run | null
   count: Count | null
-  /** Behind the owed run as far as it was read last. */
-  runGoesOn: number | null
-  /** That answer asked for more than there was: what lies behind is not refused for being too far. */
-  reachesBeyond: boolean
+  /**
+   * Where the answer ends that was read last while a run is owed. `reachesBeyond`: it asked for more than there was, so
+   * what lies behind is not refused for being too far.
+   */
+  edge: Edge | null
   /** The largest answer. */
   largest: number
   /** Answers were cut, and not by count. */
@@ -95,6 +122,12 @@ export interface State {
    * `place` is where the floor's last item stands, `isSighted` whether it was seen since.
    */
   ceiling: { index: number; received: number; place: number; isSighted: boolean } | null
+  /** Where the last item was alone, further down than it stands. */
+  repeat: { id: string; skip: number; place: number; received: number } | null
+  /** The list was seen to move while a run was counted. */
+  drifts: boolean
+  /** The walk has found that answers leave items out: an index says only that an item stands there or further down. */
+  isFiltered: boolean
   /** What the end of the list rests on, once it is proven. */
   ended: Basis[] | null
   /** What all joined windows rest on. */
@@ -103,16 +136,19 @@ export interface State {
 
 export const BEGINNING: State = {
   floor: null,
+  passed: null,
   bracket: null,
   owed: null,
   count: null,
-  runGoesOn: null,
-  reachesBeyond: false,
+  edge: null,
   largest: 0,
   uneven: false,
   tiedRising: 0,
   tiedFalling: 0,
   ceiling: null,
+  repeat: null,
+  drifts: false,
+  isFiltered: false,
   ended: null,
   basis: [],
 }
@@ -128,13 +164,11 @@ export interface Range {
 /** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
 export interface Settings {
   orderedTies: number
-  /** No list is so long. */
-  farthest: number
   /** Null for the whole list. */
   range: Range | null
 }
 
-export const SETTINGS: Settings = { orderedTies: 20, farthest: 2 ** 40, range: null }
+export const SETTINGS: Settings = { orderedTies: 20, range: null }
 
 type Condition = (state: State, fact: Fact, settings: Settings) => boolean
 
@@ -144,14 +178,14 @@ function tiesAreOrdered({ tiedRising, tiedFalling }: State, settings: Settings):
 
 /** The answer begins with the list, or shows an anchor that no tie can have carried past an item: docs/proof.md, "shown". */
 function isShown(state: State, fact: Fact, settings: Settings): boolean {
-  if (fact.skip === 0 || fact.anchor === 'shown') return true
+  if (fact.skip === 0 || fact.anchor === 'shown' || fact.showsPassed) return true
   return fact.anchor === 'tied' && tiesAreOrdered(state, settings)
 }
 
 /** A claim of something that was never read says nothing. */
 function saysSomething({ floor, bracket, ceiling }: State, { kind }: Fact, claim: Claim, range: Range | null): boolean {
   if (claim === 'look') return true
-  if (claim === 'behind' || claim === 'place') return floor !== null
+  if (claim === 'behind') return floor !== null
   if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
   if (claim === 'reached') return floor !== null && typeof range?.to === 'number'
   if (claim === 'passed') return floor !== null && ceiling !== null
@@ -170,6 +204,20 @@ function isBehind({ oldest, newest }: Floor, { order, to }: Range): boolean {
   return order === 'created_desc' ? oldest < to : newest >= to
 }
 
+/** One run is owed at a time. */
+function mayOwe(state: State, settings: Settings): boolean {
+  return state.owed === null || state.owed.moment === state.floor?.moment || tiesAreOrdered(state, settings)
+}
+
+function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): boolean {
+  return kind === 'items' && asked === 1 && firstId !== null && firstId === floor?.id
+}
+
+/** Shorter than asked for, and not because answers are cut. */
+function hasRoom({ largest, uneven }: State, { count, asked }: Fact): boolean {
+  return count < asked && count < largest && !uneven
+}
+
 /** A refusal may be about the window, and not about the list. */
 function reachesBeyondRefusal({ bracket }: State, fact: Fact): boolean {
   return bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach
@@ -184,7 +232,6 @@ function isAsItWas({ bracket }: State): boolean {
 export const RULES: Record<Claim, Record<string, Condition>> = {
   look: {},
   join: {
-    'join: begins with the list or shows an anchor': (_, fact) => fact.skip === 0 || fact.anchor !== 'none',
     'join: no other run is owed': (state, fact, settings) =>
       isShown(state, fact, settings) || state.owed === null || state.owed.moment === fact.first,
   },
@@ -198,8 +245,8 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
       fact.sent >= (bracket?.received ?? floor?.received ?? 0),
     'behind: leaves no position out': ({ bracket, floor }, fact) =>
       fact.skip <= (bracket?.reach ?? floor?.index ?? -1) + 1,
-    'behind: begins with another createdAt': (state, fact, settings) =>
-      fact.kind !== 'items' || fact.first !== state.floor?.moment || tiesAreOrdered(state, settings),
+    'behind: begins with another createdAt, or no other run is owed': (state, fact, settings) =>
+      fact.kind !== 'items' || fact.first !== state.floor?.moment || mayOwe(state, settings),
     'behind: refused or failed for a single position': (_, { kind, asked }) =>
       kind === 'items' || kind === 'nothing' || asked === 1,
   },
@@ -211,13 +258,11 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
     'again: reaches beyond a refusal': reachesBeyondRefusal,
     'again: what was passed is as it was': isAsItWas,
   },
-  place: {
-    'place: begins with the last item': ({ floor }, { firstId }) => firstId !== null && firstId === floor?.id,
-  },
   stands: {
     'stands: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
     'stands: begins with the last item': ({ floor }, { firstId }) => firstId !== null && firstId === floor?.id,
     'stands: where it stood': ({ bracket }, { skip }) => skip === bracket?.index,
+    'stands: no other run is owed': (state, _, settings) => mayOwe(state, settings),
     'stands: reaches beyond a refusal': reachesBeyondRefusal,
     'stands: what was passed is as it was': isAsItWas,
   },
@@ -233,8 +278,11 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
     'passed: asked for after it was empty': ({ floor, ceiling }) => (floor?.sent ?? 0) >= (ceiling?.received ?? 0),
   },
   repeated: {
-    'repeated: lies behind the end of any list': (_, fact, { farthest }) => fact.skip >= farthest,
-    'repeated: shows an anchor': isShown,
+    'repeated: the last item, asked for alone': (state, fact) => isLastAlone(state, fact),
+    'repeated: as further down before': ({ repeat }, { skip, firstId }) =>
+      repeat !== null && repeat.id === firstId && skip < repeat.skip,
+    'repeated: behind its place': ({ repeat }, { skip }) => repeat !== null && skip > repeat.place,
+    'repeated: read one after another': ({ repeat }, { sent }) => repeat !== null && sent >= repeat.received,
   },
   reached: {
     'reached: shows an item behind the range': ({ floor }, _, { range }) =>
@@ -264,24 +312,27 @@ export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial 
 
 /** The state after a fact was told, and a claim made of it for which nothing was missing. */
 export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
-  const settings = trial.settings ?? SETTINGS
   // Said of the windows that have joined, not of this answer.
   if (claim === 'passed') return ended(before, ['grows-at-its-ends'])
   if (claim === 'reached') return ended(before, ['created-order'])
-  const told = noted(before, fact, trial)
+  return claimed(noted(before, fact, trial), fact, claim, trial)
+}
+
+/** The same, of a fact that was told before: only what the claim itself adds. */
+export function claimed(told: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
+  const settings = trial.settings ?? SETTINGS
+  if (claim === 'passed') return ended(told, ['grows-at-its-ends'])
+  if (claim === 'reached') return ended(told, ['created-order'])
   if (claim === 'join') return joined(told, fact, settings)
   if (claim === 'from')
     return { ...told, floor: floorOf(fact, told.largest), basis: union(told.basis, ['created-order']) }
   if (claim === 'behind') return { ...told, bracket: bracketWith(told, fact) }
-  if (claim === 'place') return placed(told, fact)
-  if (claim === 'again') return closed(told, fact, settings, [])
-  if (claim === 'stands') return closed(told, fact, settings, ['ties-keep-places'])
-  if (claim === 'look') return confirmed(told, fact)
+  if (claim === 'again' || claim === 'stands') return closed(told, fact, settings, claim)
+  if (claim === 'look') return confirmed({ ...told, floor: floorSeen(told, fact) }, fact)
+  if (claim === 'repeated') return ended(told, ['held', 'last-window-again', 'ties-keep-places'])
   const last = joined(told, fact, settings)
-  return ended(fact.runStart === null ? last : { ...last, ...PAID }, [CLAIMED_BY[claim]])
+  return ended(fact.runStart === null || !fact.hasMember ? last : { ...last, ...PAID }, ['even-cuts'])
 }
-
-const CLAIMED_BY = { room: 'even-cuts', repeated: 'last-window-again' } as const
 
 /** An answer at the beginning of the list that brought nothing: nothing has stayed. */
 export function afterEmpty(state: State, fact: Fact): State {
@@ -293,16 +344,31 @@ function ended(state: State, basis: Basis[]): State {
 }
 
 /** How the answer stands to what has joined. */
-export function seamOf(state: State, fact: Fact, settings: Settings): 'shown' | 'tied' | 'none' {
+export type Seam = 'shown' | 'tied' | 'none'
+
+export function seamOf(state: State, fact: Fact, settings: Settings): Seam {
   return isShown(state, fact, settings) ? 'shown' : fact.anchor === 'none' ? 'none' : 'tied'
 }
 
 /** No run is owed any more. */
-const PAID = { owed: null, count: null, runGoesOn: null } as const
+const PAID = { owed: null, count: null, edge: null } as const
 
-/** Whether `fact` completes the count of the run that was owed: all ids of it seen since it was measured have been met. */
-export function isCounted(state: State, fact: Fact, trial: Trial = {}): boolean {
-  return state.owed !== null && noted(state, fact, trial).owed === null
+/** Whether `fact` pays the run that is owed, with the ids that were counted so far and its own; else whether its ids count. */
+export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' | 'counts' | null {
+  if (state.owed === null) return null
+  const { owed, count } = noted(state, fact, trial)
+  if (owed === null) return 'paid'
+  return fact.fresh > 0 && count !== null && count.ids > 0 && count.since === state.count?.since ? 'counts' : null
+}
+
+/** What `factOf` has to know of ids. */
+export function knownOf(state: State, seen: ReadonlySet<string>): Known {
+  return { owed: owedOf(state), seen, floorId: state.floor?.id ?? null, passed: state.passed }
+}
+
+/** The run that is owed, and where it is counted. */
+export function owedOf({ owed, count }: State): Owed | null {
+  return owed === null ? null : { ...owed, from: count?.start ?? null, to: count?.end ?? null }
 }
 
 function floorOf(fact: Fact, largest: number): Floor {
@@ -312,6 +378,8 @@ function floorOf(fact: Fact, largest: number): Floor {
     index: skip + count - 1,
     id,
     moment: last,
+    joinedAt: skip + count - 1,
+    isPlaced: false,
     run,
     oldest,
     newest,
@@ -326,14 +394,20 @@ function joined(state: State, fact: Fact, settings: Settings): State {
   const byIds = fact.skip > 0 && fact.anchor === 'tied' && !isTied
   return {
     ...state,
-    ...(isTied ? owing(state, fact) : fact.runStart !== null && fact.runEnd !== null ? PAID : {}),
+    ...(isTied ? owingTied(state, fact) : {}),
     bracket: null,
     floor: floorOf(fact, state.largest),
+    passed: isTied || state.owed !== null ? state.passed : (fact.beforeTrail ?? state.passed),
     ceiling: ceilingBehind(state, fact),
     // By a few the list may have grown meanwhile.
-    uneven: state.uneven || 2 * (fact.count - fact.metPrefix) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
+    uneven: state.uneven || 2 * behindFloor(fact) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
   }
+}
+
+/** Items behind the floor's last one; where the answer does not show that, behind those that it begins with and were met. */
+function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
+  return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
 function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
@@ -347,6 +421,7 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
   const end = kind === 'items' ? { ...floorOf(fact, largest), run: skip + count - fact.trail } : null
   return {
     index: bracket?.index ?? index,
+    isWithinRun: kind === 'items' && fact.first === floor?.moment,
     reach,
     received,
     last: { skip, asked, kind },
@@ -357,23 +432,48 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
 }
 
 /** The floor stands where it stood: what was read behind it has joined, or it is the last of the list. */
-function closed(state: State, fact: Fact, settings: Settings, also: Basis[]): State {
-  const { floor, gaps } = state.bracket as Bracket
-  const more: Basis[] = ['held', ...also]
+function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | 'stands'): State {
+  // The same answer has completed the count of a run with which the list ends.
+  if (state.bracket === null) return state
+  const { floor, gaps, isWithinRun } = state.bracket
+  const more: Basis[] = ['held']
   if (gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
   if (tiesAreOrdered(state, settings)) more.push('ids-order-ties')
   // It stands behind the one that was seen again just now.
   const { ceiling: earlier } = state
   const isSeen = earlier !== null && fact.floorAt !== null && fact.sent >= earlier.received
   const ceiling = floor === null ? state.ceiling : isSeen ? { ...earlier, place: floor.index } : null
-  const held = { ...state, bracket: null, floor: floor ?? state.floor, ceiling, basis: union(state.basis, more) }
+  const mayHaveTies =
+    (claim === 'stands' || isWithinRun || state.floor?.isPlaced === true) && !tiesAreOrdered(state, settings)
+  // Among items that are left out no run can be counted.
+  if (mayHaveTies && state.isFiltered) more.push('ties-keep-places')
+  const debt = mayHaveTies && !state.isFiltered && state.owed === null ? owingFloor(state) : {}
+  const held = {
+    ...state,
+    ...debt,
+    bracket: null,
+    floor: floor ?? state.floor,
+    ceiling,
+    basis: union(state.basis, more),
+  }
   return floor === null ? ended(held, ['held', 'nothing-hidden-behind']) : held
 }
 
-/** The last item stands here, or further down where hidden items are left out. */
-function placed(state: State, fact: Fact): State {
-  const floor: Floor = { ...(state.floor as Floor), index: fact.skip, sent: fact.sent, received: fact.received }
-  return { ...state, bracket: null, floor, basis: union(state.basis, ['ties-keep-places']) }
+/** Of the floor's run some may have changed places with its last item; what was read behind may show where it ends. */
+function owingFloor({ floor, bracket }: State): Pick<State, 'owed' | 'count' | 'edge'> {
+  const { index, gaps, last, isWithinRun, received } = bracket as Bracket
+  const isEnd = !isWithinRun && gaps.length === 0 && last.skip === index + 1
+  return {
+    owed: { moment: floor?.moment ?? null, member: floor?.id ?? '' },
+    count: isEnd ? { ...UNCOUNTED, end: index + 1, isOver: last.kind !== 'items', since: received, received } : null,
+    edge: null,
+  }
+}
+
+/** The floor's last item stands there by now, or further down where hidden items are left out. */
+function floorSeen({ floor }: State, { floorAt, sent, received }: Fact): Floor | null {
+  if (floor === null || floorAt === null || sent < floor.received || floorAt === floor.index) return floor
+  return { ...floor, index: floorAt, isPlaced: true, sent, received }
 }
 
 /** A position that brought nothing, or could not be read, is still so. */
@@ -394,6 +494,9 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     tiedFalling: before.tiedFalling + fact.tiedFalling,
   }
   state.ceiling = ceilingAfter(before, fact)
+  const { floor } = before
+  if (floor !== null && isLastAlone(before, fact) && fact.skip > floor.index)
+    state.repeat = { id: fact.firstId as string, skip: fact.skip, place: floor.joinedAt, received: fact.received }
   return state.owed === null ? state : counted(state, fact, trial)
 }
 
@@ -414,34 +517,98 @@ function ceilingBehind({ ceiling }: State, fact: Fact): State['ceiling'] {
   return { ...ceiling, place: fact.skip + fact.count - 1 }
 }
 
+/** A run is owed from now on. */
+export function owing({ moment, id }: Floor): Pick<State, 'owed' | 'count' | 'edge'> {
+  return { owed: { moment, member: id ?? '' }, count: null, edge: null }
+}
+
 /** A run is owed from now on, if it was not: where it ends may have been shown at once. */
-function owing(state: State, fact: Fact): Pick<State, 'owed' | 'count' | 'runGoesOn'> {
+function owingTied(state: State, fact: Fact): Pick<State, 'owed' | 'count' | 'edge'> {
   if (state.owed !== null) return state
-  const { runEnd: end, runGoesOn, received } = fact
-  const count = end === null ? null : { end, start: null, received, ids: 0 }
-  return { owed: { moment: fact.first }, count, runGoesOn }
+  const { runEnd: end, runGoesOn, sent, received, asked, count: length } = fact
+  const count = end === null ? null : { ...UNCOUNTED, end, isOver: false, since: received, received }
+  const edge =
+    runGoesOn === null
+      ? null
+      : { index: runGoesOn, unread: 0, sent, received, isRun: true, reachesBeyond: asked > length }
+  return { owed: { moment: fact.first, member: fact.anchorId ?? '' }, count, edge }
 }
 
-/** Where the run ends, then where it begins and where it ends again, and all its ids seen since then: see "counted". */
+/**
+ * Where the run ends, then where it begins and where it ends again, and all its ids seen since then: see "counted". One
+ * answer may show a side of it, or two: what the first ends with and the second, asked for afterwards, begins with.
+ */
 function counted(before: State, fact: Fact, { without }: Trial): State {
-  const { sent, received, kind, skip, runStart } = fact
-  const isEnd = kind === 'nothing' || (kind === 'refused' && before.reachesBeyond)
-  const runEnd = isEnd && skip === before.runGoesOn ? skip : fact.runEnd
-  const reachesBeyond = fact.asked > fact.count
-  const state = fact.runGoesOn === null ? before : { ...before, runGoesOn: fact.runGoesOn, reachesBeyond }
-  const earlier = state.count
-  const count = earlier === null ? null : { ...earlier, ids: earlier.ids + fact.fresh }
-  const isLater = earlier !== null && (sent >= earlier.received || without === 'counted: read one after another')
-  if (count !== null && isLater && count.start === null && runStart !== null)
-    return { ...state, count: { ...count, start: runStart, received } }
-  if (runEnd === null) return { ...state, count }
-  const isSame = count?.end === runEnd || (count !== null && without === 'counted: ends where it ended')
-  if (!isSame) return { ...state, count: { end: runEnd, start: null, received, ids: 0 } }
-  if (count.start === null || !isLater) return { ...state, count }
-  const isWhole = count.ids >= runEnd - count.start || without === 'counted: as many ids as it is long'
-  return isWhole ? { ...state, ...PAID, basis: union(state.basis, ['held']) } : { ...state, count }
+  const unless = (name: string, holds: boolean): boolean => holds || without === `counted: ${name}`
+  if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return { ...before, ...PAID }
+  const { sent, received, fresh, hasMember } = fact
+  const { start, end, isOver, hasRoomBehind } = sidesShown(before, fact)
+  const earlier = before.count
+  const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
+  const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
+  if (earlier === null) return { ...state, count: begun }
+  if (!unless('read one after another', sent >= earlier.since)) return { ...state, count: earlier }
+  const hasMoved = !unless('ends where it ended', end === null || end === earlier.end)
+  const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
+  if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
+  const isLater = unless('read one after another', sent >= earlier.received)
+  const from = earlier.start ?? (isLater ? start : null)
+  // What is seen before it is known where the run begins may stand elsewhere.
+  if (from === null) return { ...state, count: earlier }
+  const count = { ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember }
+  if (!isLater) return { ...state, count }
+  if (earlier.start === null) return { ...state, count: { ...count, start, received } }
+  const isEnough =
+    unless('as many ids as it is long', count.ids >= count.end - from) &&
+    unless('shows one that was met', count.hasMember)
+  const closed =
+    end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
+  // In a list that was seen to move, where it begins is seen once more.
+  if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
+  const basis: Basis[] = ['held', ...(hasRoomBehind ? ['even-cuts' as const] : [])]
+  const paid = { ...state, ...PAID, basis: union(state.basis, basis) }
+  // Nothing stands behind the run, and what stands before it has been met.
+  return closed.isOver && state.floor?.moment === state.owed?.moment
+    ? ended(paid, ['held', 'nothing-hidden-behind'])
+    : paid
 }
 
-function union(some: Basis[], more: Basis[]): Basis[] {
+const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
+
+/** Where the owed run begins, and the index behind it, as far as this answer and the one before it show that. */
+function sidesShown(before: State, fact: Fact) {
+  const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
+  const { edge, owed, ended: end } = before
+  const isOver = kind === 'nothing' || (kind === 'refused' && edge?.reachesBeyond === true)
+  const isOther = kind === 'items' && first !== owed?.moment
+  const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
+  // The list ends somewhere, and it ends where an answer has room for more.
+  const hasRoomBehind = end !== null && runGoesOn !== null && hasRoom(before, fact)
+  const behindEdge = isNext && edge.isRun && (isOver || isOther) ? edge.index : runEnd
+  const isSince = (edge?.sent ?? 0) >= (before.count?.since ?? 0)
+  return {
+    start: isNext && isSince && !edge.isRun && count > 0 && !isOther ? skip : runStart,
+    end: hasRoomBehind ? runGoesOn : behindEdge,
+    isOver,
+    hasRoomBehind,
+  }
+}
+
+/** Where the last answer ends; positions behind it that cannot be read are passed. */
+function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edge | null {
+  const { sent, received, kind, skip, count, asked } = fact
+  const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
+  const isRun = fact.runGoesOn !== null
+  // One that was asked for before the count began shows what may be gone.
+  if (since !== null && sent < since) return edge
+  if (kind === 'failed' && asked === 1 && isNext) return { ...edge, unread: edge.unread + 1, received }
+  // A single item is a question of its own, not a stretch that the walk reads on from.
+  if (!isRun && (kind !== 'items' || asked === 1 || fact.last === owed?.moment)) return edge
+  const index = skip + count
+  const reachesBeyond = asked > count || (edge?.index === index && edge.reachesBeyond)
+  return { index, unread: 0, sent, received, isRun, reachesBeyond }
+}
+
+export function union(some: Basis[], more: Basis[]): Basis[] {
   return [...new Set([...some, ...more])]
 }

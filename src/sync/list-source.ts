@@ -9,9 +9,10 @@ import type { Shown } from './identity.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
 
-type Asked =
+type Asked = { askedAfter: number } & (
   | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
+)
 
 export interface ListSource extends WindowSource {
   /**
@@ -56,6 +57,8 @@ export function listSource(options: ListSourceOptions): ListSource {
   let keeping: { error: unknown } | null = null
   let last = options.total
   let reads = 0
+  /** Answers that the walk was given. */
+  let given = 0
   let wasStale = false
   /** Where windows lie if the first one comes as long as it was asked for. */
   let guess: { skip: number; stride: number } | null = null
@@ -96,6 +99,7 @@ export function listSource(options: ListSourceOptions): ListSource {
 
   async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
     const { signal } = over
+    const askedAfter = given
     const retries = maxRetries === undefined ? {} : { maxRetries }
     const answer = await service.list({ skip, take }, decode, { signal, discard, ...retries })
     if (answer.kind === 'ok') {
@@ -105,11 +109,13 @@ export function listSource(options: ListSourceOptions): ListSource {
       if (count > 0) itemBytes = Math.max(answer.bytes / count, itemBytes + (answer.bytes / count - itemBytes) / 4)
       if (count < Math.min(take, largest)) seemingEnd = Math.min(seemingEnd, skip + count)
       largest = Math.max(largest, count)
-      return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs: ageOfAnswer(answer) }
+      const ageMs = ageOfAnswer(answer)
+      return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, askedAfter: ageMs > 0 ? 0 : askedAfter }
     }
     const { message } = answer
-    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status: answer.httpStatus }
-    return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus }
+    if (answer.kind === 'refused')
+      return { kind: 'refused', reason: 'status', message, status: answer.httpStatus, askedAfter }
+    return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus, askedAfter }
   }
 
   function askEarly(early: Map<string, Promise<Asked>>, key: string, skip: number, take: number): void {
@@ -188,7 +194,10 @@ export function listSource(options: ListSourceOptions): ListSource {
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
       if (keeping !== null) throw keeping.error
       const answer = await (takeEarly(`${skip}:${take}`, fresh) ?? ask(skip, take, maxRetries))
-      if (answer.kind !== 'parsed') return { ...answer, skip, asked: take }
+      given += 1
+      const { askedAfter } = answer
+      const number = given
+      if (answer.kind !== 'parsed') return { ...answer, skip, asked: take, number }
       if (fresh && answer.ageMs > 0) wasStale = true
       const { handle, count } = answer.parsed
       // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
@@ -197,7 +206,17 @@ export function listSource(options: ListSourceOptions): ListSource {
       }
       const { known, others, ...viewed } = await writer.view(handle, walkId)
       const { startedAt, serviceDate } = answer
-      const window: ItemsWindow = { kind: 'items', skip, asked: take, handle, startedAt, serviceDate, ...viewed }
+      const window: ItemsWindow = {
+        kind: 'items',
+        skip,
+        asked: take,
+        number,
+        askedAfter,
+        handle,
+        startedAt,
+        serviceDate,
+        ...viewed,
+      }
       await options.onShown?.({ known, others, unknown: viewed.ids.length - known })
       return window
     },

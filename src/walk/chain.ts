@@ -1,14 +1,6 @@
 // The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
-import {
-  areTiesOrdered,
-  breakStretch,
-  missNeighbour,
-  noEvidence,
-  type OrderEvidence,
-  observe,
-  observeWithin,
-} from './order.ts'
+import { breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe, observeWithin } from './order.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
@@ -85,32 +77,6 @@ const TAIL = 64
 export function overlapOf(returned: number, configured: number): number {
   if (returned < 2) return 0
   return Math.max(returned >= 3 ? Math.min(2, configured) : 1, Math.min(configured, Math.floor(returned / 2)))
-}
-
-export type Seam =
-  /** Holds an anchor outside the tie run of the chain's last item, or starts at 0. */
-  | { kind: 'joined' }
-  /** Every anchor has the createdAt of the chain's last item: ties may have come in another order. */
-  | { kind: 'tied' }
-  /** Nothing in it has been met: something was deleted in front. */
-  | { kind: 'gap' }
-  /** An answer without items is a missing anchor. */
-  | { kind: 'empty' }
-
-/** How `window` stands to the chain. */
-export function judgeSeam(chain: ChainState, window: ItemsWindow): Seam {
-  if (window.ids.length === 0) return { kind: 'empty' }
-  if (window.skip === 0 || chain.last === null) return { kind: 'joined' }
-  const ordered = areTiesOrdered(chain.order)
-  let tied = false
-  for (let index = 0; index < window.ids.length; index += 1) {
-    if (window.met[index] === 0) continue
-    if (ordered) return { kind: 'joined' }
-    // An item without createdAt cannot show that it stands outside the tie run.
-    if (window.moments[index] !== null && window.moments[index] !== chain.last.moment) return { kind: 'joined' }
-    tied = true
-  }
-  return { kind: tied ? 'tied' : 'gap' }
 }
 
 /**

@@ -1,5 +1,6 @@
 // The course of a walk: everything it knows on its way, what of that is kept for another process, and what it comes to.
-// Where the walk goes is decided by walk.ts, detours.ts, tied.ts and ending.ts.
+// Where the walk goes is decided by walk.ts, detours.ts, ties.ts and ending.ts.
+import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
 import { type ChainState, newChain, overlapOf } from './chain.ts'
 import type { EndQuestion } from './end-judgement.ts'
@@ -11,7 +12,6 @@ import { nextSkip } from './pace.ts'
 import { makeReader, type Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
-import type { CountedRun } from './ties.ts'
 
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
 export type Ended = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
@@ -24,8 +24,11 @@ export class Course {
   readonly source: WindowSource
   readonly request: WalkRequest
   readonly reader: Reader
+  readonly kernel: Kernel
   chain: ChainState
-  counting: CountedRun | null
+  /** Where the run begins that the kernel says is owed. */
+  owedFrom: number
+  private tieStart: number
   firstWindow: FirstWindow | null
   readonly doubts: string[]
   total: number | null = null
@@ -59,24 +62,37 @@ export class Course {
   singles = 0
   /** Nothing read ahead will do for the next window. */
   fresh = false
+  inLap = false
+  /** The run that is owed could not be counted. */
+  isUnpaid = false
+  /** `reached` has ended it. */
+  isStopped = false
 
   constructor(source: WindowSource, request: WalkRequest) {
     this.source = source
-    this.request = request
-    this.reader = makeReader(source, request.settings.window)
     const resumed = request.resume?.state
+    this.request = request
+    this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
+    this.reader = makeReader(source, request.settings.window, this.kernel)
     this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
-    this.counting = resumed?.counting ?? null
+    this.owedFrom = resumed?.owedFrom ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
     this.doubts = [...(resumed?.doubts ?? [])]
     this.pageOfOne = this.doubts.includes('page-of-one')
     if (resumed !== undefined)
       Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
+    this.tieStart = this.chain.tie?.start ?? 0
     this.skip = resumed === undefined ? request.start : this.forward()
   }
 
   forward(): number {
-    return nextSkip(this.chain, this.counting, this.reader, this.request.settings.overlap)
+    return nextSkip(this.chain, this.kernel.owed !== undefined, this.reader, this.request.settings.overlap)
+  }
+
+  /** Whether the walk has come by the run that is owed: an item of `moment` was read last. */
+  hasLeftOwed(moment: Moment | undefined): boolean {
+    const { owed } = this.kernel
+    return owed !== undefined && moment !== undefined && moment !== owed
   }
 
   retry(skip: number): void {
@@ -102,7 +118,7 @@ export class Course {
   }
 
   endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
-    const { filtered, capLow, cap } = this.chain
+    const { filtered, capLow, cap, tie } = this.chain
     const { beyond } = this.request
     const { hasMoved: moving, looked } = this.end
     const page = cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
@@ -110,6 +126,7 @@ export class Course {
       lastId: last.id,
       lastMoment: last.moment,
       index,
+      runStart: tie === null || tie.moment !== last.moment ? index : tie.start,
       beyond,
       filtered,
       cut: capLow < cap,
@@ -138,16 +155,26 @@ export class Course {
       .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
   }
 
+  private take(window: ItemsWindow): void {
+    if (this.inLap) return
+    const { owed } = this.kernel
+    this.kernel.take(window.handle)
+    if (owed === undefined && this.kernel.owed !== undefined) this.owedFrom = this.tieStart
+    this.tieStart = this.chain.tie?.start ?? 0
+  }
+
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
-    const { chain, counting, reader, doubts } = this
+    this.take(window)
+    const { chain, owedFrom, reader, doubts } = this
     const state: WalkState = {
       chain,
-      counting,
+      owedFrom,
       take: reader.take,
       largest: reader.largest,
       served: reader.served,
       doubts: [...doubts],
+      kernel: this.kernel.save(),
     }
     const step: WalkStep = { kind: 'take', window, state, nextSkip: chain.end, drift: chain.drift }
     if (this.firstWindow !== null) return step
@@ -159,7 +186,9 @@ export class Course {
     const { chain } = this
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
-    const reason = stopped ?? this.doubts[0] ?? null
+    // One that was stopped short of the end speaks of its range, or of what it has come by.
+    const missing = this.kernel.missing(!this.isStopped || this.request.range !== undefined)
+    const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : reasonOf(missing))
     // Nothing orders a list in which an item that was seen is passed over.
     const passedOver = this.hasPassedOver()
     const { order, inversionMs } = passedOver ? { order: 'none' as const, inversionMs: 0 } : shown
@@ -183,6 +212,12 @@ export class Course {
       drift: chain.drift,
     }
   }
+}
+
+/** The stable word for what the kernel says is missing. */
+function reasonOf(missing: string): string {
+  if (missing.includes('owed') || missing.includes('counted')) return 'ties'
+  return missing.startsWith('the end') || missing.startsWith('reached') ? 'end-not-shown' : 'not-joined'
 }
 
 export function lastOf(window: ItemsWindow): { id: string; moment: Moment } {

@@ -28,6 +28,8 @@ export interface EndQuestion {
   lastMoment: Moment
   /** Its index as last read. */
   index: number
+  /** Where its run of equal createdAt begins. */
+  runStart: number
   /** Ask beyond the end too: full walks. */
   beyond: boolean
   /** Answers were cut in the middle of the list, and not by count: look at every window up to ten behind the end. */

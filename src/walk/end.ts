@@ -3,7 +3,7 @@
 import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
-import { foresee, probe, type Reader } from './reader.ts'
+import { foresee, probe, type Reader, seeAgain } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 /** Where the list still goes on then, this is not its end. */
@@ -44,7 +44,8 @@ async function judgeGrowth(reader: Reader, question: EndQuestion, behind: ItemsW
 async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
   let end = behind.skip + behind.ids.length
   let growth = behind.ids.length
-  if (reader.horizon.index !== null && reader.horizon.index <= end + growth) return
+  const { ceiling } = reader.kernel.state
+  if (ceiling !== null && ceiling.index <= end + growth) return
   for (let tries = 0; tries < HORIZON_TRIES; tries += 1) {
     const answer = await probe(reader, end + growth)
     reader.drop(answer)
@@ -58,14 +59,14 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
   // At the full size: a service that refuses windows reaching beyond some index is not at its end.
-  const again = await reader.read(place, Math.max(1, reader.served), { fresh: true })
-  reader.drop(again)
+  const again = await seeAgain(reader, place, question.runStart, Math.max(1, reader.served))
   if (again.kind === 'refused') return { kind: 'unprovable', reason: 'skip-limit' }
-  if (again.kind !== 'items' || again.ids.length === 0) return { kind: 'moved' }
-  const same = again.ids[0] === question.lastId
-  const tied = !same && question.lastMoment !== null && again.moments[0] === question.lastMoment && again.met[0] === 1
+  const at = place - again.skip
+  if (again.kind !== 'items' || again.ids.length <= at) return { kind: 'moved' }
+  const same = again.ids[at] === question.lastId
+  const tied = !same && question.lastMoment !== null && again.moments[at] === question.lastMoment && again.met[at] === 1
   if (!same && !tied) return { kind: 'moved' }
-  if (again.ids.length > 1) return tied ? { kind: 'moved' } : { kind: 'more', behind: again }
+  if (again.ids.length > at + 1) return tied ? { kind: 'moved' } : { kind: 'more', behind: again }
   // One at a time, whatever was asked for: what lies beside an item is never seen together with it.
   const single = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
   if (question.beyond && single) return { kind: 'unprovable', reason: 'page-of-one' }

@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
-import { probe, type Reader, readWindow } from './reader.ts'
+import { idAt, probe, type Reader, readWindow, seeAgain } from './reader.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 const UNREADABLE_IN_A_ROW = 3
@@ -34,9 +34,23 @@ export async function firstItemTwice(
   for (const place of [0, window.skip + at, 0]) {
     const answer = await reader.read(place, 1, { fresh: true })
     reader.drop(answer)
-    if (answer.kind !== 'items' || answer.ids[0] !== firstId) return null
+    if (answer.kind !== 'items' || answer.ids[0] === undefined) return null
+    if (answer.ids[0] !== firstId) return at === 0 && (await isRounded(reader, window)) ? 'skip-ignored' : null
   }
   return at === 0 ? 'skip-ignored' : 'wraps'
+}
+
+/** By turns the window begins as it did, and another item, always the same, stands there alone: skip counts whole pages. */
+async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Promise<boolean> {
+  const alone = new Set<string>()
+  for (let time = 0; time < 2; time += 1) {
+    const one = await reader.read(skip, 1, { fresh: true })
+    const again = await reader.read(skip, asked, { fresh: true })
+    for (const answer of [one, again]) reader.drop(answer)
+    if (one.kind !== 'items' || again.kind !== 'items' || again.ids[0] !== ids[0]) return false
+    alone.add(one.ids[0] ?? '')
+  }
+  return alone.size === 1 && !alone.has(ids[0] as string)
 }
 
 /** An empty list is two empty answers at 0 and nothing beyond; it never means that everything was deleted. */
@@ -54,12 +68,16 @@ export async function isListEmpty(reader: Reader): Promise<boolean> {
 }
 
 /** The next window by its place alone: `lastId` stands directly before it, at `index`, also after it was read. */
-export async function joinByPlace(reader: Reader, lastId: string, index: number): Promise<ItemsWindow | null> {
+export async function joinByPlace(
+  reader: Reader,
+  lastId: string,
+  index: number,
+  runStart: number,
+): Promise<ItemsWindow | null> {
   const window = await reader.read(index + 1, reader.take, { fresh: true })
-  const before = await reader.read(index, 1, { fresh: true })
-  reader.drop(before)
-  const holds = before.kind === 'items' && before.ids[0] === lastId
-  if (holds && window.kind === 'items' && window.met[0] === 0) return window
+  const holds = idAt(await seeAgain(reader, index, runStart), index) === lastId
+  // Where ties are served in another order, or the list has moved, the kernel does not hold it: the window is read anew.
+  if (holds && window.kind === 'items' && window.met[0] === 0 && reader.kernel.joins(window.handle)) return window
   reader.drop(window)
   return null
 }
@@ -102,17 +120,16 @@ export async function* passUnreadable(
     next += 1
     if (next - position > UNREADABLE_IN_A_ROW) return { kind: 'too-many' }
   }
-  const before = await reader.read(position - 1, 1, { fresh: true })
-  reader.drop(before)
-  if (before.kind !== 'items' || before.ids[0] !== anchor) {
-    if (found !== null) reader.drop(found)
-    return { kind: 'moved' }
-  }
   // Where one of them was removed meanwhile, another item has come to its place.
   for (let index = position; index < next; index += 1) {
     const again = await reader.read(index, 1, { fresh: true, maxRetries: 1 })
     reader.drop(again)
     if (again.kind !== 'items' || again.ids.length === 0) continue
+    if (found !== null) reader.drop(found)
+    return { kind: 'moved' }
+  }
+  const before = await seeAgain(reader, position - 1, chain.tie?.start ?? position - 1)
+  if (idAt(before, position - 1) !== anchor) {
     if (found !== null) reader.drop(found)
     return { kind: 'moved' }
   }
@@ -130,26 +147,6 @@ export async function* passUnreadable(
     yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor}`, message }
   }
   return found === null ? { kind: 'end', total: next } : { kind: 'window', window: found }
-}
-
-/**
- * Whether `window` shows at once the whole tie run that begins directly behind an unreadable position: from its first
- * place on, with everything that was met of it, and its end; and the position is still where it was.
- */
-export async function showsRunBehind(
-  reader: Reader,
-  { tie, floor }: ChainState,
-  window: ItemsWindow,
-): Promise<boolean> {
-  if (tie === null || window.skip !== floor) return false
-  const end = window.moments.findIndex((at) => at !== tie.moment)
-  // Without an end it may go on behind the window, unless that brings nothing new: then the next window tells.
-  if (end < 0 && window.met.includes(0)) return false
-  const run = end < 0 ? window.met : window.met.slice(0, end)
-  if (run.filter((met) => met === 1).length < tie.met) return false
-  const unreadable = await reader.read(floor - 1, 1, { fresh: true, maxRetries: 1 })
-  reader.drop(unreadable)
-  return unreadable.kind !== 'items'
 }
 
 /** Items of the chain's end that have to be shown again before their sequence says anything. */

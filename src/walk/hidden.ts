@@ -51,6 +51,7 @@ async function crossGap(
   page: number,
   until: number,
 ): Promise<EndJudgement> {
+  reader.kernel.filter()
   let found: ItemsWindow | null = null
   for (let place = index + 1; place <= until && found === null; place += page) {
     const window = await probe(reader, place)

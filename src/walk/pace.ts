@@ -2,7 +2,6 @@
 import { type ChainState, overlapOf } from './chain.ts'
 import { areTiesOrdered } from './order.ts'
 import type { Reader } from './reader.ts'
-import type { CountedRun } from './ties.ts'
 
 /** How many items the next answer can be expected to hold. */
 export function capacityOf(chain: ChainState, reader: Reader): number {
@@ -12,16 +11,11 @@ export function capacityOf(chain: ChainState, reader: Reader): number {
 }
 
 /** Before the chain's end by the overlap, and before its tie run where that fits; never below the floor. */
-export function nextSkip(
-  chain: ChainState,
-  counting: CountedRun | null,
-  reader: Reader,
-  overlapWanted: number,
-): number {
+export function nextSkip(chain: ChainState, owes: boolean, reader: Reader, overlapWanted: number): number {
   const capacity = capacityOf(chain, reader)
   const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), overlapWanted)
   const plain = Math.max(chain.floor, chain.end - overlap)
-  if (counting !== null || chain.tie === null || areTiesOrdered(chain.order)) return plain
+  if (owes || chain.tie === null || areTiesOrdered(chain.order)) return plain
   const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
   return reach <= overlap || reach >= capacity ? plain : Math.max(chain.floor, chain.end - reach)
 }

@@ -1,8 +1,8 @@
 // Reading one window whatever its size has to be: halving where the service cannot serve it, doubling again after a
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 import { MirrorError } from '../errors.ts'
+import type { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
-import { Horizon } from './horizon.ts'
 import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
 export interface Reader {
@@ -19,7 +19,13 @@ export interface Reader {
   patience: number
   /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
   readonly unmet: Map<string, Moment>
-  readonly horizon: Horizon
+  /** Of those, the ones seen up to the answer that showed the kernel's ceiling: they have to be met before it is passed. */
+  pending: string[]
+  /** Whether it was looked directly behind the chain since then. */
+  isLookedBehind: boolean
+  /** By how much the list becomes longer with every request, by the last two answers that showed its end. */
+  growth: number
+  readonly kernel: Kernel
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
   drop(answer: WindowAnswer): void
   readonly source: WindowSource
@@ -36,8 +42,9 @@ export type Reading =
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
-export function makeReader(source: WindowSource, window: number): Reader {
+export function makeReader(source: WindowSource, window: number, kernel: Kernel): Reader {
   const unmet = new Map<string, Moment>()
+  let shownEnd: { index: number; requests: number } | null = null
   const reader: Reader = {
     requests: 0,
     take: window,
@@ -50,18 +57,36 @@ export function makeReader(source: WindowSource, window: number): Reader {
     async read(skip, take, options) {
       reader.requests += 1
       const answer = await source.read(skip, take, options)
+      const { askedAfter: sent, number: received } = answer
+      const before = kernel.state.ceiling
+      const items = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
+      const { ids, moments, met } = items
+      kernel.tell(
+        { skip, asked: take, sent, received, kind: answer.kind, ids, moments, met },
+        answer.kind === 'items' ? answer.handle : null,
+      )
       if (answer.kind === 'items') {
         reader.largest = Math.max(reader.largest, answer.ids.length)
         if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
       }
-      if (options?.fresh === true) {
-        const isFull = answer.kind === 'items' && answer.ids.length >= reader.largest
-        reader.horizon.heard(answer, reader.requests, isFull)
+      const count = ids.length
+      if (options?.fresh === true && count > 0 && count < reader.largest) {
+        const end = { index: skip + count, requests: reader.requests }
+        if (shownEnd !== null) reader.growth = (end.index - shownEnd.index) / (end.requests - shownEnd.requests)
+        shownEnd = end
+      }
+      const { ceiling } = kernel.state
+      if (ceiling !== null && !ceiling.isSighted && ceiling.received !== before?.received) {
+        reader.pending = [...unmet.keys()]
+        reader.isLookedBehind = false
       }
       return answer
     },
+    kernel,
     unmet,
-    horizon: new Horizon(unmet),
+    pending: [],
+    isLookedBehind: false,
+    growth: 0,
     drop(answer) {
       if (answer.kind !== 'items') return
       answer.ids.forEach((id, index) => {
@@ -117,6 +142,30 @@ export async function readWindow(reader: Reader, skip: number, options?: ReadOpt
   if (answer.kind === 'failed') await requireAnswerAtStart(reader, skip, answer)
   const reading = await shrink(reader, skip, answer)
   return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
+}
+
+/**
+ * What stands at `index` by now, in an answer that begins before its run, at `runStart`, where one answer can hold that: so
+ * nothing of the run can have been passed over (docs/proof.md, "again"). With `take` it reaches beyond it.
+ */
+export async function seeAgain(reader: Reader, index: number, runStart: number, take = 1): Promise<WindowAnswer> {
+  const from = Math.max(0, runStart - 1)
+  const most = Math.max(take, Math.min(reader.take, reader.largest))
+  const fits = index + (take > 1 ? 2 : 1) - from <= Math.min(most, reader.largest + 1)
+  if (fits && from < index) {
+    const answer = await reader.read(from, take > 1 ? take : index + 1 - from, { fresh: true })
+    reader.drop(answer)
+    // Cut before it, or refused.
+    if (answer.kind === 'items' && answer.ids.length > index - from) return answer
+  }
+  const alone = await reader.read(index, take, { fresh: true })
+  reader.drop(alone)
+  return alone
+}
+
+/** The id at `index` of the list, as an answer shows it. */
+export function idAt(answer: WindowAnswer, index: number): string | undefined {
+  return answer.kind === 'items' ? answer.ids[index - answer.skip] : undefined
 }
 
 /** Doubles the size again after a success, more and more rarely where doubling keeps failing. */

@@ -1,10 +1,11 @@
 // What a walk is asked for, what it keeps so that another process can go on, and what it proves.
+import type { Saved } from '../proof/kernel.ts'
+import type { Range } from '../proof/rules.ts'
 import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import type { KnownOrder, OrderEvidence } from './order.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
-import type { CountedRun } from './ties.ts'
 
 export interface WalkSettings {
   /** Items asked for in one window. */
@@ -23,6 +24,8 @@ export interface WalkRequest {
   start: number
   /** For a walk that does not begin at 0: whether its first window lies early enough in the list. */
   accepts?: (window: ItemsWindow) => boolean | Promise<boolean>
+  /** What the walk speaks of; the whole list where absent. */
+  range?: Range
   /** Ends the walk as proven once true; called with every window that has joined, and what was seen of the order so far. */
   reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
   /** Called with every window that has joined the chain. */
@@ -45,7 +48,9 @@ export interface WalkRequest {
 /** What is kept in `walks.state`: plain data. */
 export interface WalkState {
   chain: ChainState
-  counting: CountedRun | null
+  /** Where the run begins that the kernel says is owed. */
+  owedFrom: number
+  kernel: Saved
   take: number
   largest: number
   served: number

@@ -1,8 +1,16 @@
 // What a walk needs of the world: windows that tell which of their items this walk has already met. No HTTP, no SQL.
 import type { Moment } from '../task.ts'
 
+/** When an answer was asked for, and when it was given, counted in answers that the walk was given. */
+export interface Given {
+  /** Its own number, from 1. */
+  number: number
+  /** So many had been given when this one was asked for: it shows nothing older. 0 where a cache may have kept it. */
+  askedAfter: number
+}
+
 /** The items a window brought. Arrays run in list order and have the same length. */
-export interface ItemsWindow {
+export interface ItemsWindow extends Given {
   kind: 'items'
   skip: number
   asked: number
@@ -22,7 +30,7 @@ export interface ItemsWindow {
 }
 
 /** The service said no to this window (a 4xx), or it kept failing after its retries. */
-export interface NoWindow {
+export interface NoWindow extends Given {
   kind: 'refused' | 'failed'
   skip: number
   asked: number

@@ -1,6 +1,6 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
-import { type ChainState, extendChain, judgeSeam, overlapOf } from './chain.ts'
+import { type ChainState, extendChain, overlapOf } from './chain.ts'
 import { Course, type Ended, lastOf, type Steps } from './course.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { askForEnd, passHorizon } from './ending.ts'
@@ -11,8 +11,7 @@ import { capacityOf } from './pace.ts'
 import { type Reading, readWindow } from './reader.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
-import { acceptTied, proveCounted, proveRunLeft } from './tied.ts'
-import { countRun } from './ties.ts'
+import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 /** Answers in a row that may bring nothing new, beside one for every window of the list so far. */
 const FRUITLESS = 200
@@ -34,11 +33,14 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     if (course.reader.requests >= maxRequests) return course.result('request-limit')
     if (course.fruitless > FRUITLESS + course.met / Math.max(1, course.reader.largest))
       return course.result('no-progress')
-    yield* proveRunLeft(course)
     const reading = await readWindow(course.reader, course.skip, { fresh: course.fresh })
+    yield* markCounted(course)
     course.fresh = false
     const ended = yield* goOn(course, reading)
     if (ended?.kind === 'stop') {
+      course.isStopped = true
+      if (ended.reason === null && course.kernel.owed !== undefined) yield* payOwed(course)
+      yield* markCounted(course)
       if (ended.reason === 'no-order') yield* sweep(course)
       else if (ended.reason === null && request.lap === 'unless-one-answer' && course.front === null)
         yield* closingLap(course)
@@ -46,6 +48,8 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     }
     if (ended?.kind === 'list-end') break
   }
+  if (course.kernel.owed !== undefined && !course.isUnpaid) yield* payOwed(course)
+  yield* markCounted(course)
   yield* closingLap(course)
   return course.result(null)
 }
@@ -71,15 +75,13 @@ async function* onWindow(course: Course, window: ItemsWindow): Steps<Ended | nul
     course.lookOn('before', window.ids.length)
     return null
   }
-  const seam = judgeSeam(chain, window)
-  if (seam.kind === 'gap' && !course.pageOfOne) {
+  const seam = beginning ? 'shown' : course.kernel.seam(window.handle)
+  if (seam === 'none' && !course.pageOfOne) {
     course.reader.drop(window)
     onGap(course, window)
     return null
   }
-  // An anchor outside the run: the run was read from before its start, so it needs no counting.
-  if (seam.kind === 'joined') course.counting = null
-  if (seam.kind === 'tied' && course.counting === null && !(await acceptTied(course, window))) return null
+  if (seam === 'tied' && window.met.includes(0) && !acceptTied(course, window)) return null
   return yield* join(course, window)
 }
 
@@ -89,18 +91,16 @@ async function* join(course: Course, window: ItemsWindow): Steps<Ended | null> {
   const beginning = earlier.last === null
   course.back = 1
   course.chain = extendChain(earlier, window)
-  const behindRun = course.counting === null ? null : countRun(course.counting, window)
   const { newlyMet } = yield course.step(window)
   course.met += newlyMet
   course.fruitless = newlyMet > 0 ? 0 : course.fruitless + 1
-  course.reader.horizon.joined(window, course.chain)
   if (newlyMet > 0) {
     course.windows += 1
     course.stuck = 0
   }
   if (isScrambled(earlier, window)) course.scrambled += 1
   if (course.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
-  if (behindRun !== null) yield* proveCounted(course, behindRun)
+  if (course.hasLeftOwed(window.moments.at(-1))) yield* payOwed(course)
   if (newlyMet > 0 && !course.chain.filtered && (await hasMoved(course.reader, earlier, window))) {
     course.chain = { ...course.chain, order: { ...course.chain.order, unstable: true } }
   }
@@ -153,7 +153,7 @@ function advance(course: Course, window: ItemsWindow, earlier: ChainState): void
   } else course.ahead = 1
   if (course.skip <= window.skip && chain.end > window.skip) course.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
-  if (reader.take !== reader.window || reader.horizon.index !== null) return
+  if (reader.take !== reader.window || reader.kernel.state.ceiling !== null) return
   const stride = Math.max(1, capacityOf(chain, reader) - (chain.end - course.forward()))
   course.source.expect(course.skip, stride, reader.take)
 }
@@ -173,6 +173,7 @@ async function* sweep(course: Course): Steps<void> {
 }
 
 async function* closingLap(course: Course): Steps<void> {
+  course.inLap = true
   const { request, reader } = course
   if (course.firstWindow === null || request.lap === 'never' || course.total === 0) return
   if (request.lap === 'beyond-one-window' && (course.total ?? 0) <= course.firstWindow.ids.length) return
@@ -218,4 +219,5 @@ async function suspectFilter(course: Course, window: ItemsWindow): Promise<void>
     if (again.kind !== 'items' || again.ids.join('\n') !== window.ids.join('\n')) return
   }
   course.chain = { ...course.chain, filtered: true }
+  course.kernel.filter()
 }

@@ -10,10 +10,14 @@ const COUNTED = [
   'counted: read one after another',
   'counted: ends where it ended',
   'counted: as many ids as it is long',
+  'counted: shows one that was met',
 ]
 const CONDITIONS = [...Object.values(RULES).flatMap((conditions) => Object.keys(conditions)), ...COUNTED]
 
-describe('in every small world', () => {
+/** Worlds of each scope that are searched here; `npm run test:soak` goes to the end, and beyond. */
+const MOST = 6_000
+
+describe('in the first small worlds', () => {
   const searched: Searched[] = []
   afterAll(() => {
     const sum = (of: (one: Searched) => number): number => searched.reduce((all, one) => all + of(one), 0)
@@ -21,7 +25,7 @@ describe('in every small world', () => {
   })
 
   test.each(Object.entries(QUICK))('%s: no claim that is accepted is false', (name, { needs: _, ...scope }) => {
-    const result = search({ name, ...scope })
+    const result = search({ name, ...scope }, undefined, MOST)
     expect(result.found).toBeNull()
     searched.push(result)
   })

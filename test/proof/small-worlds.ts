@@ -1,15 +1,17 @@
 // Every small world: lists of a few tasks that change at any moment between two answers, and an adversary who reads what
 // it likes, in any order, and claims of it whatever it likes. A claim that the kernel accepts is held against the list: a
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
-import { type Answer, type Fact, factOf } from '../../src/proof/facts.ts'
+import { type Answer, type Fact, factOf, idsOfRun } from '../../src/proof/facts.ts'
 import {
   after,
   afterEmpty,
   type Basis,
   BEGINNING,
   type Claim,
-  isCounted,
+  countsFor,
+  knownOf,
   missingFor,
+  owedOf,
   type Range,
   RULES,
   type State,
@@ -37,6 +39,8 @@ export interface Scope {
   repeats?: boolean
   /** Tasks of equal createdAt stand in the order of their ids, and so many neighbours show it. */
   orderedTies?: number
+  /** The walk has found that answers leave items out. */
+  filtered?: boolean
   /** Positions whose task cannot be read. */
   poisoned?: number
   /** Windows that reach beyond an index are refused. */
@@ -53,6 +57,8 @@ export interface Scope {
   refusedAbove?: number
   /** Tasks stand in created order, and the walk speaks of a range. */
   range?: Range
+  /** Insertions only of a createdAt that stands beside them. */
+  onlyTies?: boolean
   /** Insertions only behind all others. */
   oldestFirst?: boolean
 }
@@ -93,8 +99,11 @@ interface World {
   pending: number[]
   /** Of what `held` rests on: 1 deleted since the floor was read, 2 read behind it since then, 3 inserted since then. */
   compensation: number
-  /** Deleted (1) and inserted (2) since the count began. */
+  /** Deleted (1) and inserted (2) since the count began, and since the floor was taken in. */
   sinceCount: number
+  sinceFloor: number
+  /** The same since the run's edge was read. */
+  sinceEdge: number
   hiddenBehind: boolean
   broken: Basis[]
   /** Ids of the owed run seen since it was measured. */
@@ -128,7 +137,6 @@ export interface Searched {
 const ALL = Object.keys(RULES) as Claim[]
 /** Claims that prove the end with one reading. */
 const SHORT = new Set<Claim>(['room', 'passed', 'repeated', 'reached'])
-const FARTHEST = 99
 const SHALLOW = Object.keys(BEGINNING) as (keyof State)[]
 const GONE = null as unknown as World
 
@@ -160,7 +168,6 @@ class Search {
     this.#claims = scope.claims ?? ALL
     const settings = {
       orderedTies: scope.orderedTies ?? Number.POSITIVE_INFINITY,
-      farthest: FARTHEST,
       range: scope.range ?? null,
     }
     this.#trial = without === undefined ? { settings } : { settings, without }
@@ -171,8 +178,18 @@ class Search {
     for (let count = 0; count <= tasks; count += 1) {
       for (const items of this.#lists(count)) {
         this.#push({
-          ...{ items, state: BEGINNING, now: 0, changes, readings, nextId: count, pending: [], compensation: 0 },
-          ...{ sinceCount: 0, hiddenBehind: false, broken: [], counted: [], early: null },
+          ...{
+            items,
+            state: { ...BEGINNING, isFiltered: this.#scope.filtered === true },
+            now: 0,
+            changes,
+            readings,
+            nextId: count,
+            pending: [],
+            compensation: 0,
+          },
+          ...{ sinceCount: 0, sinceFloor: 0, sinceEdge: 0, hiddenBehind: false, counted: [], early: null },
+          broken: [],
           trail: { line: `the list ${show(items)}`, before: null },
         })
         // First come, first looked at: what has most left comes first.
@@ -212,7 +229,7 @@ class Search {
     const { bracket, ended } = world.state
     if (world.readings === 1 && bracket === null && ended === null && !this.#claims.some((claim) => SHORT.has(claim)))
       return
-    const key = keyOf(world, this.#scope.range)
+    const key = keyOf(world, this.#scope.range, this.#claims.includes('repeated'))
     const { readings, changes } = world
     const seen = this.#seen.get(key)
     // What can come of it has been looked at already, with as much left as now.
@@ -227,10 +244,9 @@ class Search {
   #visit(world: World): void {
     if (world.changes > 0) for (const changed of this.#changed(world)) this.#push(changed)
     if (world.readings === 0) return
-    const { ahead, take, repeats } = this.#scope
+    const { ahead, take } = this.#scope
     if (world.early !== null) this.#deliver({ ...world, early: null }, world.early)
     const places = Array.from({ length: world.items.length + 2 }, (_, skip) => skip)
-    if (repeats) places.push(FARTHEST)
     for (const skip of places) {
       // Where every answer may be cut anywhere, asking for less shows nothing else.
       for (let asked = this.#scope.asksAll ? 1 : take; asked <= take; asked += 1) {
@@ -269,7 +285,7 @@ class Search {
   /** Every single change of the list. */
   *#changed(world: World): Generator<World> {
     const { items } = world
-    const { ties, oldestFirst, only = ['shuffle', 'delete', 'insert'] } = this.#scope
+    const { ties, onlyTies, oldestFirst, only = ['shuffle', 'delete', 'insert'] } = this.#scope
     if (ties) for (const shuffled of shuffles(items)) yield this.#after(world, shuffled, `now ${show(shuffled)}`, 0)
     for (let place = oldestFirst ? items.length : 0; only.includes('insert') && place <= items.length; place += 1) {
       const [before, behind] = [items[place - 1]?.at, items[place]?.at]
@@ -278,7 +294,10 @@ class Search {
         this.#scope.range !== undefined
           ? between(before, behind)
           : ties
-            ? [...(before === behind ? [] : [own]), ...new Set([before, behind].filter((at) => at !== undefined))]
+            ? [
+                ...(before === behind || onlyTies ? [] : [own]),
+                ...new Set([before, behind].filter((at) => at !== undefined)),
+              ]
             : [...new Set([own, ...items.map(({ at }) => at)])]
       for (const at of moments) {
         const item = { id: world.nextId, at, stays: false, met: false, hidden: false, poisoned: false }
@@ -305,21 +324,24 @@ class Search {
     if (kind === 2 && compensation === 2) compensation = 3
     if (early !== null && kind === 1) early = { ...early, deletedSince: true }
     if (early !== null && kind === 2) early = { ...early, insertedSince: true }
-    const since = { sinceCount: world.sinceCount | kind }
+    const since = {
+      sinceCount: world.sinceCount | kind,
+      sinceFloor: world.sinceFloor | kind,
+      sinceEdge: world.sinceEdge | kind,
+    }
     const trail = { line, before: world.trail }
     const isUnordered = items.some(
       (item, index) => index > 0 && items[index - 1]?.at === item.at && (items[index - 1] as Item).id > item.id,
     )
-    const broken =
-      isUnordered && !world.broken.includes('ids-order-ties')
-        ? [...world.broken, 'ids-order-ties' as const]
-        : world.broken
+    const isBroken: Basis[] = []
+    if (isUnordered) isBroken.push('ids-order-ties')
+    if (kind === 0) isBroken.push('ties-keep-places')
+    const broken = [...new Set([...world.broken, ...isBroken])]
     return { ...world, ...since, items, compensation, early, trail, broken, changes: world.changes - 1 }
   }
 
   #deliver(world: World, given: Given): void {
     const met = new Map(world.items.map((item) => [item.id, item.met]))
-    const { owed, floor } = world.state
     const answer: Answer = {
       ...{ skip: given.skip, asked: given.asked, sent: given.sent, received: world.now + 1, kind: given.kind },
       ids: given.items.map(({ id }) => name(id)),
@@ -327,17 +349,17 @@ class Search {
       met: given.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
     }
     const seen = new Set(world.counted.map(name))
-    const fact = factOf(answer, owed === null ? null : { moment: owed.moment, seen }, floor?.id ?? null)
+    const fact = factOf(answer, knownOf(world.state, seen))
     for (const claim of this.#claims) {
       this.#result.claims += 1
       if (missingFor(world.state, fact, claim, this.#trial) !== null) continue
       this.#result.accepted += 1
       this.#result.used.add(claim)
-      this.#accept(world, given, fact, claim)
+      this.#accept(world, given, answer, fact, claim)
     }
   }
 
-  #accept(world: World, given: Given, fact: Fact, claim: Claim): void {
+  #accept(world: World, given: Given, answer: Answer, fact: Fact, claim: Claim): void {
     const { state: before } = world
     let state = after(before, fact, claim, this.#trial)
     if (claim === 'look') state = afterEmpty(state, fact)
@@ -351,13 +373,13 @@ class Search {
     if (claim === 'behind') next.pending = [...world.pending, ...ids]
     else if (state.bracket === null) next.pending = []
     // What the strategy takes in as met.
-    const joined = new Set(claim === 'join' || claim === 'from' || claim === 'room' || claim === 'repeated' ? ids : [])
+    const joined = new Set(claim === 'join' || claim === 'from' || claim === 'room' ? ids : [])
     if (claim === 'again' || claim === 'stands') for (const id of world.pending) joined.add(id)
-    const owed = before.owed?.moment
-    const ofRun = given.items.filter(({ at }) => at === owed).map(({ id }) => id)
-    const counts = before.owed !== null && before.count !== null
-    const counted = counts ? [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b) : world.counted
-    if (isCounted(before, fact, this.#trial)) for (const id of counted) joined.add(id)
+    const counts = countsFor(before, fact, this.#trial)
+    const owed = owedOf(before)
+    const ofRun = counts === null || owed === null ? [] : idsOfRun(answer, owed).map(Number)
+    const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
+    if (counts === 'paid') for (const id of fact.isWhole && fact.hasMember ? ofRun : counted) joined.add(id)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
     next.items = world.items.map((item) => (joined.has(item.id) ? { ...item, met: true } : item))
     this.#followAssumptions(world, next, given, fact, claim)
@@ -371,7 +393,8 @@ class Search {
     if (!this.#claims.includes('room') && this.#scope.hidden === undefined)
       Object.assign(relevant, { largest: 0, uneven: false })
     if (!this.#claims.includes('passed')) relevant.ceiling = null
-    if (this.#scope.counts !== true) Object.assign(relevant, { count: null, runGoesOn: null })
+    if (!this.#claims.includes('repeated')) relevant.repeat = null
+    if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
     return relevant
   }
 
@@ -396,9 +419,15 @@ class Search {
     // Every answer cut alike, or the walk has come by one that was not.
     const mayBeUneven = this.#scope.cap === null || this.#scope.hidden !== undefined
     if (claim === 'room' && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
-    if (isCounted(before, fact, this.#trial) && world.sinceCount === 3) breaks('held')
+    if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
+      breaks('held')
+    if (claim === 'repeated' && world.sinceFloor === 3) breaks('held')
+    if (claim === 'join' || claim === 'from' || claim === 'room')
+      next.sinceFloor = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
     if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
-      next.sinceCount = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+      next.sinceCount = world.sinceEdge | (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+    if (state.edge === null || state.edge !== before.edge)
+      next.sinceEdge = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
   }
 
   /** Stayed, lies in what the walk speaks of, and was not met. */
@@ -444,7 +473,7 @@ function stepsOf(trail: Trail | null): string[] {
 }
 
 /** What the future depends on, ids and moments renamed by their first appearance. */
-function keyOf(world: World, range: Range | undefined): string {
+function keyOf(world: World, range: Range | undefined, scopeRepeats: boolean): string {
   const moments = new Map<number | null, number>()
   const ids = new Map<number, number>()
   const m = (at: number | null | undefined) => {
@@ -469,28 +498,40 @@ function keyOf(world: World, range: Range | undefined): string {
     bracket?.floor?.sent,
     bracket?.floor?.received,
     count?.received,
+    count?.since,
     ceiling?.received,
     early?.sent,
+    state.edge?.sent,
+    state.edge?.received,
+    state.repeat?.received,
   ]
   const sorted = [...new Set(times.filter((at) => at !== undefined))].sort((a, b) => a - b)
   // Nothing is sent before now but what is on its way: where nothing is, moments of the past are all alike.
   const clock =
     early === null
-      ? times.map((at, n) => (n === 0 || n === 6 ? sorted.indexOf(at as number) : 0))
+      ? times.map((at, n) => (n === 0 || n === 7 || n >= 9 ? sorted.indexOf(at as number) : 0))
       : times.map((at) => sorted.indexOf(at as number))
   const f = (it: typeof floor) =>
     it === null || it === undefined
       ? '-'
-      : `${it.index}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
   return [
     world.items.map(item).join(','),
     f(floor),
+    state.passed === null ? '-' : `${m(state.passed.moment)}.${i(Number(state.passed.member))}`,
     bracket === null
       ? '-'
-      : `${bracket.index}.${bracket.reach}.${f(bracket.floor)}.${JSON.stringify([bracket.last, bracket.gaps, bracket.confirmed])}`,
-    owed === null ? '-' : m(owed.moment),
-    count === null ? '-' : `${count.end}.${count.start}.${count.ids}`,
-    state.runGoesOn,
+      : `${bracket.index}.${bracket.reach}.${bracket.isWithinRun}.${f(bracket.floor)}.${JSON.stringify([bracket.last, bracket.gaps, bracket.confirmed])}`,
+    owed === null ? '-' : `${m(owed.moment)}.${i(Number(owed.member))}`,
+    count === null
+      ? '-'
+      : `${count.end}.${count.isOver}.${count.start}.${count.ids}.${count.hasMember}.${count.isClosed}`,
+    state.edge === null
+      ? '-'
+      : `${state.edge.index}.${state.edge.unread}.${state.edge.isRun}.${state.edge.reachesBeyond}`,
+    state.repeat === null ? '-' : `${i(Number(state.repeat.id))}.${state.repeat.skip}.${state.repeat.place}`,
+    state.isFiltered ? 1 : 0,
+    state.drifts ? 1 : 0,
     state.largest,
     state.uneven ? 1 : 0,
     state.tiedRising,
@@ -501,6 +542,8 @@ function keyOf(world: World, range: Range | undefined): string {
     world.pending.map(i).join('_'),
     world.compensation,
     count === null ? 0 : world.sinceCount,
+    state.repeat === null && !scopeRepeats ? 0 : world.sinceFloor,
+    state.edge === null ? 0 : world.sinceEdge,
     world.hiddenBehind ? 1 : 0,
     world.broken.toSorted().join(''),
     world.counted.map(i).join('_'),

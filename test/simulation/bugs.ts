@@ -1,7 +1,9 @@
-// Deliberate bugs, one at a time, for the proof that the simulation finds them. Each `break...` takes a real module and
-// gives it back with switches; only bugs.test.ts puts them in place.
+// Deliberate bugs, one at a time: what the simulation has to find, and what the kernel of proof has to stop. Each
+// `break...` takes a real module and gives it back with switches; only bugs.test.ts puts them in place.
 
 import { rowOf } from '../../src/mirror/row-bytes.ts'
+import type * as Proof from '../../src/proof/kernel.ts'
+import type { Seam } from '../../src/proof/rules.ts'
 import type * as Deletions from '../../src/sync/steps/deletions.ts'
 import type * as Walking from '../../src/sync/steps/walking.ts'
 import type * as Intake from '../../src/sync/writer/intake.ts'
@@ -13,16 +15,8 @@ import type * as Ties from '../../src/walk/ties.ts'
 
 /** What is wrong, and the seed from which on it is looked for: one that finds it soon. */
 export const BUGS = {
-  'advance-by-take': {
-    seed: 167,
-    about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
-  },
-  'no-anchor': { seed: 1326, about: 'a window joins the chain without an item that was met' },
-  'anchor-in-tie': { seed: 5, about: 'an anchor may have the createdAt of the last item' },
-  'ties-uncounted': { seed: 5, about: 'a long tie run counts as met without being counted' },
-  'short-is-end': { seed: 5, about: 'a short answer is the end' },
-  'no-lap': { seed: 17484, about: 'there is no closing lap' },
-  'known-is-met': { seed: 186, about: 'met is what the mirror holds, not what this walk has read' },
+  'no-lap': { seed: 17358, about: 'there is no closing lap' },
+  'known-is-met': { seed: 329, about: 'met is what the mirror holds, not what this walk has read' },
   'progress-outside': { seed: 40_003, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
@@ -32,31 +26,69 @@ export const BUGS = {
   'empty-stored': { seed: 1, about: 'a listed item empties what it does not carry' },
 } as const
 
-export type Bug = keyof typeof BUGS
+/** What is wrong with where a walk goes and what it takes in, and seeds in which it would be a false `complete`. */
+export const STRATEGY_BUGS = {
+  'advance-by-take': {
+    seeds: [117],
+    about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
+  },
+  'gaps-taken': { seeds: [55, 213], about: 'a window is taken in that shows nothing of what was met' },
+  'ties-taken': {
+    seeds: [11, 32],
+    about: 'a window whose only anchor may have lost its ties joins like any other',
+  },
+  'ties-unpaid': { seeds: [11, 21], about: 'a long run of equal createdAt is never counted' },
+  'short-is-end': { seeds: [5, 10], about: 'a short answer is the end' },
+} as const
+
+export type Bug = keyof typeof BUGS | keyof typeof STRATEGY_BUGS
 
 let active: Bug | null = null
+let believesEverything = false
 
-/** Runs `work` with one bug switched on. */
-export async function withBug<T>(bug: Bug, work: () => Promise<T>): Promise<T> {
+/** Runs `work` with one bug, or none, switched on; `unproven`: and with a kernel for which nothing is ever missing. */
+export async function withBug<T>(bug: Bug | null, work: () => Promise<T>, { unproven = false } = {}): Promise<T> {
   active = bug
+  believesEverything = unproven
   try {
     return await work()
   } finally {
     active = null
+    believesEverything = false
+  }
+}
+
+export function breakKernel(real: typeof Proof): typeof Proof {
+  return {
+    ...real,
+    Kernel: class extends real.Kernel {
+      #isAsked = true
+
+      override missing(isWhole?: boolean): string | null {
+        return believesEverything ? null : super.missing(isWhole)
+      }
+
+      /** What the walk makes of it: the kernel's own rules are as they were. */
+      override seam(handle: number): Seam {
+        const seam = super.seam(handle)
+        const trusts = active === 'gaps-taken' || active === 'advance-by-take'
+        return this.#isAsked && trusts && seam === 'none' ? 'shown' : seam
+      }
+
+      override take(handle: number): void {
+        this.#isAsked = false
+        super.take(handle)
+        this.#isAsked = true
+      }
+    },
   }
 }
 
 export function breakChain(real: typeof Chain): typeof Chain {
   return {
     ...real,
-    judgeSeam(chain, window) {
-      const seam = real.judgeSeam(chain, window)
-      const trusts = active === 'no-anchor' || active === 'advance-by-take'
-      if (seam.kind === 'gap' && trusts) return { kind: 'joined' }
-      return seam.kind === 'tied' && active === 'anchor-in-tie' ? { kind: 'joined' } : seam
-    },
-    extendChain(before, window) {
-      const chain = real.extendChain(before, window)
+    extendChain(before, window, follows) {
+      const chain = real.extendChain(before, window, follows)
       if (active === 'advance-by-take') chain.end = window.skip + window.asked
       return chain
     },
@@ -66,8 +98,9 @@ export function breakChain(real: typeof Chain): typeof Chain {
 export function breakTies(real: typeof Ties): typeof Ties {
   return {
     ...real,
-    async *proveRun(...args) {
-      return active === 'ties-uncounted' ? true : yield* real.proveRun(...args)
+    acceptTied: (...args) => active === 'ties-taken' || real.acceptTied(...args),
+    async *payOwed(...args) {
+      if (active !== 'ties-unpaid' && active !== 'ties-taken') yield* real.payOwed(...args)
     },
   }
 }

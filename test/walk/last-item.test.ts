@@ -1,5 +1,6 @@
 // The last item of a list that moves, followed from where it stood.
 import { expect, test } from 'vitest'
+import { Kernel } from '../../src/proof/kernel.ts'
 import { followLast } from '../../src/walk/last-item.ts'
 import { makeReader } from '../../src/walk/reader.ts'
 import { makeModel, newestFirst, sourceOf } from './model.ts'
@@ -22,7 +23,7 @@ async function followed(added: number, { unmet = false, isGone = false, once = f
     },
   )
   const met = new Set(before.map(({ id }) => id).filter((id) => !(unmet && id === 't00970')))
-  const reader = makeReader(sourceOf(model, met), WINDOW)
+  const reader = makeReader(sourceOf(model, met), WINDOW, new Kernel(null))
   const answer = await followLast(reader, LAST, COUNT - 1, 5)
   return { at: answer === null ? null : answer.skip + answer.ids.indexOf(LAST), requests: model.requests.length }
 }

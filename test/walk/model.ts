@@ -64,6 +64,7 @@ export interface WalkOptions extends Partial<WalkRequest> {
 /** The model as a walk reads it; `met` are its marks. `onRead` is called before each answer. */
 export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => void = () => undefined): WindowSource {
   let handle = 0
+  let given = 0
   /** What the service answers now. */
   function ask(skip: number, take: number): Answered {
     model.before?.(model.requests.length, model)
@@ -72,17 +73,21 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
   }
   /** Answered when they were foreseen, whatever has become of the list since. */
-  const early = new Map<string, Answered>()
+  const early = new Map<string, { answer: Answered; askedAfter: number }>()
   return {
     async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
-      const answer = (fresh === true ? early.get(key) : undefined) ?? ask(skip, take)
+      const found = fresh === true ? early.get(key) : undefined
+      const { answer, askedAfter } = found ?? { answer: ask(skip, take), askedAfter: given }
+      const number = ++given
       early.delete(key)
       if (answer === 'refused' || answer === 'failed') {
         return {
           kind: answer,
           skip,
           asked: take,
+          number,
+          askedAfter,
           reason: 'status',
           message: answer,
           status: answer === 'refused' ? 400 : 500,
@@ -92,6 +97,8 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
         kind: 'items',
         skip,
         asked: take,
+        number,
+        askedAfter,
         serviceDate: null,
         startedAt: 0,
         handle: ++handle,
@@ -107,7 +114,7 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     },
     foresee(windows) {
       early.clear()
-      for (const { skip, take } of windows) early.set(`${skip}:${take}`, ask(skip, take))
+      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), askedAfter: given })
     },
   }
 }

@@ -1,6 +1,7 @@
-// How a window joins the chain: anchors, ties, gaps, drift.
+// How a window joins what was read before: shown, tied or not at all; and what the chain keeps of it.
 import { describe, expect, test } from 'vitest'
-import { type ChainState, extendChain, judgeSeam, newChain, overlapOf } from '../../src/walk/chain.ts'
+import { Kernel } from '../../src/proof/kernel.ts'
+import { type ChainState, extendChain, newChain, overlapOf } from '../../src/walk/chain.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 
 /** `abc` are ids, upper case ones have been met; createdAt falls by 1 per letter, or is given. */
@@ -8,6 +9,8 @@ function makeWindow(skip: number, letters: string, moments?: (number | null)[]):
   const ids = [...letters].map((letter) => letter.toLowerCase())
   return {
     kind: 'items',
+    number: 1,
+    askedAfter: 0,
     skip,
     asked: 10,
     ids,
@@ -24,24 +27,85 @@ function makeWindow(skip: number, letters: string, moments?: (number | null)[]):
 const chainOf = (letters: string, moments?: (number | null)[]): ChainState =>
   extendChain(newChain(), makeWindow(0, letters, moments))
 
+/** A kernel that is told windows one after another, and the handle of the last one; all but that one are taken in. */
+function kernelTold(...windows: ItemsWindow[]) {
+  const kernel = new Kernel(null)
+  windows.forEach(({ skip, asked, ids, moments, met }, index) => {
+    if (index > 0) kernel.take(index)
+    kernel.tell({ skip, asked, sent: index + 1, received: index + 1, kind: 'items', ids, moments, met }, index + 1)
+  })
+  return { kernel, last: windows.length }
+}
+
+/** How a window stands to those before it, and what is missing of a proof up to its end where it is taken in. */
+function seamAt(...windows: ItemsWindow[]) {
+  const { kernel, last } = kernelTold(...windows)
+  const seam = kernel.seam(last)
+  kernel.take(last)
+  kernel.takeCounted()
+  return { seam, owed: kernel.owed, missing: kernel.missing(false) }
+}
+
+const OWED = 'the run of equal createdAt that is owed has been counted'
+
 describe('a window', () => {
   test.each<[string, ItemsWindow, string]>([
-    ['from 0 always joins', makeWindow(0, 'xyz'), 'joined'],
-    ['joins at an item before the last one', makeWindow(2, 'CDef'), 'joined'],
-    ['with nothing met leaves a gap', makeWindow(2, 'efgh'), 'gap'],
-    ['without items is a missing anchor', makeWindow(4, ''), 'empty'],
+    ['from 0 always joins', makeWindow(0, 'xyz'), 'shown'],
+    ['joins at an item before the last one', makeWindow(2, 'CDef'), 'shown'],
+    ['with nothing met leaves a gap', makeWindow(2, 'efgh'), 'none'],
+    ['without items is a missing anchor', makeWindow(4, ''), 'none'],
     ['that shows only the last item may have lost its ties', makeWindow(3, 'Def'), 'tied'],
     ['whose only anchor has no createdAt proves nothing about ties', makeWindow(2, 'Cef', [null, 95, 94]), 'tied'],
-    ['joins wherever the anchor stands in it', makeWindow(1, 'xyCz'), 'joined'],
+    ['joins wherever the anchor stands in it', makeWindow(1, 'xyCz'), 'shown'],
   ])('%s', (_, window, seam) => {
-    expect(judgeSeam(chainOf('abcd'), window).kind).toBe(seam)
+    expect(seamAt(makeWindow(0, 'abcd'), window).seam).toBe(seam)
   })
 })
 
-test('an anchor of the same createdAt as the last item is none: ties come in another order', () => {
-  const chain = chainOf('abcd', [9, 8, 7, 7])
-  expect(judgeSeam(chain, makeWindow(2, 'CDe', [7, 7, 7])).kind).toBe('tied')
-  expect(judgeSeam(chain, makeWindow(1, 'BCD', [8, 7, 7])).kind).toBe('joined')
+test('an anchor without an item of another createdAt before it is none alone: ties come in another order', () => {
+  const first = makeWindow(0, 'abcd', [9, 8, 7, 7])
+  expect(seamAt(first, makeWindow(2, 'CDe', [7, 7, 7])).seam).toBe('tied')
+  expect(seamAt(first, makeWindow(1, 'BCD', [8, 7, 7])).seam).toBe('shown')
+})
+
+describe('taken in', () => {
+  const first = makeWindow(0, 'abcd', [9, 8, 7, 7])
+  test.each<[string, ItemsWindow, { owed?: number; missing: string | null }]>([
+    ['a window that shows an anchor owes nothing', makeWindow(1, 'BCDe', [8, 7, 7, 6]), { missing: null }],
+    ['a tied one owes the run', makeWindow(2, 'CDe', [7, 7, 7]), { owed: 7, missing: OWED }],
+    ['a tied one with the end of the run owes it too', makeWindow(3, 'De', [7, 6]), { owed: 7, missing: OWED }],
+    ['one that leaves a gap owes a run that nothing pays', makeWindow(2, 'efgh'), { owed: 99, missing: OWED }],
+    ['one with nothing new in it changes nothing', makeWindow(2, 'CD', [7, 7]), { missing: null }],
+  ])('%s', (_, window, expected) => {
+    expect(seamAt(first, window)).toMatchObject({ owed: undefined, ...expected })
+  })
+
+  test('nothing mends a gap', () => {
+    const gap = makeWindow(2, 'efgh')
+    expect(seamAt(first, gap, makeWindow(0, 'ABCDEFGH')).missing).toBe(OWED)
+  })
+
+  test('one run is owed at a time', () => {
+    const tied = makeWindow(2, 'CDe', [7, 7, 6])
+    expect(seamAt(first, tied, makeWindow(4, 'Ef', [6, 6])).missing).toBe('join: no other run is owed')
+  })
+
+  test('a run that one window shows whole is owed no longer', () => {
+    const whole = makeWindow(1, 'BCDef', [8, 7, 7, 7, 6])
+    expect(seamAt(first, makeWindow(2, 'CDe', [7, 7, 7]), whole)).toEqual({
+      seam: 'shown',
+      owed: undefined,
+      missing: null,
+    })
+  })
+})
+
+test('equal createdAt that always stand in the order of ids are as good as any other', () => {
+  const many = (count: number) => makeWindow(0, 'abcdefghijklmnopqrstuvwxyz'.slice(0, count), Array(count).fill(7))
+  // Twenty neighbours in the order of ids, the window's own among them, and none the other way.
+  expect(seamAt(many(19), makeWindow(18, 'Stu', [7, 7, 7])).seam).toBe('shown')
+  expect(seamAt(many(18), makeWindow(17, 'Rs', [7, 7])).seam).toBe('tied')
+  expect(seamAt(many(24), makeWindow(22, 'XWz', [7, 7, 7])).seam).toBe('tied')
 })
 
 describe('drift', () => {

@@ -1,90 +1,205 @@
-// A run of equal createdAt is proven: by one answer only where that shows all of it, else by counting.
-import { expect, test } from 'vitest'
-import { makeReader, probe } from '../../src/walk/reader.ts'
-import { type ProofOptions, proveRun } from '../../src/walk/ties.ts'
-import { type Item, type Model, makeModel, newestFirst, sourceOf } from './model.ts'
+// Walks through a run of equal createdAt, whose items may come in another order with every answer: a run is met as a whole,
+// or the walk does not say `complete`.
+import { describe, expect, test } from 'vitest'
+import { type Random, seeded, shuffle } from '../../src/simulator/random.ts'
+import { type Item, type Model, makeModel, newestFirst, walkModel } from './model.ts'
 
 const WINDOW = 10
-const START = 20
+/** Items in front of a run, and behind it. */
+const AROUND = 20
+const SEEDS = 12
 
-/** A list whose items from index `START` on have one createdAt: `length` of them, with `behind` others behind. */
-function listWithRun(length: number, behind = 20): Item[] {
-  const { at } = newestFirst(START + length + behind)[START] as Item
-  return newestFirst(START + length + behind).map((item, index) =>
-    index >= START && index < START + length ? { ...item, at } : item,
-  )
+interface World {
+  /** Items of the run. */
+  length: number
+  front?: number
+  behind?: number
+  /** Each answer has the run in another order; else it stands in one order, which is not that of its ids. */
+  shuffles?: boolean
+  /** Before each request. */
+  change?: (request: number, items: Item[]) => void
+  answer?: Model['answer']
 }
 
-function idsOfRun(length: number): string[] {
-  return listWithRun(length)
-    .slice(START, START + length)
-    .map(({ id }) => id)
+function shuffleRun(items: Item[], moment: number, random: Random): void {
+  const run = items.filter(({ at }) => at === moment)
+  shuffle(run, random)
+  for (const [index, { at }] of items.entries()) if (at === moment) items[index] = run.pop() as Item
 }
 
-/** Proves the run of `length` items of a list that `model` then changes; what was marked, and the requests it took. */
-async function prove(length: number, model: Model, options: ProofOptions = {}, member = idsOfRun(length)[1]) {
-  const { at: moment } = model.items[START] as Item
-  const reader = makeReader(sourceOf(model, new Set()), WINDOW)
-  await probe(reader, 0)
-  const steps = proveRun(reader, { moment, start: START, met: 0, member: member as string }, START + length, options)
-  const marked: string[] = []
-  for (;;) {
-    const { value, done } = await steps.next({ newlyMet: 0 })
-    if (done === true) return { isProven: value, marked: marked.sort(), requests: model.requests.length - 1 }
-    if (value.kind === 'mark') marked.push(...value.ids)
+/** Walks the world of one seed; `passedOver` were listed throughout. */
+async function walkRun(seed: number, world: World) {
+  const { length, front = AROUND, behind = AROUND, shuffles = false, change, answer } = world
+  const random = seeded(seed, 0x71e5)
+  const plain = newestFirst(front + length + behind)
+  const moment = plain[front]?.at as number
+  const items = plain.map((item, at) => (at >= front && at < front + length ? { ...item, at: moment } : item))
+  shuffleRun(items, moment, random)
+  const model = makeModel(items, {
+    before(request, { items: listed }) {
+      if (shuffles) shuffleRun(listed, moment, random)
+      change?.(request, listed)
+    },
+    ...(answer === undefined ? {} : { answer }),
+  })
+  const { result, met, listedThroughout, requests, unreadable } = await walkModel(model, { window: WINDOW })
+  return { result, passedOver: [...listedThroughout.difference(met)].sort(), requests, unreadable }
+}
+
+/** What the seeds come to: how many are complete, why others are not, and the most requests of one. */
+async function walkSeeds(world: World, unreadable: string[] = []) {
+  const reasons = new Set<string>()
+  let complete = 0
+  let most = 0
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const { result, passedOver, requests } = await walkRun(seed, world)
+    most = Math.max(most, requests)
+    if (result.verdict === 'partial') reasons.add(result.reason as string)
+    else {
+      complete += 1
+      expect(passedOver, `seed ${seed}`).toEqual(unreadable)
+    }
   }
+  return { complete, reasons: [...reasons], most }
 }
 
-test.each<[string, number, Partial<Model> & { behind?: number }, ProofOptions]>([
-  ['in the middle', 3, {}, {}],
-  [
-    'in the middle of a list that loses its first item before every request',
-    3,
-    { before: (_, { items }) => void items.shift() },
-    {},
-  ],
-  ['at the end of the list', 3, { behind: 0 }, { atEnd: true }],
-])('one answer proves a run %s that it shows whole', async (_, length, { behind, ...changes }, options) => {
-  const model = makeModel(listWithRun(length, behind), changes)
-  expect(await prove(length, model, options)).toEqual({ isProven: true, marked: idsOfRun(length), requests: 1 })
+const front = (request: number): Item => ({ id: `n${request}`, at: 1_000_000 + request * 1000 })
+const idAt = (index: number): string => `t${String(index).padStart(5, '0')}`
+
+/** An item that fails every window that it is in. */
+const failing =
+  (...bad: string[]): Model['answer'] =>
+  (skip, take, { items }) =>
+    items.slice(skip, skip + take).some(({ id }) => bad.includes(id)) ? 'failed' : null
+
+const cutTo =
+  (most: (skip: number) => number): Model['answer'] =>
+  (skip, take, { items }) =>
+    items.slice(skip, skip + Math.min(take, most(skip)))
+
+test.each<[string, World, number]>([
+  ['in the middle', { length: 3 }, 12],
+  ['in the middle, as long as a window almost,', { length: 8 }, 13],
+  ['at the end of the list', { length: 3, behind: 0 }, 9],
+  ['at the beginning', { length: 3, front: 0 }, 9],
+  ['that is the list', { length: 9, front: 0, behind: 0 }, 6],
+])('a run %s that one answer shows whole costs nothing, shuffled or not', async (_, world, requests) => {
+  for (const shuffles of [false, true]) {
+    expect(await walkSeeds({ ...world, shuffles })).toEqual({ complete: SEEDS, reasons: [], most: requests })
+  }
 })
 
-/** Only the first answer of the proof is this part of the list. */
-const onceAnswered =
-  (answer: (items: Item[], skip: number) => Item[]): Model['answer'] =>
-  (skip, _, { items, requests }) =>
-    requests.length === 2 ? answer(items, skip) : null
+describe('a run longer than a window is counted', () => {
+  test.each<[string, World]>([
+    ['in the middle', { length: 15 }],
+    ['in the middle, by one item longer than an answer shows with its neighbours,', { length: 9 }],
+    ['in the middle, several windows long,', { length: 40 }],
+    ['at the end of the list', { length: 15, behind: 0 }],
+    ['at the end, several windows long,', { length: 25, behind: 0 }],
+    ['at the beginning', { length: 15, front: 0 }],
+    ['that is the list', { length: 25, front: 0, behind: 0 }],
+  ])('%s', async (_, world) => {
+    const inOneOrder = await walkSeeds(world)
+    expect(inOneOrder).toMatchObject({ complete: SEEDS, reasons: [] })
+    expect(inOneOrder.most).toBeLessThanOrEqual(25)
+    // What is shuffled has to be read until chance has shown the last of it.
+    const shuffled = await walkSeeds({ ...world, shuffles: true })
+    expect(shuffled).toMatchObject({ complete: SEEDS, reasons: [] })
+    expect(shuffled.most).toBeLessThanOrEqual(90)
+  })
+})
 
-test.each<[string, number, Partial<Model> & { behind?: number }, ProofOptions]>([
-  [
-    'begins within it, because the list lost items meanwhile,',
-    6,
-    { before: (request, { items }) => void (request === 1 && items.splice(0, 7)) },
-    {},
-  ],
-  ['ends within it', 6, {}, {}],
-  [
-    'ends within it and is short, as answers that are cut are,',
-    6,
-    { answer: onceAnswered((items, skip) => items.slice(skip, skip + 8)) },
-    {},
-  ],
-  ['ends within it near the end of the list', 6, { behind: 0 }, { atEnd: true }],
-  [
-    'shows another item within it',
-    3,
-    { answer: onceAnswered((items) => [15, 16, 17, 18, 19, 20, 23, 21, 24].map((index) => items[index] as Item)) },
-    {},
-  ],
-])(
-  'an answer that %s does not show all of a run: that is counted',
-  async (_, length, { behind, ...changes }, options) => {
-    const model = makeModel(listWithRun(length, behind), changes)
-    const { isProven, marked } = await prove(length, model, options)
-    expect({ isProven, marked }).toEqual({ isProven: true, marked: idsOfRun(length) })
-  },
-)
+describe('while the list moves, a run', () => {
+  const once = 15
+  test.each<[string, World['change']]>([
+    ['that items in front are deleted before', (request, items) => void (request < once && items.shift())],
+    [
+      'that items in front are inserted before',
+      (request, items) => void (request < once && items.unshift(front(request))),
+    ],
+    ['that loses an item', (request, items) => void (request === 4 && removeFrom(items, idAt(AROUND + 1)))],
+    [
+      'that jumps back by seven',
+      (request, items) => {
+        if (request === 5) items.splice(0, 7)
+      },
+    ],
+  ])('%s is met as a whole', async (_, change) => {
+    for (const length of [3, 15]) {
+      for (const shuffles of [false, true]) {
+        const { complete, reasons, most } = await walkSeeds({ length, shuffles, change: change as World['change'] })
+        expect(complete).toBeGreaterThanOrEqual(SEEDS - 2)
+        expect(['', 'ties']).toContain(reasons.join())
+        expect(most).toBeLessThan(100)
+      }
+    }
+  })
 
-test('a run without the item that the chain has met is another one', async () => {
-  expect(await prove(3, makeModel(listWithRun(3)), {}, 'gone')).toMatchObject({ isProven: false, marked: [] })
+  test('shorter than a window is shown, however long something comes in front', async () => {
+    const change = (request: number, items: Item[]) => void (request < 300 && items.unshift(front(request)))
+    expect(await walkSeeds({ length: 3, shuffles: true, change })).toMatchObject({ complete: SEEDS, reasons: [] })
+  })
+
+  test.each([15, 25])('of %i items is not proven, where something comes in front of every answer', async (length) => {
+    const change = (_: number, items: Item[]) => void items.unshift(front(items.length))
+    for (const shuffles of [false, true]) {
+      const { complete, reasons, most } = await walkSeeds({ length, shuffles, change })
+      expect({ complete, reasons }).toEqual({ complete: 0, reasons: ['ties'] })
+      expect(most).toBeLessThan(600)
+    }
+  })
+})
+
+function removeFrom(items: Item[], id: string): void {
+  const at = items.findIndex((item) => item.id === id)
+  if (at >= 0) items.splice(at, 1)
+}
+
+describe('answers that end within a run', () => {
+  test.each<[string, Model['answer']]>([
+    ['always hold four', cutTo(() => 4)],
+    ['hold five to nine, by where they begin,', cutTo((skip) => 5 + ((7 * skip) % 5))],
+    [
+      'are cut once only',
+      (skip, take, { items, requests }) => (requests.length === 3 ? items.slice(skip, skip + take - 3) : null),
+    ],
+  ])('%s: all of it is met', async (_, answer) => {
+    for (const length of [3, 15]) {
+      for (const shuffles of [false, true]) {
+        const { complete, reasons, most } = await walkSeeds({ length, shuffles, answer })
+        expect({ length, shuffles, complete, reasons }).toEqual({ length, shuffles, complete: SEEDS, reasons: [] })
+        expect(most).toBeLessThan(150)
+      }
+    }
+  })
+})
+
+describe('an item that cannot be read', () => {
+  test.each<[string, (length: number) => string[]]>([
+    ['directly before the run', () => [idAt(AROUND - 1)]],
+    ['directly behind it', (length) => [idAt(AROUND + length)]],
+    ['on both sides', (length) => [idAt(AROUND - 1), idAt(AROUND + length)]],
+    ['within it', () => [idAt(AROUND + 1)]],
+  ])('%s is passed, and nothing else', async (_, badOf) => {
+    for (const length of [3, 15]) {
+      const bad = badOf(length)
+      // In one order, and shuffled: then what stands at its place may be another one, and the walk may have to give up.
+      const fixed = await walkSeeds({ length, answer: failing(...bad) }, bad)
+      const shuffled = await walkSeeds({ length, shuffles: true, answer: failing(...bad) }, bad)
+      if (!bad.includes(idAt(AROUND + 1))) expect(fixed).toMatchObject({ complete: SEEDS, reasons: [] })
+      expect(Math.max(fixed.most, shuffled.most)).toBeLessThan(500)
+    }
+  })
+})
+
+test('a run of which one item is never shown is never proven, within bounded requests', async () => {
+  const hidden = idAt(AROUND + 7)
+  const instead = { ...(newestFirst(2 * AROUND + 15)[AROUND] as Item), id: idAt(AROUND + 8) }
+  const answer: Model['answer'] = (skip, take, { items }) =>
+    items.slice(skip, skip + take).map((item) => (item.id === hidden ? instead : item))
+  for (const shuffles of [false, true]) {
+    const { complete, reasons, most } = await walkSeeds({ length: 15, shuffles, answer })
+    expect({ complete, reasons }).toEqual({ complete: 0, reasons: ['ties'] })
+    expect(most).toBeLessThan(400)
+  }
 })

@@ -88,6 +88,17 @@ describe('a list that stands still', () => {
     }
   })
 
+  test('behind a service that counts whole pages by skip, and cuts its answers, is never proven', async () => {
+    const answer = (skip: number, take: number, { items }: { items: Item[] }) => {
+      const from = Math.floor(skip / take) * take
+      return items.slice(from, from + Math.min(take, Math.max(2, Math.ceil(take / 2))))
+    }
+    for (const count of [3, 5, 12, 40]) {
+      const walked = await walkModel(makeModel(newestFirst(count), { answer }), { window: 3, overlap: 2 })
+      expect(walked.result, `${count}`).toMatchObject({ verdict: 'partial', reason: 'skip-ignored' })
+    }
+  })
+
   test('behind a service that wraps around is met but not proven', async () => {
     const model = makeModel(newestFirst(45), {
       answer: (skip, take, { items }) => items.slice(skip % items.length).slice(0, take),
@@ -481,6 +492,18 @@ describe('resuming', () => {
       const rest = await walkModel(model, { resume: first.resume, marks: first.met })
       expect(rest.result.verdict).toBe('complete')
       expect(model.items.filter(({ id }) => id.startsWith('t') && !rest.met.has(id))).toEqual([])
+    }
+  })
+
+  test('counts a run that was left before it could be counted', async () => {
+    const items = newestFirst(60)
+    const run = items.slice(20, 45).map(({ id }, index) => ({ id, at: items[20]?.at as number, index }))
+    const swapped = run.toSorted((one, other) => (one.index ^ 1) - (other.index ^ 1))
+    const model = makeModel([...items.slice(0, 20), ...swapped, ...items.slice(45)])
+    for (let windows = 1; windows <= 12; windows += 1) {
+      const first = await cutOff(model, windows)
+      const rest = await walkModel(model, { resume: first.resume, marks: first.met })
+      expect(rest.result, `after ${windows}`).toMatchObject({ verdict: 'complete' })
     }
   })
 })

@@ -114,6 +114,8 @@ const REASONS: Record<string, string> = {
   'page-of-one': 'the service gives one item at a time, so no seam can be verified.',
   'no-progress': 'many windows in a row brought nothing new.',
   'request-limit': 'the bound on requests of one walk was reached.',
+  'end-not-shown': 'no answer showed where the list ends.',
+  'not-joined': 'a window could not be joined with those before it, so tasks between them may be missing.',
   'end-keeps-moving': 'the end of the list moved whenever it was looked at; a later run will try again.',
   'unreadable-from': 'several items in a row cannot be read, or the list moved around one that cannot.',
   'from-cache':

@@ -46,6 +46,7 @@ async function runHead(run: Run): Promise<NewsDone> {
       // Without a run of neighbours the walk ends with the list, in an order that is in doubt.
       lap: 'beyond-one-window',
       known: { order: 'created_desc', inversionMs: facts.inversion_ms ?? 0 },
+      range: { order: 'created_desc', from: null, to: frontier - (facts.inversion_ms ?? 0) },
       reached: list.found,
     },
     total: null,
@@ -135,6 +136,7 @@ async function runTail(run: Run): Promise<NewsDone> {
   const before = facts.total
   const list = watchList(run, 'created_asc', frontier)
   // Room for a run of neighbours before the open tasks, which change.
+  const from = frontier - (facts.inversion_ms ?? 0)
   const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
   const done = await runWalk(run, {
     kind: 'tail',
@@ -142,7 +144,8 @@ async function runTail(run: Run): Promise<NewsDone> {
     onParsed: list.onParsed,
     request: {
       start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
-      accepts: list.holds,
+      range: { order: 'created_asc', from, to: null },
+      accepts: (window) => (window.moments[0] ?? from) < from && list.holds(window),
       known: { order: 'created_asc', inversionMs: facts.inversion_ms ?? 0 },
       beyond: false,
       lap: 'never',

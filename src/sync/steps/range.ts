@@ -47,6 +47,7 @@ export function rangeRequest(
   return {
     entry,
     exit,
+    range: { order, from: early, to: late },
     accepts: ({ moments }: ItemsWindow): boolean =>
       moments[0] !== null && moments[0] !== undefined && isEarly(moments[0]),
     reached:
@@ -75,7 +76,8 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
   const { overlap, window } = sizeOf(run)
   const wanted = Math.max(overlap, LEAST_BEHIND)
   const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
-  const { entry, exit, accepts, reached } = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
+  const asked = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
+  const { entry, exit, accepts, reached } = asked
   const total = run.facts.total ?? null
   let expected: number | null = null
 
@@ -96,6 +98,7 @@ export async function runRange(run: Run, range: Range): Promise<RangeDone | null
     range,
     request: {
       start: 0,
+      range: asked.range,
       ...(entry === null ? {} : { accepts }),
       ...(reached === undefined ? {} : { reached }),
       known: { order, inversionMs: slackMs },
