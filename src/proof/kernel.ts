@@ -1,25 +1,10 @@
 // The kernel of proof: it is told every answer of a walk, in the order in which they came, and which windows the walk takes in.
 // It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md).
 import type { Moment } from '../task.ts'
+import { countsFor, knownOf, owedOf, owing } from './counting.ts'
 import { type Answer, type Fact, factOf, idsOfRun } from './facts.ts'
-import {
-  after,
-  afterEmpty,
-  BEGINNING,
-  type Claim,
-  claimed,
-  countsFor,
-  knownOf,
-  missingFor,
-  owedOf,
-  owing,
-  type Range,
-  SETTINGS,
-  type Seam,
-  type State,
-  seamOf,
-  union,
-} from './rules.ts'
+import { after, afterEmpty, claimed, missingFor, type Seam, seamOf } from './rules.ts'
+import { BEGINNING, type Claim, type Range, SETTINGS, type State, union } from './state.ts'
 
 /** What goes on in another process: plain data. */
 export interface Saved {

@@ -1,6 +1,6 @@
 // What a walk is asked for, what it keeps so that another process can go on, and what it proves.
 import type { Saved } from '../proof/kernel.ts'
-import type { Range } from '../proof/rules.ts'
+import type { Range } from '../proof/state.ts'
 import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'

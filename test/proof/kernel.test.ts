@@ -1,7 +1,7 @@
 // What docs/proof.md promises is accepted, step by step, and what the strategy leaves out is told.
 import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
-import type { Range } from '../../src/proof/rules.ts'
+import type { Range } from '../../src/proof/state.ts'
 
 /** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read. */
 class Reader {

@@ -1,22 +1,11 @@
 // Every small world: lists of a few tasks that change at any moment between two answers, and an adversary who reads what
 // it likes, in any order, and claims of it whatever it likes. A claim that the kernel accepts is held against the list: a
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
+
+import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
 import { type Answer, type Fact, factOf, idsOfRun } from '../../src/proof/facts.ts'
-import {
-  after,
-  afterEmpty,
-  type Basis,
-  BEGINNING,
-  type Claim,
-  countsFor,
-  knownOf,
-  missingFor,
-  owedOf,
-  type Range,
-  RULES,
-  type State,
-  type Trial,
-} from '../../src/proof/rules.ts'
+import { after, afterEmpty, missingFor, RULES } from '../../src/proof/rules.ts'
+import { type Basis, BEGINNING, type Claim, type Range, type State, type Trial } from '../../src/proof/state.ts'
 
 export interface Scope {
   name: string
@@ -226,9 +215,9 @@ class Search {
     const isSafe = world.items.every((item) => !this.#isMissed(item))
     // Nothing that is said of it can be false any more, or nothing more can be said.
     if (isSafe || world.readings === 0) return
-    const { bracket, ended } = world.state
-    if (world.readings === 1 && bracket === null && ended === null && !this.#claims.some((claim) => SHORT.has(claim)))
-      return
+    const { bracket, count, ended } = world.state
+    const isFar = bracket === null && count === null && ended === null
+    if (world.readings === 1 && isFar && !this.#claims.some((claim) => SHORT.has(claim))) return
     const key = keyOf(world, this.#scope.range, this.#claims.includes('repeated'))
     const { readings, changes } = world
     const seen = this.#seen.get(key)

@@ -1,0 +1,135 @@
+// Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
+import type { Fact, Known, Owed } from './facts.ts'
+import { type Basis, type Bracket, type Edge, ended, type Floor, type State, type Trial, union } from './state.ts'
+
+/** What a debt changes. */
+type Debts = Pick<State, 'owed' | 'count' | 'edge'>
+
+/** No run is owed any more. */
+export const PAID = { owed: null, count: null, edge: null } as const
+
+/** Whether `fact` pays the run that is owed, with the ids that were counted so far and its own; else whether its ids count. */
+export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' | 'counts' | null {
+  if (state.owed === null) return null
+  const { owed, count } = counted(state, fact, trial)
+  if (owed === null) return 'paid'
+  return fact.fresh > 0 && count !== null && count.ids > 0 && count.since === state.count?.since ? 'counts' : null
+}
+
+/** What `factOf` has to know of ids. */
+export function knownOf(state: State, seen: ReadonlySet<string>): Known {
+  return { owed: owedOf(state), seen, floorId: state.floor?.id ?? null, passed: state.passed }
+}
+
+/** The run that is owed, and where it is counted. */
+export function owedOf({ owed, count }: State): Owed | null {
+  return owed === null ? null : { ...owed, from: count?.start ?? null, to: count?.end ?? null }
+}
+
+/** Of the floor's run some may have changed places with its last item; what was read behind may show where it ends. */
+export function owingFloor({ floor, bracket }: State): Debts {
+  const { index, gaps, last, isWithinRun, received } = bracket as Bracket
+  const isEnd = !isWithinRun && gaps.length === 0 && last.skip === index + 1
+  return {
+    owed: { moment: floor?.moment ?? null, member: floor?.id ?? '' },
+    count: isEnd ? { ...UNCOUNTED, end: index + 1, isOver: last.kind !== 'items', since: received, received } : null,
+    edge: null,
+  }
+}
+
+/** A run is owed from now on. */
+export function owing({ moment, id }: Floor): Debts {
+  return { owed: { moment, member: id ?? '' }, count: null, edge: null }
+}
+
+/** A run is owed from now on, if it was not: where it ends may have been shown at once. */
+export function owingTied(state: State, fact: Fact): Debts {
+  if (state.owed !== null) return state
+  const { runEnd: end, runGoesOn, sent, received, asked, count: length } = fact
+  const count = end === null ? null : { ...UNCOUNTED, end, isOver: false, since: received, received }
+  const edge =
+    runGoesOn === null
+      ? null
+      : { index: runGoesOn, unread: 0, sent, received, isRun: true, reachesBeyond: asked > length }
+  return { owed: { moment: fact.first, member: fact.anchorId ?? '' }, count, edge }
+}
+
+/**
+ * Where the run ends, then where it begins and where it ends again, and all its ids seen since then: see "counted". One
+ * answer may show a side of it, or two: what the first ends with and the second, asked for afterwards, begins with.
+ */
+export function counted(before: State, fact: Fact, { without }: Trial): State {
+  const unless = (name: string, holds: boolean): boolean => holds || without === `counted: ${name}`
+  if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return { ...before, ...PAID }
+  const { sent, received, fresh, hasMember } = fact
+  const { start, end, isOver, hasRoomBehind } = sidesShown(before, fact)
+  const earlier = before.count
+  const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
+  const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
+  if (earlier === null) return { ...state, count: begun }
+  if (!unless('read one after another', sent >= earlier.since)) return { ...state, count: earlier }
+  const hasMoved = !unless('ends where it ended', end === null || end === earlier.end)
+  const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
+  if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
+  const isLater = unless('read one after another', sent >= earlier.received)
+  const from = earlier.start ?? (isLater ? start : null)
+  // What is seen before it is known where the run begins may stand elsewhere.
+  if (from === null) return { ...state, count: earlier }
+  const count = { ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember }
+  if (!isLater) return { ...state, count }
+  if (earlier.start === null) return { ...state, count: { ...count, start, received } }
+  const isEnough =
+    unless('as many ids as it is long', count.ids >= count.end - from) &&
+    unless('shows one that was met', count.hasMember)
+  const closed =
+    end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
+  // In a list that was seen to move, where it begins is seen once more.
+  if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
+  const basis: Basis[] = ['held', ...(hasRoomBehind ? ['even-cuts' as const] : [])]
+  const paid = { ...state, ...PAID, basis: union(state.basis, basis) }
+  // Nothing stands behind the run, and what stands before it has been met.
+  return closed.isOver && state.floor?.moment === state.owed?.moment
+    ? ended(paid, ['held', 'nothing-hidden-behind'])
+    : paid
+}
+
+const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
+
+/** Where the owed run begins, and the index behind it, as far as this answer and the one before it show that. */
+function sidesShown(before: State, fact: Fact) {
+  const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
+  const { edge, owed, ended: end } = before
+  const isOver = kind === 'nothing' || (kind === 'refused' && edge?.reachesBeyond === true)
+  const isOther = kind === 'items' && first !== owed?.moment
+  const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
+  // The list ends somewhere, and it ends where an answer has room for more.
+  const hasRoomBehind = end !== null && runGoesOn !== null && hasRoom(before, fact)
+  const behindEdge = isNext && edge.isRun && (isOver || isOther) ? edge.index : runEnd
+  const isSince = (edge?.sent ?? 0) >= (before.count?.since ?? 0)
+  return {
+    start: isNext && isSince && !edge.isRun && count > 0 && !isOther ? skip : runStart,
+    end: hasRoomBehind ? runGoesOn : behindEdge,
+    isOver,
+    hasRoomBehind,
+  }
+}
+
+/** Where the last answer ends; positions behind it that cannot be read are passed. */
+function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edge | null {
+  const { sent, received, kind, skip, count, asked } = fact
+  const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
+  const isRun = fact.runGoesOn !== null
+  // One that was asked for before the count began shows what may be gone.
+  if (since !== null && sent < since) return edge
+  if (kind === 'failed' && asked === 1 && isNext) return { ...edge, unread: edge.unread + 1, received }
+  // A single item is a question of its own, not a stretch that the walk reads on from.
+  if (!isRun && (kind !== 'items' || asked === 1 || fact.last === owed?.moment)) return edge
+  const index = skip + count
+  const reachesBeyond = asked > count || (edge?.index === index && edge.reachesBeyond)
+  return { index, unread: 0, sent, received, isRun, reachesBeyond }
+}
+
+/** Shorter than asked for, and not because answers are cut. */
+function hasRoom({ largest, uneven }: State, { count, asked }: Fact): boolean {
+  return count < asked && count < largest && !uneven
+}

@@ -1,0 +1,184 @@
+// What the kernel knows of a walk, as plain data, and the words for it: docs/proof.md.
+import type { Moment } from '../task.ts'
+import type { Fact, Run } from './facts.ts'
+
+/** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
+export type Basis =
+  | 'held'
+  | 'even-cuts'
+  | 'ids-order-ties'
+  | 'grows-at-its-ends'
+  | 'nothing-hidden-behind'
+  | 'last-window-again'
+  | 'created-order'
+  | 'ties-keep-places'
+
+/** The claims a strategy can make of the reading that was told last. */
+export type Claim =
+  | 'look'
+  | 'join'
+  | 'from'
+  | 'behind'
+  | 'again'
+  | 'stands'
+  | 'room'
+  | 'passed'
+  | 'repeated'
+  | 'reached'
+
+/** The last window that joined: everything that stayed and stood before `index` + 1 when it was read has been met. */
+export interface Floor {
+  index: number
+  id: string | null
+  moment: Moment
+  /** Its index in the window that joined. */
+  joinedAt: number
+  /** Its index was seen by itself: ties may stand before it that have not been met. */
+  isPlaced: boolean
+  /** Where the run of that createdAt begins; -1 where the window does not show it. */
+  run: number
+  /** The oldest and the newest createdAt in the window. */
+  oldest: Moment
+  newest: Moment
+  sent: number
+  received: number
+  /** Its items, where another answer held more, and more was asked for: an end, or a cut by something else than count. */
+  short: number | null
+}
+
+interface Gap {
+  skip: number
+  asked: number
+  kind: Fact['kind']
+}
+
+/** What was read directly behind the floor, joined once the floor has been seen to be where it was. */
+export interface Bracket {
+  /** The floor's index when the bracket was begun. */
+  index: number
+  /** Every position up to here was asked for. */
+  reach: number
+  received: number
+  /** The last answer, and where its items end. */
+  last: Gap
+  floor: Floor | null
+  /** The last answer begins with the floor's createdAt. */
+  isWithinRun: boolean
+  /** Positions before it that brought nothing or could not be read, and those that did so again afterwards. */
+  gaps: Gap[]
+  confirmed: number[]
+}
+
+/** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
+export interface Count {
+  end: number
+  /** Nothing stood there. */
+  isOver: boolean
+  start: number | null
+  /** Its end was seen again, where it was, with as many ids as it is long. */
+  isClosed: boolean
+  /** The run's member is among them. */
+  hasMember: boolean
+  /** When its end was seen first, and when its end or start was seen last. */
+  since: number
+  received: number
+  ids: number
+}
+
+export interface Edge {
+  index: number
+  /** Positions directly behind it that cannot be read. */
+  unread: number
+  sent: number
+  received: number
+  /** It ends with an item of the run. */
+  isRun: boolean
+  reachesBeyond: boolean
+}
+
+/** Plain data of bounded size: kept with the walk, so that another process can go on. */
+export interface State {
+  floor: Floor | null
+  /** An item that a window which joined shows before one of another createdAt: everything of its run has been met. */
+  passed: Run | null
+  bracket: Bracket | null
+  /** A run of which some that stayed may not have been met. */
+  owed: Run | null
+  count: Count | null
+  /**
+   * Where the answer ends that was read last while a run is owed. `reachesBeyond`: it asked for more than there was, so
+   * what lies behind is not refused for being too far.
+   */
+  edge: Edge | null
+  /** The largest answer. */
+  largest: number
+  /** Answers were cut, and not by count. */
+  uneven: boolean
+  tiedRising: number
+  tiedFalling: number
+  /**
+   * The lowest index at which nothing stood, asked for after the walk began, and by how much that moment's list has moved:
+   * `place` is where the floor's last item stands, `isSighted` whether it was seen since.
+   */
+  ceiling: { index: number; received: number; place: number; isSighted: boolean } | null
+  /** Where the last item was alone, further down than it stands. */
+  repeat: { id: string; skip: number; place: number; received: number } | null
+  /** The list was seen to move while a run was counted. */
+  drifts: boolean
+  /** The walk has found that answers leave items out: an index says only that an item stands there or further down. */
+  isFiltered: boolean
+  /** What the end of the list rests on, once it is proven. */
+  ended: Basis[] | null
+  /** What all joined windows rest on. */
+  basis: Basis[]
+}
+
+export const BEGINNING: State = {
+  floor: null,
+  passed: null,
+  bracket: null,
+  owed: null,
+  count: null,
+  edge: null,
+  largest: 0,
+  uneven: false,
+  tiedRising: 0,
+  tiedFalling: 0,
+  ceiling: null,
+  repeat: null,
+  drifts: false,
+  isFiltered: false,
+  ended: null,
+  basis: [],
+}
+
+/** What the walk speaks of: tasks between two moments of a list in created order. */
+export interface Range {
+  order: 'created_desc' | 'created_asc'
+  /** What stands at its beginning, and at its end, is on the far side of these, however far createdAt is out of order. */
+  from: number | null
+  to: number | null
+}
+
+/** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
+export interface Settings {
+  orderedTies: number
+  /** Null for the whole list. */
+  range: Range | null
+}
+
+export const SETTINGS: Settings = { orderedTies: 20, range: null }
+
+/** Only for the proof of the proof: a condition that is switched off, or what stands in for the measures. */
+export interface Trial {
+  without?: string
+  settings?: Settings
+}
+
+export function ended(state: State, basis: Basis[]): State {
+  return { ...state, bracket: null, ended: basis }
+}
+
+export function union(some: Basis[], more: Basis[]): Basis[] {
+  return [...new Set([...some, ...more])]
+}
