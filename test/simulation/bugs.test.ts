@@ -39,17 +39,19 @@ describe('a walk that is wrong of itself makes no false verdict, where', () => {
   const stage = new Stage()
   afterAll(() => stage[Symbol.dispose]())
 
-  const bugs = Object.entries(STRATEGY_BUGS).map(([bug, { seeds, about }]) => ({ bug: bug as Bug, seeds, about }))
-  it.each(bugs)('$about ($bug)', async ({ bug, seeds }) => {
-    for (const seed of seeds) {
+  const bugs = Object.entries(STRATEGY_BUGS).map(([bug, { seed, about }]) => ({ bug: bug as Bug, seed, about }))
+  it.each(bugs)('$about ($bug)', async ({ bug, seed: from }) => {
+    for (let seed = from; seed < from + MOST_SEEDS; seed += 1) {
       const brokenIn = async (one: Bug | null, unproven: boolean) => {
         const { violations } = await withBug(one, () => simulate(scenarioOf(seed), stage), { unproven })
         return brokenPromises(violations)
       }
+      // Whatever is proven, and only with the bug.
+      if ((await brokenIn(bug, true)).length === 0 || (await brokenIn(null, true)).length > 0) continue
       expect(await brokenIn(bug, false), `seed ${seed}`).toEqual([])
-      expect(await brokenIn(bug, true), `seed ${seed}, whatever is proven`).not.toEqual([])
-      expect(await brokenIn(null, true), `seed ${seed}, without the bug`).toEqual([])
+      return
     }
+    expect.fail(`${MOST_SEEDS} seeds hold in spite of it`)
   })
 })
 
