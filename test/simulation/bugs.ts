@@ -15,24 +15,24 @@ import type * as Ties from '../../src/walk/ties.ts'
 
 /** What is wrong, and the seed from which on it is looked for: one that finds it soon. */
 export const BUGS = {
-  'no-lap': { seed: 17358, about: 'there is no closing lap' },
+  'no-lap': { seed: 2222, about: 'there is no closing lap' },
   'known-is-met': { seed: 5, about: 'met is what the mirror holds, not what this walk has read' },
   'progress-outside': { seed: 40_003, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
   'doubts-forgotten': { seed: 1, about: 'a partial walk is written down as complete' },
   'bury-unasked': { seed: 2, about: 'what a complete walk did not meet gets a tombstone unasked' },
-  'no-witness': { seed: 215, about: 'not found counts although no witness was found' },
+  'no-witness': { seed: 107, about: 'not found counts although no witness was found' },
   'empty-stored': { seed: 1, about: 'a listed item empties what it does not carry' },
 } as const
 
 /** What is wrong with where a walk goes and what it takes in, and seeds in which it would be a false `complete`. */
 export const STRATEGY_BUGS = {
   'advance-by-take': {
-    seed: 117,
+    seed: 11,
     about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
   },
-  'gaps-taken': { seed: 55, about: 'a window is taken in that shows nothing of what was met' },
+  'gaps-taken': { seed: 11, about: 'a window is taken in that shows nothing of what was met' },
   'ties-taken': {
     seed: 11,
     about: 'a window whose only anchor may have lost its ties joins like any other',
