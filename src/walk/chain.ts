@@ -89,7 +89,8 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const count = ids.length
   chain.returned = count
   if (count === 0) return chain
-  if (before.shortAnswer !== null && isCap(before.shortAnswer, met)) {
+  // What ends where it ended shows another of the last ties, and nothing that the short answer left out.
+  if (before.shortAnswer !== null && skip + count > before.end && isCap(before.shortAnswer, met)) {
     chain.cap = Math.max(before.cap, before.shortAnswer)
     chain.capLow = before.capLow === 0 ? before.shortAnswer : Math.min(before.capLow, before.shortAnswer)
   }
