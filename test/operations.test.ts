@@ -53,7 +53,7 @@ test.each(DOCUMENTS)('%s names only keys, files and scripts that exist', (name) 
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link as string)
   for (const link of links) expect(existsSync(join(ROOT, name, '..', link)), link).toBe(true)
   const { scripts } = JSON.parse(read('package.json'))
-  for (const [, script] of text.matchAll(/npm run ([a-z:-]+)/g)) expect(scripts).toHaveProperty([script as string])
+  for (const [, script] of text.matchAll(/npm run ([a-z0-9:-]+)/g)) expect(scripts).toHaveProperty([script as string])
   for (const [, path] of text.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)) {
     expect(existsSync(join(ROOT, path as string)), path).toBe(true)
   }
