@@ -1,33 +1,90 @@
 import { expect, test } from 'vitest'
-import { type Compression, type Format, targetOf } from '../../src/export/publish/target.ts'
+import type { ExportOptions } from '../../src/export/options.ts'
+import { endingOf, targetOf } from '../../src/export/publish/target.ts'
+import { refuseMisplaced } from '../../src/export/read/content.ts'
 
-test.each<[string, Format | undefined, Compression | undefined, string]>([
-  ['a.parquet', undefined, undefined, 'parquet zstd'],
-  ['A.PARQUET', undefined, 'snappy', 'parquet snappy'],
-  ['a.ndjson', undefined, undefined, 'ndjson none'],
-  ['a.ndjson.gz', undefined, undefined, 'ndjson gzip'],
-  ['a.jsonl.zst', undefined, undefined, 'ndjson zstd'],
-  ['a.ndjson.gz', undefined, 'none', 'ndjson none'],
-  ['a.ndjson.gz', 'parquet', undefined, 'parquet zstd'],
-  ['a.bin', 'ndjson', 'zstd', 'ndjson zstd'],
-  ['-', undefined, undefined, 'ndjson none'],
-  ['-', undefined, 'gzip', 'ndjson gzip'],
-  ['dir/', undefined, undefined, 'parquet zstd'],
-  ['dir/', 'ndjson', undefined, 'ndjson zstd'],
-  ['s3://bucket/tasks.ndjson', undefined, undefined, 'parquet zstd'],
-])('%s with --format %s and --compression %s is %s', (out, format, compression, expected) => {
-  const target = targetOf(out, format, compression)
-  expect(`${target.format} ${target.compression}`).toBe(expected)
+type Asked = [out: string, format?: Parameters<typeof targetOf>[1], compression?: Parameters<typeof targetOf>[2]]
+
+/** What becomes of a name and the flags: kind, format, compression, and what a dataset's files end in. */
+function told([out, format, compression]: Asked, isFolder = false): string {
+  const target = targetOf(out, format, compression, isFolder)
+  return `${target.kind} ${target.format} ${target.compression} ${endingOf(target)}`
+}
+
+test.each<[Asked, string]>([
+  [['a.parquet'], 'file parquet zstd .parquet'],
+  [['A.PARQUET', undefined, 'snappy'], 'file parquet snappy .parquet'],
+  [['a.parquet', undefined, 'gzip'], 'file parquet gzip .parquet'],
+  [['a.parquet', undefined, 'none'], 'file parquet none .parquet'],
+  [['a.parquet', 'ndjson'], 'file ndjson none .ndjson'],
+  [['a.ndjson'], 'file ndjson none .ndjson'],
+  [['a.jsonl'], 'file ndjson none .ndjson'],
+  [['a.ndjson', undefined, 'zstd'], 'file ndjson zstd .ndjson.zst'],
+  [['a.NDJSON.GZ'], 'file ndjson gzip .ndjson.gz'],
+  [['a.ndjson.zst'], 'file ndjson zstd .ndjson.zst'],
+  [['a.jsonl.gz'], 'file ndjson gzip .ndjson.gz'],
+  [['a.jsonl.zst'], 'file ndjson zstd .ndjson.zst'],
+  [['a.ndjson.gz', undefined, 'none'], 'file ndjson none .ndjson'],
+  [['a.ndjson.gz', 'ndjson'], 'file ndjson gzip .ndjson.gz'],
+  [['a.ndjson.gz', 'parquet'], 'file parquet zstd .parquet'],
+  [['a.bin', 'ndjson', 'zstd'], 'file ndjson zstd .ndjson.zst'],
+  [['a.gz', 'ndjson'], 'file ndjson none .ndjson'],
+  [['a.bin', 'parquet'], 'file parquet zstd .parquet'],
+  [['-'], 'stdout ndjson none .ndjson'],
+  [['-', undefined, 'gzip'], 'stdout ndjson gzip .ndjson.gz'],
+  [['-', 'ndjson', 'zstd'], 'stdout ndjson zstd .ndjson.zst'],
+  [['dir/'], 'folder parquet zstd .parquet'],
+  [['dir/', undefined, 'snappy'], 'folder parquet snappy .parquet'],
+  [['dir/', 'ndjson'], 'folder ndjson zstd .ndjson.zst'],
+  [['dir/', 'ndjson', 'none'], 'folder ndjson none .ndjson'],
+  [['a.ndjson.gz/'], 'folder parquet zstd .parquet'],
+  [['s3://bucket/tasks.ndjson'], 's3 parquet zstd .parquet'],
+  [['S3://bucket/x', 'ndjson', 'gzip'], 's3 ndjson gzip .ndjson.gz'],
+])('%j is %s', (asked, expected) => {
+  expect(told(asked)).toBe(expected)
 })
 
-test.each<[string, Format | undefined, Compression | undefined]>([
-  ['a.csv', undefined, undefined],
-  ['a.gz', undefined, undefined],
-  ['', undefined, undefined],
-  ['a.ndjson', undefined, 'snappy'],
-  ['-', 'parquet', undefined],
-])('"%s" with --format %s and --compression %s is refused with a hint', (out, format, compression) => {
-  expect(() => targetOf(out, format, compression)).toThrow(
-    expect.objectContaining({ code: 'usage-invalid', hint: expect.any(String) }),
+test('a folder that stands there is a dataset whatever its name ends in', () => {
+  expect(told(['a.ndjson'], true)).toBe('folder parquet zstd .parquet')
+})
+
+test.each<[Asked, string]>([
+  [['a.csv'], 'Nothing tells the format of a.csv'],
+  [['a.gz'], 'Nothing tells the format of a.gz'],
+  [['ndjson'], 'Nothing tells the format of ndjson'],
+  [['a.parquet.gz'], 'Nothing tells the format of a.parquet.gz'],
+  [['a.bin', undefined, 'zstd'], 'Nothing tells the format of a.bin'],
+  [[''], 'The snapshot has no name'],
+  [['a.ndjson', undefined, 'snappy'], 'NDJSON cannot be compressed with snappy'],
+  [['dir/', 'ndjson', 'snappy'], 'NDJSON cannot be compressed with snappy'],
+  [['-', undefined, 'snappy'], 'NDJSON cannot be compressed with snappy'],
+  [['-', 'parquet'], 'Parquet cannot be written to stdout'],
+])('%j is refused with a hint: %s', (asked, message) => {
+  expect(() => told(asked)).toThrow(
+    expect.objectContaining({ code: 'usage-invalid', message, hint: expect.any(String) }),
   )
+})
+
+test.each<[string, Partial<ExportOptions>, string | null]>([
+  ['a.ndjson', { columns: ['id'] }, '--columns'],
+  ['a.ndjson', { variant: true }, '--variant'],
+  ['a.ndjson', { engine: 'hyparquet' }, '--engine'],
+  ['a.ndjson', { withMeta: true }, null],
+  ['a.parquet', { columns: ['id'], variant: true, engine: 'hyparquet' }, null],
+  // Parquet has these columns anyway.
+  ['a.parquet', { withMeta: true }, null],
+  ['a.parquet', { variant: false, columns: null, partitionBy: 'none', rowsPerFile: null, keep: null }, null],
+  ['a.parquet', { partitionBy: 'month' }, '--partition-by'],
+  ['a.parquet', { rowsPerFile: 5 }, '--rows-per-file'],
+  ['a.parquet', { keep: 5 }, '--keep'],
+  ['a.parquet', { partitionValues: { account: 'acme' } }, '--partition-value'],
+  ['a/', { partitionBy: 'month', rowsPerFile: 5, keep: 5, partitionValues: { account: 'acme' } }, null],
+  ['-', { changes: 'last' }, '--changes last'],
+  ['-', { changes: 5 }, null],
+  ['a/', { changes: 'last', columns: ['id', 'deleted_at'] }, '--changes'],
+  ['a/', { changes: 'last', columns: ['id', 'deleted_at', 'change_seq'] }, null],
+])('to %s with %j the flag that cannot be used is %s', (out, options, flag) => {
+  const refusing = () => refuseMisplaced(targetOf(out), { ...options, out, dbPath: '', redact: null, toolVersion: '' })
+  if (flag === null) refusing()
+  else expect(refusing).toThrow(new RegExp(`^${flag} cannot be used here: `))
 })
