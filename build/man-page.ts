@@ -1,6 +1,7 @@
 // task-mirror(1), made of the table of commands. Pure; man(7) and groff_man(7) say how such a page is written.
 import type { Flag } from '../src/commands/command.ts'
 import { EXIT } from '../src/errors.ts'
+import { FORMAT_NAMES, titlesOf } from '../src/export/formats.ts'
 import { SHARED_FLAGS } from '../src/flags.ts'
 import { EXIT_MEANING, namedCommands, sentence } from './commands-document.ts'
 
@@ -39,7 +40,7 @@ export async function manPage(version: string, changed: Date): Promise<string> {
     `${bold('task-mirror')} \\fIcommand\\fR [\\fIflag\\fR...]`,
     '.SH DESCRIPTION',
     text(
-      'Copies every task of a Task Query Service account into a SQLite file, keeps it current, and tells if anything could be missing. From the file it publishes Parquet and NDJSON.',
+      `Copies every task of a Task Query Service account into a SQLite file, keeps it current, and tells if anything could be missing. From the file it publishes ${titlesOf(FORMAT_NAMES, 'and')}.`,
     ),
     '.PP',
     text(

@@ -5,6 +5,7 @@ import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/
 import { COMMANDS } from './commands/index.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
+import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
 import { examples, HELP_FORM, paragraph } from './help.ts'
@@ -73,7 +74,7 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     })
     .configureHelp(HELP_FORM)
     .description(
-      'Copies every task of an account of the Task Query Service into a SQLite file, keeps it current, tells if anything could be missing, and publishes Parquet and NDJSON.',
+      `Copies every task of an account of the Task Query Service into a SQLite file, keeps it current, tells if anything could be missing, and publishes ${titlesOf(FORMAT_NAMES, 'and')}.`,
     )
     .version(toolVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')

@@ -2,20 +2,30 @@
 import { parseMoment } from '../config/duration.ts'
 import type { Config } from '../config/schema.ts'
 import { EXIT, MirrorError } from '../errors.ts'
+import { COMPRESSIONS, type Compression } from '../export/encode/compression.ts'
 import { ENGINES, type EngineName } from '../export/encode/parquet/engine.ts'
 import type { ExportOptions, ExportResult } from '../export/export.ts'
-import type { Compression, Format } from '../export/publish/target.ts'
+import {
+  FORMAT_NAMES,
+  type Format,
+  flagOf,
+  formatsWith,
+  listed,
+  STREAM_FORMATS,
+  SWITCHES,
+  type Switches,
+  titlesOf,
+} from '../export/formats.ts'
+import { USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
 import { shownStream } from './shown-stream.ts'
 import { atLeastOne, checkRange, oneOf } from './values.ts'
 
-const FORMATS: readonly Format[] = ['parquet', 'ndjson']
-const COMPRESSIONS: readonly Compression[] = ['zstd', 'snappy', 'gzip', 'none']
 const PARTITIONS: readonly PartitionBy[] = ['none', 'month', 'day']
 
-interface ExportFlags {
+interface ExportFlags extends Switches {
   out?: string
   format?: Format
   compression?: Compression
@@ -30,8 +40,6 @@ interface ExportFlags {
   keep?: number
   columns?: string[]
   engine?: EngineName
-  variant?: true
-  withMeta?: true
   redactHeader?: string[]
   noRedact?: true
   requireComplete?: true
@@ -39,7 +47,7 @@ interface ExportFlags {
 
 export const exporting: CommandSpec<ExportFlags> = {
   name: 'export',
-  summary: 'publish a snapshot of the mirror as Parquet or NDJSON',
+  summary: `publish a snapshot of the mirror as ${titlesOf(FORMAT_NAMES, 'or')}`,
   examples: [
     'task-mirror export --out tasks.parquet',
     'task-mirror export --out tasks.ndjson.zst --since 7d --status DONE',
@@ -50,18 +58,17 @@ export const exporting: CommandSpec<ExportFlags> = {
   flags: [
     {
       flags: '--out <path>',
-      description:
-        'a file (.parquet, .ndjson, .ndjson.gz, .ndjson.zst), a folder/ or s3://bucket/prefix for a dataset, or - for NDJSON on stdout (default: a dataset in export.dir)',
+      description: `a file (${USUAL_ENDINGS.join(', ')}), a folder/ or s3://bucket/prefix for a dataset, or - for ${titlesOf(STREAM_FORMATS.slice(0, 1), 'or')} on stdout (default: a dataset in export.dir)`,
     },
     {
       flags: '--format <format>',
-      description: 'parquet or ndjson (default: by the name)',
-      choices: FORMATS,
-      parse: (text, name) => oneOf(text, FORMATS, name),
+      description: `${listed(FORMAT_NAMES, 'or')} (default: by the name)`,
+      choices: FORMAT_NAMES,
+      parse: (text, name) => oneOf(text, FORMAT_NAMES, name),
     },
     {
       flags: '--compression <name>',
-      description: 'zstd, snappy, gzip or none (default: by the name)',
+      description: `${listed(COMPRESSIONS, 'or')} (default: by the name)`,
       choices: COMPRESSIONS,
       parse: (text, name) => oneOf(text, COMPRESSIONS, name),
     },
@@ -94,17 +101,13 @@ export const exporting: CommandSpec<ExportFlags> = {
         'dataset: how many snapshots stay there, with all that they build on (default: export.keep, else all)',
       parse: atLeastOne,
     },
-    { flags: '--columns <name...>', description: 'Parquet: only these columns' },
+    { flags: '--columns <name...>', description: `${titlesOf(formatsWith('columns'), 'and')}: only these columns` },
     {
       flags: '--engine <name>',
       description: 'Parquet: hyparquet or parquetjs-lite (default: hyparquet)',
       parse: (text, name) => oneOf(text, ENGINES, name),
     },
-    {
-      flags: '--variant',
-      description: 'Parquet: result_body as VARIANT; numbers beyond a double are rounded',
-    },
-    { flags: '--with-meta', description: 'NDJSON: add "_mirror" to every task' },
+    ...SWITCHES.map(([name, description]) => ({ flags: flagOf(name), description })),
     { flags: '--redact-header <name...>', description: 'replace the values of these headers too' },
     { flags: '--no-redact', description: 'keep the values of all headers, recorded credentials included' },
     {
@@ -138,8 +141,7 @@ export const exporting: CommandSpec<ExportFlags> = {
       changes: flags.changes === true ? 'last' : flags.changes,
       redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
       columns: flags.columns?.flatMap((names) => names.split(',')).filter((name) => name !== '') ?? null,
-      variant: flags.variant === true,
-      withMeta: flags.withMeta === true,
+      ...Object.fromEntries(SWITCHES.map(([name]) => [name, flags[name] === true])),
       toolVersion: toolVersion(),
       busyTimeoutMs: config.mirror.busyTimeoutMs,
       env: context.env,
@@ -175,7 +177,7 @@ function destinationOf(config: Config, flags: ExportFlags): Destination {
     ...asked,
     // The slash says that it is a folder, also where it is not there yet.
     out: dir.endsWith('/') ? dir : `${dir}/`,
-    format: flags.format ?? (engine ? 'parquet' : format),
+    format: flags.format ?? (engine ? formatsWith('engine')[0] : format),
     compression: flags.compression ?? (engine ? undefined : compression),
     keep: flags.keep ?? keep,
   }

@@ -1,6 +1,8 @@
 // What a configuration may hold: one zod schema, from which the type and the published JSON Schema come.
 // Knows nothing of files, environment or flags; see load.ts.
 import { z } from 'zod'
+import { COMPRESSIONS } from '../export/encode/compression.ts'
+import { FORMAT_NAMES } from '../export/formats.ts'
 import { DEFAULTS } from './defaults.ts'
 
 /** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration may pass that (about 24 days). */
@@ -185,9 +187,9 @@ const exporting = z.strictObject({
   dir: text()
     .default(DEFAULTS.export.dir)
     .describe('Where snapshots are published; relative to the working directory.'),
-  format: z.enum(['parquet', 'ndjson']).default(DEFAULTS.export.format).describe('Format of a snapshot.'),
+  format: z.enum(FORMAT_NAMES).default(DEFAULTS.export.format).describe('Format of a snapshot.'),
   compression: z
-    .enum(['zstd', 'snappy', 'gzip', 'none'])
+    .enum(COMPRESSIONS)
     .default(DEFAULTS.export.compression)
     .describe('Compression of a snapshot; snappy is for Parquet only.'),
   keep: count(1, 1_000_000)

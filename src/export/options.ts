@@ -1,13 +1,15 @@
 // What can be asked of an export, and what it tells afterwards. The result's field names are a contract: `export --json`.
 import type { Writable } from 'node:stream'
 import type { Verdict } from '../task.ts'
+import type { Compression } from './encode/compression.ts'
 import type { EngineName } from './encode/parquet/engine.ts'
+import type { Format, Switches } from './formats.ts'
 import type { S3Settings } from './publish/store.ts'
-import type { Compression, Format } from './publish/target.ts'
 import type { PartitionBy } from './read/partition.ts'
 import type { Filters } from './read/rows.ts'
 
-export interface ExportOptions {
+/** Switches are those of formats.ts; like `columns` and `engine` they are refused where the format does not take them. */
+export interface ExportOptions extends Switches {
   /** The mirror. */
   dbPath: string
   /** Configuration and key: beside the mirror's own files what nothing is written onto. */
@@ -24,13 +26,9 @@ export interface ExportOptions {
   changes?: number | 'last' | undefined
   /** Names of headers whose values are replaced (`REDACTED_HEADERS` and more); null for none. */
   redact: readonly string[] | null
-  /** NDJSON only: adds `_mirror` to every task. Parquet always has these columns. */
-  withMeta?: boolean
-  /** Parquet only: names of the columns, all where absent. */
+  /** Names of the columns, all where absent. */
   columns?: readonly string[] | null
-  /** Parquet only: `result_body` in Parquet's VARIANT. */
-  variant?: boolean
-  /** Parquet only. */
+  /** Of Parquet. */
   engine?: EngineName
   /** Datasets only, as the four below. */
   partitionBy?: PartitionBy

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
-import type { Compression } from '../publish/target.ts'
+import type { Compression } from './compression.ts'
 
 const LINE_FEED = 10
 

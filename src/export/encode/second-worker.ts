@@ -1,7 +1,7 @@
 // Entry of the export's second thread: one cut, asked for one stretch after the other.
 import { parentPort, workerData } from 'node:worker_threads'
 import { isMirrorError } from '../../errors.ts'
-import type { Format } from '../publish/target.ts'
+import type { Format } from '../formats.ts'
 import { makeRedactor, type Redactor } from '../read/redact.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 import type { Packed } from './packed.ts'

@@ -2,11 +2,14 @@
 // rows about what was published.
 import { MirrorError } from '../../errors.ts'
 import { snapshotsAt } from '../../mirror/tables/snapshots.ts'
+import type { Format } from '../formats.ts'
 import type { InvalidJson } from '../read/invalid-json.ts'
 import type { Latest } from './manifest.ts'
-import type { Format } from './target.ts'
 
-/** The filters of a publication as they are recorded, in one spelling, so that equal filters are equal text. */
+/**
+ * The filters of a publication as they are recorded, in one spelling, so that equal filters are equal text. Switches of
+ * formats are among them where they are on.
+ */
 export interface RecordedFilters extends Record<string, unknown> {
   /** Bounds of createdAt, epoch ms. */
   since: number | null
@@ -67,12 +70,15 @@ export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }
   })
 }
 
+/** What an absent filter means. */
+const UNFILTERED = { since: null, until: null, statuses: null, redact: [], columns: null, variant: false }
+
 /**
  * What must be equal for two publications to belong together. Tombstones and `_mirror` are in every feed, whatever the
  * full snapshot has.
  */
 function sortOf(filters: Record<string, unknown>): string {
-  const { since = null, until = null, statuses = null, redact = [], columns = null, variant = false } = filters
-  const { invalidJson = 'keep' } = filters
-  return JSON.stringify({ since, until, statuses, redact, columns, variant, invalidJson })
+  const sort: Record<string, unknown> = { ...UNFILTERED, invalidJson: 'keep', ...filters }
+  const names = Object.keys(sort).filter((name) => name !== 'includeDeleted' && name !== 'withMeta')
+  return JSON.stringify(names.sort().map((name) => [name, sort[name]]))
 }

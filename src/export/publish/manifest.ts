@@ -2,8 +2,9 @@
 // Names and meanings are a contract: add, never rename. Pure.
 import { MirrorError } from '../../errors.ts'
 import type { Verdict } from '../../task.ts'
+import type { Compression } from '../encode/compression.ts'
+import type { Format } from '../formats.ts'
 import type { ColumnKind } from '../read/columns.ts'
-import type { Compression, Format } from './target.ts'
 
 /** What was published: every row that fits the filters, or only those with a greater `change_seq` than `sinceSeq`. */
 export type Kind = 'full' | 'changes'
@@ -39,7 +40,7 @@ export interface Manifest {
   lastFullWalk: { verdict: Verdict; finishedAt: number; ageMs: number | null } | null
   format: Format
   compression: Compression
-  /** Library that wrote Parquet; null for NDJSON. */
+  /** The engine of a format that has several (Parquet); null for others. */
   engine: string | null
   partitionBy: string
   /** Fixed values of partitions above the destination, such as the account. */

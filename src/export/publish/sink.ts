@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
 import { MirrorError } from '../../errors.ts'
-import type { Compression } from './target.ts'
+import type { Compression } from '../encode/compression.ts'
 
 export interface Sink {
   /** Takes the bytes in order; resolves once they may be reused, so waiting for it is what bounds memory. */

@@ -1,8 +1,7 @@
 // Where a snapshot goes, in which format and compression: what the flags say, else what the name ends in. Pure.
 import { MirrorError } from '../../errors.ts'
-
-export type Format = 'ndjson' | 'parquet'
-export type Compression = 'zstd' | 'snappy' | 'gzip' | 'none'
+import { type Compression, SUFFIX_OF } from '../encode/compression.ts'
+import { FORMAT_NAMES, type Format, factsOf, listed, STREAM_FORMATS } from '../formats.ts'
 
 export interface Target {
   /** stdout; one file; a folder of the file system or a prefix of an object store, either of which holds a dataset. */
@@ -13,17 +12,26 @@ export interface Target {
   compression: Compression
 }
 
-const ENDINGS: readonly (readonly [string, Format, Compression | null])[] = [
-  ['.parquet', 'parquet', null],
-  ['.ndjson', 'ndjson', null],
-  ['.jsonl', 'ndjson', null],
-  ['.ndjson.gz', 'ndjson', 'gzip'],
-  ['.jsonl.gz', 'ndjson', 'gzip'],
-  ['.ndjson.zst', 'ndjson', 'zstd'],
-  ['.jsonl.zst', 'ndjson', 'zstd'],
-]
+interface Ending {
+  text: string
+  format: Format
+  /** null where the name does not say. */
+  compression: Compression | null
+}
 
-const DEFAULT_COMPRESSION: Record<Format, Compression> = { parquet: 'zstd', ndjson: 'none' }
+/** What names can end in, the usual spellings first. */
+const ENDINGS: readonly Ending[] = FORMAT_NAMES.flatMap((format) => {
+  const { endings, compressions, isStream } = factsOf(format)
+  const told: readonly (Compression | null)[] = isStream ? compressions : [null]
+  return endings.flatMap((ending) =>
+    told.map((compression) => ({ text: ending + SUFFIX_OF[compression ?? 'none'], format, compression })),
+  )
+})
+
+/** Such as .parquet and .ndjson.gz; other spellings left out. */
+export const USUAL_ENDINGS: readonly string[] = ENDINGS.filter(({ text, format }) =>
+  text.startsWith(factsOf(format).endings[0]!),
+).map(({ text }) => text)
 
 /**
  * `isFolder`: a folder stands at `out`. Throws `usage-invalid` where nothing tells the format, or where format,
@@ -33,31 +41,35 @@ export function targetOf(out: string, format?: Format, compression?: Compression
   if (out === '') throw refused('The snapshot has no name', 'Name a file or a folder with --out, or - for stdout.')
   const kind = /^s3:/i.test(out) ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'
   const isDataset = kind === 'folder' || kind === 's3'
-  const ending = isDataset ? undefined : ENDINGS.find(([text]) => out.toLowerCase().endsWith(text))
-  const chosen = format ?? ending?.[1] ?? (isDataset ? 'parquet' : kind === 'stdout' ? 'ndjson' : undefined)
+  const ending = isDataset ? undefined : ENDINGS.find(({ text }) => out.toLowerCase().endsWith(text))
+  const chosen =
+    format ?? ending?.format ?? (isDataset ? FORMAT_NAMES[0] : kind === 'stdout' ? STREAM_FORMATS[0] : undefined)
   if (chosen === undefined) {
     throw refused(
       `Nothing tells the format of ${out}`,
-      'Let the name end in .parquet, .ndjson, .ndjson.gz, .ndjson.zst or, for a folder, in /; or give --format.',
+      `Let the name end in ${USUAL_ENDINGS.join(', ')} or, for a folder, in /; or give --format.`,
     )
   }
+  const { title, compressions, isStream } = factsOf(chosen)
   // The ending's compression holds only for the ending's own format.
-  const implied = ending?.[1] === chosen ? ending[2] : null
-  const packed = compression ?? implied ?? (isDataset ? 'zstd' : DEFAULT_COMPRESSION[chosen])
-  if (chosen === 'ndjson' && packed === 'snappy') {
-    throw refused('NDJSON cannot be compressed with snappy', 'Use zstd, gzip or none.')
+  const implied = ending?.format === chosen ? ending.compression : null
+  const packed = compression ?? implied ?? (isDataset ? 'zstd' : compressions[0]!)
+  if (!compressions.includes(packed)) {
+    throw refused(`${title} cannot be compressed with ${packed}`, `Use ${listed(compressions, 'or')}.`)
   }
-  if (chosen === 'parquet' && kind === 'stdout') {
-    throw refused('Parquet cannot be written to stdout', 'Name a file with --out, or use --format ndjson.')
+  if (!isStream && kind === 'stdout') {
+    throw refused(
+      `${title} cannot be written to stdout`,
+      `Name a file with --out, or use --format ${listed(STREAM_FORMATS, 'or')}.`,
+    )
   }
   return { kind, out, format: chosen, compression: packed }
 }
 
-const PACKED: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', snappy: '', none: '' }
-
 /** What the names of a dataset's files end in. */
-export function endingOf({ format, compression }: Target): string {
-  return format === 'parquet' ? '.parquet' : `.ndjson${PACKED[compression]}`
+export function endingOf({ format, compression }: Pick<Target, 'format' | 'compression'>): string {
+  const { endings, isStream } = factsOf(format)
+  return endings[0]! + (isStream ? SUFFIX_OF[compression] : '')
 }
 
 function refused(message: string, hint: string): MirrorError {

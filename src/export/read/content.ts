@@ -9,6 +9,7 @@ import type { SecondThread } from '../encode/second-thread.ts'
 import { packTogether } from '../encode/together.ts'
 import { ndjsonWriter, type SnapshotWriter } from '../encode/writer.ts'
 import { letYoungGenerationsGrow } from '../encode/young-generations.ts'
+import { type FormatOption, factsOf, flagOf, formatsWith, listed, SWITCHES, titlesOf } from '../formats.ts'
 import type { ExportOptions } from '../options.ts'
 import type { RecordedFilters } from '../publish/feed.ts'
 import { compressingSink, interrupted, ReaderGone, type Sink } from '../publish/sink.ts'
@@ -163,7 +164,7 @@ export async function pour(
 
 /** In one spelling, so that equal filters are equal text. Throws `usage-invalid` for a column that there is none of. */
 export function filtersOf(options: ExportOptions): RecordedFilters {
-  const { filters = {}, redact, columns = null, variant = false, changes, withMeta = false } = options
+  const { filters = {}, redact, columns = null, changes, withMeta = false } = options
   const bound = (value: number | bigint | null | undefined) =>
     value === undefined || value === null ? null : Number(value)
   return {
@@ -172,10 +173,11 @@ export function filtersOf(options: ExportOptions): RecordedFilters {
     statuses: filters.statuses ? [...new Set(filters.statuses)].sort() : null,
     includeDeleted: changes !== undefined || (filters.includeDeleted ?? false),
     redact: redact === null ? [] : [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
+    ...Object.fromEntries(SWITCHES.flatMap(([name]) => (options[name] === true ? [[name, true]] : []))),
     // Without it a tombstone in a feed of NDJSON could not be told from a task.
     withMeta: withMeta || changes !== undefined,
     columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),
-    variant,
+    variant: options.variant ?? false,
     invalidJson: filters.invalidJson ?? 'keep',
   }
 }
@@ -186,11 +188,13 @@ const FEED_COLUMNS = ['id', 'deleted_at', 'change_seq']
 /** Throws `usage-invalid` for options that do not go with the format or the place. */
 export function refuseMisplaced(target: Target, options: ExportOptions): void {
   const isDataset = target.kind === 'folder' || target.kind === 's3'
-  const isParquet = target.format === 'parquet'
+  const own: FormatOption[] = ['columns', 'engine', ...SWITCHES.map(([name]) => name)]
   const misplaced: [boolean, string, string][] = [
-    [!isParquet && (options.columns ?? null) !== null, '--columns', 'NDJSON holds whole tasks: use --format parquet'],
-    [!isParquet && options.variant === true, '--variant', 'it is a type of Parquet: use --format parquet'],
-    [!isParquet && options.engine !== undefined, '--engine', 'engines write Parquet: use --format parquet'],
+    ...own.map((name): [boolean, string, string] => {
+      const takers = formatsWith(name)
+      const why = `it is for ${titlesOf(takers, 'and')}, not for ${factsOf(target.format).title}: use --format ${listed(takers, 'or')}`
+      return [Boolean(options[name]) && !takers.includes(target.format), flagOf(name), why]
+    }),
     [
       !isDataset && (options.partitionBy ?? 'none') !== 'none',
       '--partition-by',

@@ -135,7 +135,7 @@ CREATE TABLE snapshots (
   id TEXT PRIMARY KEY,            -- name of the snapshot
   cut INTEGER NOT NULL,           -- highest change_seq in it
   path TEXT NOT NULL,             -- where it was published
-  format TEXT NOT NULL,           -- ndjson or parquet
+  format TEXT NOT NULL,           -- as --format names it, such as parquet
   files INTEGER NOT NULL,         -- data files
   rows INTEGER NOT NULL,          -- tasks in them
   bytes INTEGER NOT NULL,         -- their size

@@ -12,7 +12,8 @@ export interface SnapshotRow {
   cut: number
   /** Where it was published: the file, or the folder or prefix that holds the datasets. */
   path: string
-  format: 'ndjson' | 'parquet'
+  /** As `--format` names it. */
+  format: string
   files: number
   rows: number
   bytes: number

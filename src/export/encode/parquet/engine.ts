@@ -1,8 +1,8 @@
 // What a library that writes Parquet must offer to the export. Values come as SQLite gives them: text, bigint or null.
 
 import type { Sink } from '../../publish/sink.ts'
-import type { Compression } from '../../publish/target.ts'
 import type { Column } from '../../read/columns.ts'
+import type { Compression } from '../compression.ts'
 import type { SnapshotWriter } from '../writer.ts'
 
 export const ENGINES = ['hyparquet', 'parquetjs-lite'] as const

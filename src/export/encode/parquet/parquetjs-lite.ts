@@ -2,8 +2,8 @@
 // docs/decisions/parquet-engine.md for its limits. Knows Parquet's types, never SQL or tasks.
 import parquetjs from 'parquetjs-lite'
 import { MirrorError } from '../../../errors.ts'
-import type { Compression } from '../../publish/target.ts'
 import { type Column, positionOf, type RawRow } from '../../read/columns.ts'
+import type { Compression } from '../compression.ts'
 
 import { CODEC_OF, type ParquetEngine } from './engine.ts'
 

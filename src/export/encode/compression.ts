@@ -1,0 +1,7 @@
+// The compressions of a snapshot's files. Names only; nothing of formats.
+
+export const COMPRESSIONS = ['zstd', 'snappy', 'gzip', 'none'] as const
+export type Compression = (typeof COMPRESSIONS)[number]
+
+/** Those of a whole file, and what they add to its name. */
+export const SUFFIX_OF: Readonly<Partial<Record<Compression, string>>> = { none: '', gzip: '.gz', zstd: '.zst' }

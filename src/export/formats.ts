@@ -1,0 +1,87 @@
+// The formats of a snapshot: what files are called, what goes with each, where its code is. All that depends on the format
+// asks here; docs/architecture.md says how to add one. Loads no code until it is asked for.
+import { COMPRESSIONS, type Compression } from './encode/compression.ts'
+
+interface FormatFacts {
+  /** As messages call it. */
+  title: string
+  /** What names end in that choose it; files of a dataset end in the first one. */
+  endings: readonly string[]
+  /** The first one where neither flags nor the name say so, and the file is no dataset's. */
+  compressions: readonly Compression[]
+  /** Whether a file is one stream of text: it can go to stdout, is compressed as a whole, and its name says so. */
+  isStream: boolean
+  /** Options of an export beside its own switches that go with it. `withMeta` goes with what has the mirror's columns. */
+  takes: readonly ('columns' | 'engine' | 'withMeta')[]
+  /** Its own options, each on or off, by the name in `ExportOptions`: what they do. They are recorded among the filters. */
+  switches: Readonly<Record<string, string>>
+}
+
+const OF_A_STREAM = ['none', 'gzip', 'zstd'] as const
+
+/** The first one is what a dataset has where nothing tells, the first stream what stdout has. */
+export const FORMATS = {
+  parquet: {
+    title: 'Parquet',
+    endings: ['.parquet'],
+    compressions: COMPRESSIONS,
+    isStream: false,
+    takes: ['columns', 'engine', 'withMeta'],
+    switches: { variant: 'result_body as VARIANT; numbers beyond a double are rounded' },
+  },
+  ndjson: {
+    title: 'NDJSON',
+    endings: ['.ndjson', '.jsonl'],
+    compressions: OF_A_STREAM,
+    isStream: true,
+    takes: [],
+    switches: { withMeta: 'add "_mirror" to every task' },
+  },
+} as const satisfies Record<string, FormatFacts>
+
+/** As `--format` names it. */
+export type Format = keyof typeof FORMATS
+type SwitchesOf<Name extends Format> = keyof (typeof FORMATS)[Name]['switches']
+export type SwitchName = { [Name in Format]: SwitchesOf<Name> }[Format]
+export type Switches = { [Name in SwitchName]?: boolean }
+/** An option that not every format takes. */
+export type FormatOption = SwitchName | FormatFacts['takes'][number]
+
+export const FORMAT_NAMES = Object.keys(FORMATS) as [Format, ...Format[]]
+export const STREAM_FORMATS = FORMAT_NAMES.filter((name) => FORMATS[name].isStream) as [Format, ...Format[]]
+
+export function factsOf(format: Format): FormatFacts {
+  return FORMATS[format]
+}
+
+/** Every switch with what it does, such as `['variant', 'Parquet: result_body as VARIANT']`. */
+export const SWITCHES = FORMAT_NAMES.flatMap((format) => {
+  const { title, switches } = factsOf(format)
+  return Object.entries(switches).map(([name, does]) => [name as SwitchName, `${title}: ${does}`] as const)
+})
+
+/** As the command line has it: `withMeta` is `--with-meta`. */
+export function flagOf(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** The formats that go with an option. */
+export function formatsWith(option: FormatOption): Format[] {
+  return FORMAT_NAMES.filter((format) => {
+    const { takes, switches } = factsOf(format)
+    return option in switches || (takes as readonly string[]).includes(option)
+  })
+}
+
+/** Such as "Parquet or NDJSON". */
+export function titlesOf(formats: readonly Format[], conjunction: 'and' | 'or'): string {
+  return listed(
+    formats.map((format) => factsOf(format).title),
+    conjunction,
+  )
+}
+
+/** Such as "a, b or c". */
+export function listed(words: readonly string[], conjunction: 'and' | 'or'): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
+}
