@@ -35,6 +35,7 @@ export const EXIT_CODE_OF = {
   'key-refused': EXIT.keyRefused,
   'mirror-locked': EXIT.locked,
   'mirror-damaged': EXIT.mirror,
+  'mirror-unproven': EXIT.partial,
   'mirror-foreign': EXIT.mirror,
   'mirror-newer': EXIT.mirror,
   'mirror-unwritable': EXIT.mirror,

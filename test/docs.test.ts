@@ -89,7 +89,7 @@ test.each(documents)('%s links only to files that exist and names only scripts t
   const text = readFileSync(join(ROOT, name), 'utf8')
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link!)
   expect(links.filter((link) => !existsSync(join(ROOT, name, '..', link)))).toEqual([])
-  const used = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, script]) => script!)
+  const used = [...text.matchAll(/npm run ([a-z0-9:-]+)/g)].map(([, script]) => script!)
   expect(used.filter((script) => !(script in scripts))).toEqual([])
 })
 

@@ -8,19 +8,26 @@ interface VerifyFlags {
   sample?: number
   snapshot?: string
   deep?: true
+  proof?: true
 }
 
 const SAMPLE = 100
 
 export const verify: CommandSpec<VerifyFlags> = {
   name: 'verify',
-  summary: 'check the mirror itself, a sample of it against the service, or a snapshot',
+  summary: 'check the mirror itself, its proof, a sample of it against the service, or a snapshot',
   examples: [
     'task-mirror verify',
+    'task-mirror verify --proof',
     'task-mirror verify --service --sample 500',
     'task-mirror verify --snapshot snapshots/ --deep',
   ],
   flags: [
+    {
+      flags: '--proof',
+      description:
+        'judge the evidence of the last complete full walk, and of the walks since, anew; exit 3 where there is none, 7 where it does not hold',
+    },
     {
       flags: '--service',
       description: 'compare random live tasks with the service, digit for digit; exit 3 where they differ',
@@ -37,17 +44,20 @@ export const verify: CommandSpec<VerifyFlags> = {
     },
     { flags: '--deep', description: 'compare every row of the snapshot with the mirror' },
   ],
-  async run(context, { service, sample, snapshot, deep }) {
-    refuseMixed({ service, sample, snapshot, deep })
+  async run(context, { service, sample, snapshot, deep, proof }) {
+    refuseMixed({ service, sample, snapshot, deep, proof })
+    if (proof === true) return verifyEvidence(context)
     if (service === true) return verifyAgainstService(context, sample ?? SAMPLE)
     if (snapshot !== undefined) return verifyPublished(context, snapshot, deep === true)
     return verifyFile(context)
   },
 }
 
-function refuseMixed({ service, sample, snapshot, deep }: VerifyFlags): void {
+function refuseMixed({ service, sample, snapshot, deep, proof }: VerifyFlags): void {
   const refuse = (message: string) => new MirrorError('usage-invalid', message, { hint: 'Run verify once for each.' })
-  if (service === true && snapshot !== undefined) throw refuse('--service cannot be combined with --snapshot')
+  const whats = [proof === true && '--proof', service === true && '--service', snapshot !== undefined && '--snapshot']
+  const [first, second] = whats.filter((flag) => flag !== false)
+  if (second !== undefined) throw refuse(`${first} cannot be combined with ${second}`)
   if (sample !== undefined && service !== true) throw refuse('--sample is for --service')
   if (deep === true && snapshot === undefined) throw refuse('--deep is for --snapshot')
 }
@@ -71,6 +81,35 @@ async function verifyFile(context: CommandContext): Promise<number> {
     }),
   )
   return EXIT.mirror
+}
+
+async function verifyEvidence(context: CommandContext): Promise<number> {
+  const { config } = await context.config()
+  const { verifyProof } = await import('../mirror/maintenance/proof.ts')
+  const { proofText } = await import('./text/verify.ts')
+  const result = await verifyProof(config.mirror.path, context.signal)
+  await context.print(context.json ? { schemaVersion: 1, proof: result } : proofText(result, context.columns))
+  if (result.faults.length > 0) {
+    context.tell(
+      new MirrorError('mirror-damaged', `The proof in ${result.path} does not hold`, {
+        facts: { walks: result.faults.map(({ walkId }) => walkId).join(' ') },
+        hint: 'Somebody changed the mirror: run `task-mirror verify`, then `task-mirror sync --full`, which proves it anew.',
+      }),
+    )
+    return EXIT.mirror
+  }
+  if (result.walks.length > 0) return EXIT.done
+  context.tell(
+    new MirrorError(
+      'mirror-unproven',
+      `The mirror ${result.path} holds no proof: no full walk of this version was complete yet`,
+      {
+        facts: { path: result.path },
+        hint: 'Run `task-mirror sync --full`.',
+      },
+    ),
+  )
+  return EXIT.partial
 }
 
 async function verifyAgainstService(context: CommandContext, sample: number): Promise<number> {

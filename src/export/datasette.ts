@@ -16,7 +16,7 @@ const FACETS: Record<string, readonly string[]> = {
 }
 const NEWEST_FIRST: Record<string, string> = { tasks: 'created_at', live_tasks: 'created_at', runs: 'id', walks: 'id' }
 /** Bookkeeping that tells people nothing. */
-const HIDDEN = ['walk_marks']
+const HIDDEN = ['walk_marks', 'walk_evidence']
 
 interface Mapping {
   [name: string]: string | number | boolean | readonly string[] | Mapping

@@ -27,6 +27,11 @@ export function freshAtAsMigrated(db: Db): string {
   return columnsOf(db, 'walks').has('fresh_at') ? 'coalesce(fresh_at, started_at)' : 'started_at'
 }
 
+/** SHA-256 of the evidence of a walk of `walks`, as an expression. */
+export function evidenceAsMigrated(db: Db): string {
+  return columnsOf(db, 'walks').has('evidence_sha256') ? 'evidence_sha256' : 'NULL'
+}
+
 function columnsOf(db: Db, table: 'tasks' | 'walks' = 'tasks'): ReadonlySet<unknown> {
   return new Set(db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table))
 }

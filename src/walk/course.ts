@@ -176,7 +176,8 @@ export class Course {
       doubts: [...doubts],
       kernel: this.kernel.save(),
     }
-    const step: WalkStep = { kind: 'take', window, state, nextSkip: chain.end, drift: chain.drift }
+    const evidence = this.kernel.takeEvidence()
+    const step: WalkStep = { kind: 'take', window, state, evidence, nextSkip: chain.end, drift: chain.drift }
     if (this.firstWindow !== null) return step
     this.firstWindow = { ids: window.ids, moments: window.moments }
     return { ...step, firstWindow: this.firstWindow }
@@ -187,8 +188,10 @@ export class Course {
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
     // One that was stopped short of the end speaks of its range, or of what it has come by.
-    const missing = this.kernel.missing(!this.isStopped || this.request.range !== undefined)
+    const isWhole = !this.isStopped || this.request.range !== undefined
+    const missing = this.kernel.missing(isWhole)
     const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : reasonOf(missing))
+    if (reason === null) this.kernel.conclude(isWhole)
     // Nothing orders a list in which an item that was seen is passed over.
     const passedOver = this.hasPassedOver()
     const { order, inversionMs } = passedOver ? { order: 'none' as const, inversionMs: 0 } : shown
@@ -210,6 +213,7 @@ export class Course {
       front: this.front,
       newest: chain.order.highest,
       drift: chain.drift,
+      evidence: this.kernel.takeEvidence(),
     }
   }
 }

@@ -1,4 +1,5 @@
 // What a walk is asked for, what it keeps so that another process can go on, and what it proves.
+import type { Line } from '../proof/judge.ts'
 import type { Saved } from '../proof/kernel.ts'
 import type { Range } from '../proof/state.ts'
 import type { Moment, Order, Verdict } from '../task.ts'
@@ -85,6 +86,8 @@ export interface WalkResult {
   /** The highest createdAt seen, epoch ms. */
   newest: Moment
   drift: number
+  /** What the kernel was told since the last step; where the verdict is `complete`, it ends the proof of that. */
+  evidence: Line[]
 }
 
 export type Walk = AsyncGenerator<WalkStep, WalkResult, StepResult>

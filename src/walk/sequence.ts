@@ -1,9 +1,10 @@
 // The sequence in which a walk met a list, small enough to be kept for another walk to be compared with. Pure.
+import { idHash } from '../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
 
-/** Ids in the order in which they were met, as numbers of 53 bit. */
+/** Ids in the order in which they were met, as numbers of 52 bit. */
 export class Sequence {
   #hashes = new Float64Array(1024)
   #length = 0
@@ -19,7 +20,7 @@ export class Sequence {
       longer.set(this.#hashes)
       this.#hashes = longer
     }
-    this.#hashes[this.#length] = hashOf(id)
+    this.#hashes[this.#length] = idHash(id)
     this.#length += 1
   }
 
@@ -35,15 +36,4 @@ export class Sequence {
     }
     return 2 * below < this.#length
   }
-}
-
-function hashOf(id: string): number {
-  let a = 0x811c9dc5
-  let b = 0x9747b28c
-  for (let at = 0; at < id.length; at += 1) {
-    const unit = id.charCodeAt(at)
-    a = Math.imul(a ^ unit, 0x01000193)
-    b = Math.imul(b + unit, 0x85ebca6b) ^ (b >>> 13)
-  }
-  return (a >>> 0) * 2 ** 21 + (b >>> 11)
 }

@@ -1,4 +1,5 @@
 // What a walk needs of the world: windows that tell which of their items this walk has already met. No HTTP, no SQL.
+import type { Line } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
 
 /** When an answer was asked for, and when it was given, counted in answers that the walk was given. */
@@ -69,6 +70,8 @@ export type WalkStep =
       window: ItemsWindow
       /** What the walk resumes from if it is cut off after this step. */
       state: unknown
+      /** What the kernel of proof was told since the step before. */
+      evidence: Line[]
       nextSkip: number
       drift: number
       /** Given once, with the first window. */

@@ -45,8 +45,8 @@ function threeMonths() {
 
 test('a dataset is a folder of its own with a manifest that tells everything about its files', async () => {
   const mirror = makeMirror(...threeMonths())
-  mirror.db.exec(`INSERT INTO walks (run_id, kind, verdict, max_seq_at_start, started_at, updated_at, finished_at)
-    VALUES (1, 'full', 'complete', 0, 1, 2, 1000000)`)
+  mirror.db.exec(`INSERT INTO walks (run_id, kind, verdict, max_seq_at_start, started_at, updated_at, finished_at, evidence_sha256)
+    VALUES (1, 'full', 'complete', 0, 1, 2, 1000000, '${'ab'.repeat(32)}')`)
   const now = Date.parse('2026-11-20T08:00:00Z')
   const result = await publishing(mirror, { partitionBy: 'month', now: () => now, redact: ['cookie'] })
   const folder = join(mirror.folder, 'lake', result.snapshotId)
@@ -68,6 +68,7 @@ test('a dataset is a folder of its own with a manifest that tells everything abo
     buildsOn: null,
     publishedAt: now,
     lastFullWalk: { verdict: 'complete', finishedAt: 1_000_000, ageMs: now - 1_000_000 },
+    proof: { walkId: 1, startedAt: 1, finishedAt: 1_000_000, sha256: 'ab'.repeat(32) },
     format: 'parquet',
     compression: 'zstd',
     engine: 'hyparquet',

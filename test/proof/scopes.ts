@@ -217,13 +217,20 @@ export const LONG: Record<string, Trials> = {
     needs: ['counted: read one after another'],
   },
   'a run that grows while it is counted': {
-    ...{ tasks: 2, readings: 6, changes: 3, take: 2, cap: null, ties: true, counts: true },
-    ...{ claims: ['look', 'join'], only: ['shuffle', 'insert'], onlyTies: true, lists: [[0, 0]] },
+    ...{ tasks: 3, readings: 9, changes: 2, take: 2, cap: 2, ties: true, counts: true },
+    ...{ claims: ['look', 'join'], only: ['insert'], onlyTies: true, newestFirst: true, lists: [[0, 0, 0]] },
     needs: ['counted: ends where it ended'],
   },
   'a place in a run, while another is owed': {
     ...{ tasks: 5, readings: 6, changes: 3, take: 3, cap: 3, asksAll: true, ties: true, counts: true },
     ...{ claims: ['look', 'join', 'behind', 'again', 'room'], only: ['shuffle'], lists: [[0, 1, 2, 2, 3]] },
+    asks: [
+      [0, 2],
+      [1, 2],
+      [3, 2],
+      [0, 3],
+      [3, 3],
+    ],
     needs: ['behind: begins with another createdAt, or no other run is owed'],
   },
   'a run whose answers come late': {

@@ -22,6 +22,8 @@ export interface Scope {
   hidden?: number
   /** Asks for any number up to `take`, and not for that alone. */
   asksAll?: boolean
+  /** What is asked for (skip and take); everything where absent. */
+  asks?: readonly (readonly [skip: number, asked: number])[]
   /** Answers may be asked for early and come late. */
   ahead?: boolean
   /** Behind the end the last window comes again. */
@@ -48,8 +50,9 @@ export interface Scope {
   range?: Range
   /** Insertions only of a createdAt that stands beside them. */
   onlyTies?: boolean
-  /** Insertions only behind all others. */
+  /** Insertions only behind all others, and only in front of them. */
   oldestFirst?: boolean
+  newestFirst?: boolean
 }
 
 interface Item {
@@ -233,25 +236,30 @@ class Search {
   #visit(world: World): void {
     if (world.changes > 0) for (const changed of this.#changed(world)) this.#push(changed)
     if (world.readings === 0) return
-    const { ahead, take } = this.#scope
+    const { ahead } = this.#scope
     if (world.early !== null) this.#deliver({ ...world, early: null }, world.early)
-    const places = Array.from({ length: world.items.length + 2 }, (_, skip) => skip)
-    for (const skip of places) {
-      // Where every answer may be cut anywhere, asking for less shows nothing else.
-      for (let asked = this.#scope.asksAll ? 1 : take; asked <= take; asked += 1) {
-        for (const answer of this.#answers(world.items, skip, asked)) {
-          const beyond = world.items.some((item, index) => index >= skip && !item.hidden)
-          const end = skip + Math.max(1, answer.length)
-          const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
-          const { compensation } = world
-          const marks = { compensation, deletedSince: false, insertedSince: false }
-          const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
-          this.#deliver(world, given)
-          if (!ahead || world.early !== null) continue
-          const line = `asks for ${skip}+${asked}, which will come late`
-          this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
-        }
+    for (const [skip, asked] of this.#asks(world.items.length)) {
+      for (const answer of this.#answers(world.items, skip, asked)) {
+        const beyond = world.items.some((item, index) => index >= skip && !item.hidden)
+        const end = skip + Math.max(1, answer.length)
+        const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
+        const { compensation } = world
+        const marks = { compensation, deletedSince: false, insertedSince: false }
+        const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
+        this.#deliver(world, given)
+        if (!ahead || world.early !== null) continue
+        const line = `asks for ${skip}+${asked}, which will come late`
+        this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
       }
+    }
+  }
+
+  *#asks(length: number): Generator<readonly [skip: number, asked: number]> {
+    const { asks, asksAll, take } = this.#scope
+    if (asks !== undefined) return yield* asks
+    for (let skip = 0; skip < length + 2; skip += 1) {
+      // Where every answer may be cut anywhere, asking for less shows nothing else.
+      for (let asked = asksAll ? 1 : take; asked <= take; asked += 1) yield [skip, asked]
     }
   }
 
@@ -274,9 +282,13 @@ class Search {
   /** Every single change of the list. */
   *#changed(world: World): Generator<World> {
     const { items } = world
-    const { ties, onlyTies, oldestFirst, only = ['shuffle', 'delete', 'insert'] } = this.#scope
-    if (ties) for (const shuffled of shuffles(items)) yield this.#after(world, shuffled, `now ${show(shuffled)}`, 0)
-    for (let place = oldestFirst ? items.length : 0; only.includes('insert') && place <= items.length; place += 1) {
+    const { ties, onlyTies, oldestFirst, newestFirst, only = ['shuffle', 'delete', 'insert'] } = this.#scope
+    if (ties && only.includes('shuffle')) for (const shuffled of shuffles(items)) yield this.#after(world, shuffled, `now ${show(shuffled)}`, 0)
+    for (
+      let place = oldestFirst ? items.length : 0;
+      only.includes('insert') && place <= (newestFirst ? 0 : items.length);
+      place += 1
+    ) {
       const [before, behind] = [items[place - 1]?.at, items[place]?.at]
       const own = Math.max(0, ...items.map(({ at }) => at)) + 1
       const moments =

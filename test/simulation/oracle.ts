@@ -1,5 +1,7 @@
 // What must hold after every run, whatever happened: compares the mirror with what the service really had.
 import Database from 'better-sqlite3'
+import { judgeWalks } from '../../src/mirror/maintenance/proof.ts'
+import type { Db } from '../../src/mirror/open.ts'
 import { taskText } from '../../src/mirror/shape.ts'
 import type { Facts } from '../../src/mirror/tables/facts.ts'
 import type { WalkKind } from '../../src/mirror/tables/walks.ts'
@@ -38,6 +40,8 @@ export interface MirrorState {
   owed: Set<string>
   facts: Facts
   ended: EndedWalk[]
+  /** One sentence for each complete walk that the mirror does not prove. */
+  unproven: string[]
   isInterrupted: boolean
 }
 
@@ -65,6 +69,7 @@ export function readMirror(path: string): MirrorState {
            WHERE finished_at IS NOT NULL ORDER BY id`,
         )
         .all() as EndedWalk[],
+      unproven: unprovenWalks(db),
       isInterrupted:
         db
           .prepare(
@@ -76,6 +81,23 @@ export function readMirror(path: string): MirrorState {
   } finally {
     db.close()
   }
+}
+
+/** Complete walks of which the mirror holds no proof, among those that it has to: the last full one and those since. */
+function unprovenWalks(db: Db): string[] {
+  const { walks, faults } = judgeWalks(db)
+  const proven = new Set(walks.map(({ walkId }) => walkId))
+  const due = db
+    .prepare(
+      `SELECT id FROM walks WHERE verdict = 'complete'
+       AND id >= (SELECT max(id) FROM walks WHERE kind = 'full' AND verdict = 'complete')`,
+    )
+    .pluck()
+    .all() as number[]
+  const reasons = new Map(faults.map(({ walkId, message }) => [walkId, message]))
+  return due
+    .filter((id) => !proven.has(id))
+    .map((id) => `unproven: walk ${id}: ${reasons.get(id) ?? 'there is no evidence'}`)
 }
 
 export interface Observed {
@@ -102,7 +124,7 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
     areWhole || observed.isDone
       ? alteredRows(ledger, areWhole ? before.rows : new Map(), after, areWhole ? NOBODY : observed.refusedIds)
       : []
-  const found = [...altered, ...falseTombstones(observed)]
+  const found = [...altered, ...falseTombstones(observed), ...after.unproven]
   let lastFullFrom = observed.lastFullFrom
   // In the order in which they ended: a full walk that was gone on with may have a lower number than one before its end.
   const endOf = ({ id }: EndedWalk): number => observed.spans.get(id)?.last ?? 0

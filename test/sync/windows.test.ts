@@ -54,7 +54,7 @@ function open(path: string, pieces = 1, ms = Number.POSITIVE_INFINITY) {
       skip: 0,
       readAt,
       now: readAt,
-      progress: { nextSkip: handle, drift: 0, state: { handle } },
+      progress: { nextSkip: handle, drift: 0, evidence: '[]', state: { handle } },
     })
   return { session, walkId, hold, takeIn }
 }
@@ -96,7 +96,15 @@ test('behind a window that was rolled back nothing of its walk is taken in, mark
   expect(() => takeIn(hold(['c', 'one']))).toThrow('no more')
   expect(() => takeIn(hold(['d', 'one']))).toThrow('no more')
   expect(() => session.markMet(walkId, ['a'])).toThrow('no more')
-  const ended = { verdict: 'complete', reason: null, ordering: null, facts: {}, candidates: true, now: 2 } as const
+  const ended = {
+    verdict: 'complete',
+    reason: null,
+    ordering: null,
+    evidence: '[]',
+    facts: {},
+    candidates: true,
+    now: 2,
+  } as const
   expect(() => session.endWalk({ walkId, ...ended })).toThrow('no more')
   expect(session.walk(walkId)).toMatchObject({ nextSkip: 1, windows: 1, met: 1, verdict: null })
   expect(session.shownBy(['a', 'b', 'c', 'd'], []).known).toBe(1)

@@ -1,6 +1,7 @@
 // The text of `verify`. Pure.
 import prettyBytes from 'pretty-bytes'
 import type { SnapshotVerified } from '../../export/verify/verify.ts'
+import type { ProofVerified } from '../../mirror/maintenance/proof.ts'
 import type { MirrorVerified } from '../../mirror/maintenance/verify.ts'
 import type { ServiceVerified } from '../../sync/one-off/verify.ts'
 import { counted, grouped, pairs, table } from '../layout.ts'
@@ -22,6 +23,50 @@ export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified, w
   if (faults.length === 0) return lines
   const found = faults.map(({ check, count, message, examples }) => [check, count, message, examples.join(', ')])
   return `${lines}\n\n${table(['check', 'rows', 'what is wrong', 'such as'], found, { widest: 100, width, sentences: [2, 3] })}`
+}
+
+export function proofText({ path, walks, faults }: ProofVerified, width?: number): string {
+  const result =
+    faults.length > 0
+      ? `${counted(faults.length, 'walk is', 'walks are')} not proven`
+      : walks.length > 0
+        ? 'proven'
+        : 'no proof'
+  const parts = [
+    pairs(
+      [
+        ['mirror', path],
+        ['result', result],
+      ],
+      width,
+    ),
+  ]
+  if (walks.length > 0) {
+    const rows = walks.map(({ walkId, kind, finishedAt, tasks, sha256, proven }) => [
+      walkId,
+      kind,
+      new Date(finishedAt).toISOString(),
+      proven.answers,
+      proven.windows,
+      tasks,
+      restsOn(proven),
+      sha256.slice(0, 12),
+    ])
+    const head = ['walk', 'kind', 'ended', 'answers', 'windows', 'tasks', 'rests on', 'sha256']
+    parts.push(table(head, rows, { widest: 100, width, sentences: [6] }))
+  }
+  if (faults.length > 0) {
+    const found = faults.map(({ walkId, message }) => [walkId, message])
+    parts.push(table(['walk', 'what does not hold'], found, { widest: 100, width, sentences: [1] }))
+  }
+  return parts.join('\n\n')
+}
+
+/** What the links rest on beside what one answer shows: docs/proof.md, "Assumptions". */
+function restsOn({ rests, end }: ProofVerified['walks'][number]['proven']): string {
+  const links = Object.entries(rests).map(([basis, times]) => `${basis} (${times})`)
+  const all = [...links, ...(end.length === 0 ? [] : [`end: ${end.join(', ')}`])]
+  return all.length === 0 ? 'what answers show' : all.join('; ')
 }
 
 const SHOWN = 20

@@ -5,6 +5,7 @@ import type { Verdict } from '../../task.ts'
 import type { Compression } from '../encode/compression.ts'
 import type { Format } from '../formats.ts'
 import type { ColumnKind } from '../read/columns.ts'
+import type { Proof } from '../read/rows.ts'
 
 /** What was published: every row that fits the filters, or only those with a greater `change_seq` than `sinceSeq`. */
 export type Kind = 'full' | 'changes'
@@ -38,6 +39,8 @@ export interface Manifest {
   buildsOn: string | null
   /** The last full walk that ended, and how old it was at publication (null: not known); null where there was none. */
   lastFullWalk: { verdict: Verdict; finishedAt: number; ageMs: number | null } | null
+  /** What proves the last complete full walk of the whole list (null: nothing): docs/proof.md, "Evidence". */
+  proof: Proof | null
   format: Format
   compression: Compression
   /** The engine of a format that has several (Parquet); null for others. */

@@ -104,6 +104,7 @@ function manifestOf(job: DatasetJob, files: ManifestFile[]) {
       cut.verdict === null || cut.verdictAt === null
         ? null
         : { verdict: cut.verdict, finishedAt: cut.verdictAt, ageMs: ageOf(cut.verdictAt, publishedAt) },
+    proof: cut.proof,
     format: target.format,
     compression: target.compression,
     engine: content.engine,

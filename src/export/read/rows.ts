@@ -1,7 +1,7 @@
 // Reads one cut of the mirror: everything inside one read transaction on a connection of its own, in bounded batches.
 // Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
 
-import { columnsAsMigrated } from '../../mirror/as-migrated.ts'
+import { columnsAsMigrated, evidenceAsMigrated } from '../../mirror/as-migrated.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { Verdict } from '../../task.ts'
@@ -30,6 +30,8 @@ export interface CutReader {
   /** How the last full walk that ended did, and when (epoch ms); nulls where there was none. */
   readonly verdict: Verdict | null
   readonly verdictAt: number | null
+  /** What proves the last complete full walk; null where there is no proof. */
+  readonly proof: Proof | null
   /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
   total(): number | null
   /**
@@ -57,6 +59,27 @@ const BATCH_ROWS = 1_000
 
 const LAST_FULL_WALK = `SELECT verdict, finished_at AS finishedAt FROM walks
   WHERE kind = 'full' AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`
+
+/** Of the whole list, while the walk went on. `verify --proof` judges the evidence of that walk anew. */
+export interface Proof {
+  walkId: number
+  /** Epoch ms. */
+  startedAt: number
+  finishedAt: number
+  /** SHA-256 of the evidence, hex. */
+  sha256: string
+}
+
+function lastProof(db: ReturnType<typeof openReader>): Proof | null {
+  const sha256 = evidenceAsMigrated(db)
+  const found = db
+    .prepare(
+      `SELECT id AS walkId, started_at AS startedAt, finished_at AS finishedAt, ${sha256} AS sha256 FROM walks
+       WHERE kind = 'full' AND verdict = 'complete' AND ${sha256} IS NOT NULL ORDER BY id DESC LIMIT 1`,
+    )
+    .get()
+  return (found as Proof | undefined) ?? null
+}
 
 const STATUSES = `SELECT DISTINCT system_status FROM tasks WHERE system_status IS NOT NULL ORDER BY 1 LIMIT ?`
 
@@ -114,6 +137,7 @@ export function openCut(path: string, filters: Filters): CutReader {
       cut: cut ?? 0,
       verdict: walk?.verdict ?? null,
       verdictAt: walk?.finishedAt ?? null,
+      proof: lastProof(db),
       total,
       batches,
       stretches,

@@ -28,6 +28,13 @@ export class Bits {
     return bits[bit >> 3] !== before
   }
 
+  /** In order. */
+  *values(): Generator<number> {
+    for (const [chunk, bits] of [...this.chunks].sort(([one], [other]) => one - other))
+      for (let bit = 0; bit < CHUNK_BITS; bit += 1)
+        if (((bits[bit >> 3] as number) & (1 << (bit & 7))) !== 0) yield chunk * CHUNK_BITS + bit
+  }
+
   /** Takes out every number above `highest`. */
   dropAbove(highest: number): void {
     const last = Math.floor(highest / CHUNK_BITS)
@@ -51,18 +58,23 @@ export interface Marks {
   missing(highest: number): Generator<number>
 }
 
+/** The rows that a walk has met, as the mirror holds them. */
+export function marksOf(db: Db, walkId: number): Bits {
+  const bits = new Bits()
+  const load = db.prepare('SELECT chunk, bits FROM walk_marks WHERE walk_id = ?')
+  for (const row of load.iterate(walkId) as Iterable<{ chunk: number; bits: Buffer }>)
+    bits.chunks.set(row.chunk, Uint8Array.from(row.bits))
+  return bits
+}
+
 /** The marks of a walk as the mirror holds them. After a rolled back transaction, open them anew. */
 export function openMarks(db: Db, walkId: number): Marks {
   const put = db.prepare('INSERT OR REPLACE INTO walk_marks (walk_id, chunk, bits) VALUES (?, ?, ?)')
-  const load = db.prepare('SELECT chunk, bits FROM walk_marks WHERE walk_id = ?')
   const highest = db.prepare('SELECT max_seq_at_start FROM walks WHERE id = ?').pluck().get(walkId) as
     | number
     | undefined
-  const bits = new Bits()
+  const bits = marksOf(db, walkId)
   const changed = new Set<number>()
-  for (const row of load.iterate(walkId) as Iterable<{ chunk: number; bits: Buffer }>) {
-    bits.chunks.set(row.chunk, Uint8Array.from(row.bits))
-  }
   return {
     highestBefore: highest ?? 0,
     has: (seq) => bits.has(seq),
@@ -79,9 +91,4 @@ export function openMarks(db: Db, walkId: number): Marks {
       for (let seq = 1; seq <= highest; seq += 1) if (!bits.has(seq)) yield seq
     },
   }
-}
-
-/** Forgets the marks of every walk but `keepWalkId`: once a walk has ended they are not needed. */
-export function forgetMarks(db: Db, keepWalkId: number | null): void {
-  db.prepare('DELETE FROM walk_marks WHERE walk_id IS NOT ?').run(keepWalkId)
 }

@@ -39,6 +39,8 @@ export interface WalkProgress {
   nextSkip: number
   drift: number
   state: unknown
+  /** What the kernel of proof was told since the step before, as JSON text. */
+  evidence: string
   /** Given once, with the first window. */
   firstWindow?: { ids: string[]; moments: (number | null)[] }
 }
@@ -73,7 +75,7 @@ export function walkTable(db: Db) {
   )
   const interrupted = db.prepare(
     `SELECT * FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
-     AND windows > 0 AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)
+     AND windows > 0 AND EXISTS (SELECT 1 FROM walk_evidence WHERE walk_id = walks.id) AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)
      ORDER BY id DESC LIMIT 1`,
   )
   return {

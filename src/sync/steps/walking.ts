@@ -1,6 +1,7 @@
 // Runs one walk: hands its windows to the writer step by step, and keeps what it learned. No decision about windows here.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
+import { textOf } from '../../proof/evidence.ts'
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
@@ -101,7 +102,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
         continue
       }
       const { nextSkip, drift, state, firstWindow } = value
-      const progress = { nextSkip, drift, state, ...(firstWindow === undefined ? {} : { firstWindow }) }
+      const evidence = textOf(value.evidence)
+      const progress = { nextSkip, drift, state, evidence, ...(firstWindow === undefined ? {} : { firstWindow }) }
       const taken = await writer.takeIn({ ...where, walkId, progress })
       met += taken.newlyMet
       reply = { newlyMet: taken.newlyMet }
@@ -147,6 +149,7 @@ export async function endWalk(
     verdict,
     reason,
     ordering: result.order,
+    evidence: textOf(result.evidence),
     facts: learned,
     candidates,
     now: run.now(),

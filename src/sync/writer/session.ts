@@ -10,8 +10,9 @@ import { commitsTo, type Gathering } from '../../mirror/commits.ts'
 import { explaining } from '../../mirror/explain.ts'
 import { takeLock } from '../../mirror/lock.ts'
 import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../../mirror/open.ts'
+import { evidenceTable, Met } from '../../mirror/tables/evidence.ts'
 import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
-import { Bits, forgetMarks, type Marks, openMarks } from '../../mirror/tables/marks.ts'
+import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
 import { type Owed, type OwedReason, owedTable } from '../../mirror/tables/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../../mirror/tables/runs.ts'
 import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
@@ -70,6 +71,8 @@ export interface Opened {
 
 export interface WalkEnded extends WalkEnd {
   walkId: number
+  /** What the kernel of proof was told since the last step, as JSON text. */
+  evidence: string
   facts: Facts
   /** Rows the walk did not meet become candidates for deletion: complete full walks only. */
   candidates: boolean
@@ -116,6 +119,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
   }
   const { tasks, owed, setAside } = tables
   const walks = walkTable(db)
+  const evidence = evidenceTable(db)
   const runs = runTable(db)
   const seen = new Bits()
   const tombstonesAsked = new Set<string>()
@@ -154,6 +158,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     sample: new FormSample(),
     compared: new Map(),
     walks,
+    evidence,
     runs,
     seen,
     unfitMet: new Set(),
@@ -208,7 +213,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
           now,
         )
         // Only a full walk is ever resumed, and only the latest.
-        forgetMarks(db, kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
+        evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
         broken = null
         return walkId
       })
@@ -219,6 +224,8 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       writing.throwBroken()
       return commit(() => {
         walks.end(ended.walkId, ended, ended.now)
+        evidence.add(ended.walkId, ended.evidence, new Met())
+        if (ended.verdict === 'complete') evidence.seal(ended.walkId)
         writeFacts(db, ended.facts, ended.now)
         let found = 0
         if (ended.candidates) {

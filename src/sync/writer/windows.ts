@@ -2,6 +2,7 @@
 // prepare.ts made of the answer, and the mirror; not the network.
 
 import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
+import { Met } from '../../mirror/tables/evidence.ts'
 import type { Marks } from '../../mirror/tables/marks.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
@@ -82,6 +83,8 @@ interface Held {
 }
 
 interface Counted extends TakenIn {
+  /** Rows that were marked for the first time. */
+  met: Met
   counts: Partial<RunCounts>
 }
 
@@ -102,7 +105,7 @@ export function windowIntake(writing: Writing) {
   ) {
     if (marks !== null) {
       const row = item.taskId === null ? undefined : tables.tasks.find(item.taskId)
-      if (row !== undefined) marks.add(row.seq)
+      if (row !== undefined && item.taskId !== null && marks.add(row.seq)) taken.met.add(item.taskId)
       if (!writing.unfitMet.has(identity)) taken.newlyMet += 1
       writing.unfitMet.add(identity)
     }
@@ -184,7 +187,7 @@ export function windowIntake(writing: Writing) {
       const marks = step.walkId === null ? null : writing.marks(step.walkId)
       const changed = changedSince(holding.viewedAt)
       writing.throwBroken()
-      const taken: Counted = { newlyMet: 0, counts: { windows: 1, seen: 0 } }
+      const taken: Counted = { newlyMet: 0, met: new Met(), counts: { windows: 1, seen: 0 } }
       const { counts } = taken
       const inWindow = new Set<string>()
       writing.sample.enter(step.walkId, (id) => writing.walks.get(id)?.kind ?? null)
@@ -204,11 +207,15 @@ export function windowIntake(writing: Writing) {
           const listed = listedTask(window, index)
           const { seq, ...found } = takeTask(listed, known, step, step.skip + index, counts)
           writing.sample.offer(listed, step.skip + index, found)
-          if (marks?.add(seq) === true) taken.newlyMet += 1
+          if (marks?.add(seq) === true) {
+            taken.newlyMet += 1
+            taken.met.add(id)
+          }
         })
         marks?.save()
         if (step.walkId !== null && step.progress !== undefined) {
           writing.walks.progress(step.walkId, step.progress, 1, taken.newlyMet, step.readAt, step.now)
+          writing.evidence.add(step.walkId, step.progress.evidence, taken.met)
         }
         writing.runs.count(runId, counts)
       })
@@ -223,18 +230,19 @@ export function windowIntake(writing: Writing) {
     markMet(walkId: number, ids: string[]): number {
       writing.throwBroken()
       const marks = writing.marks(walkId)
-      let newly = 0
+      const met = new Met()
       writing.commit(() => {
         for (const id of ids) {
           const known = tables.tasks.find(id)
           // Without a row it is an item that was set aside.
           if (known === undefined) writing.unfitMet.add(id)
-          else if (marks.add(known.seq)) newly += 1
+          else if (marks.add(known.seq)) met.add(id)
         }
         marks.save()
-        writing.walks.countMet(walkId, newly)
+        writing.walks.countMet(walkId, met.count)
+        writing.evidence.add(walkId, '[]', met)
       })
-      return newly
+      return met.count
     },
 
     /** Chooses a few tasks of a window to be compared with their details; returns their ids. */

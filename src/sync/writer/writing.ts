@@ -1,6 +1,7 @@
 // What the parts of the writing side share: tables, rules and the memory of one run.
 import type { SampledForms } from '../../mirror/form-votes.ts'
 import type { Db } from '../../mirror/open.ts'
+import type { EvidenceTable } from '../../mirror/tables/evidence.ts'
 import type { Bits, Marks } from '../../mirror/tables/marks.ts'
 import type { RunTable } from '../../mirror/tables/runs.ts'
 import type { WalkTable } from '../../mirror/tables/walks.ts'
@@ -33,6 +34,7 @@ export interface Writing {
   /** Tasks that are being compared, by id: as they were listed (first with bodies so long), and what their details showed. */
   compared: Map<string, SampledForms & { bodies: LongestBodies }>
   walks: WalkTable
+  evidence: EvidenceTable
   runs: RunTable
   /** Seqs met in this run, whatever the walk. */
   seen: Bits

@@ -1,0 +1,216 @@
+// The verdict on a walk by its facts alone, line by line, in the order in which they came: what the kernel goes by, and what
+// `verify --proof` gives the evidence of a walk to again. It knows no ids but those that facts name. Pure.
+import { countsFor, owing } from './counting.ts'
+import type { Fact } from './facts.ts'
+import { after, afterEmpty, claimed, missingFor, type Seam, seamOf } from './rules.ts'
+import { BEGINNING, type Claim, type Range, SETTINGS, type State, union } from './state.ts'
+
+/** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
+export type Line =
+  /** The first: what the walk speaks of, null for the whole list. */
+  | { op: 'begun'; range: Range | null }
+  | { op: 'told'; handle: number | null; fact: Fact; ahead: boolean }
+  | { op: 'taken'; handle: number; ahead: boolean }
+  /** Marked: the ids of a run that was counted. Owed: the floor's run, as the list may end with it. Filtered: answers leave items out. */
+  | { op: 'marked' | 'owed' | 'filtered' }
+  /** The end of the list or the range was claimed, and proven. */
+  | { op: 'ended' }
+  /** Another process goes on: what was begun with answers that are forgotten begins again. */
+  | { op: 'resumed' }
+  /** The last: complete, for the whole or for what stands at or before the end of the window that joined last. */
+  | { op: 'complete'; isWhole: boolean }
+
+/** Ids of one run that are kept while it is counted: a longer one cannot be proven. */
+const LARGEST_RUN = 300_000
+/** Answers that a walk may still take in. */
+export const MOST_TOLD = 64
+
+/** What another process needs to go on. */
+export function resumed(state: State): State {
+  return { ...state, bracket: null, count: null, edge: null, repeat: null }
+}
+
+export class Judge {
+  state: State
+  spoiled: string | null
+  /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
+  isAhead = false
+  /** Ids of a run that was counted are still to be marked. */
+  isToMark = false
+  /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
+  readonly #told = new Map<number, Fact>()
+  #last: Fact | null = null
+  /** The window that was read behind the floor; and one that joins by its place, with what it makes of the state. */
+  #behind: number | null = null
+  #byPlace: { handle: number; state: State } | null = null
+  readonly #trial
+
+  constructor(range: Range | null, state: State = BEGINNING, spoiled: string | null = null) {
+    this.state = state
+    this.spoiled = spoiled
+    this.#trial = { settings: { ...SETTINGS, range } }
+  }
+
+  /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
+  tell(fact: Fact, handle: number | null): 'paid' | 'counts' | null {
+    const counts = this.#hear(fact, handle)
+    if (handle === null) return counts
+    this.#told.set(handle, fact)
+    for (const first of this.#told.keys()) {
+      if (this.#told.size <= MOST_TOLD) break
+      this.#told.delete(first)
+    }
+    return counts
+  }
+
+  /** Whether the window joins if it is taken in now. */
+  joins(handle: number): boolean {
+    const fact = this.#told.get(handle)
+    return (
+      this.#byPlace?.handle === handle ||
+      (fact !== undefined && this.#missing(fact, this.#claimToJoin(fact.skip)) === null)
+    )
+  }
+
+  /** How the window stands to what has joined. */
+  seam(handle: number): Seam {
+    const fact = this.#told.get(handle)
+    return fact === undefined ? 'none' : seamOf(this.state, fact, this.#trial.settings)
+  }
+
+  /**
+   * The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete.
+   * The fact of one that has joined and brought something.
+   */
+  take(handle: number): Fact | null {
+    const fact = this.#told.get(handle)
+    const byPlace = this.#byPlace?.handle === handle ? this.#byPlace.state : null
+    // It brings nothing new, so that nothing has to be said of it.
+    if (byPlace === null && fact !== undefined && fact.metPrefix === fact.count && this.seam(handle) !== 'shown')
+      return null
+    // Everything else that stayed has been met.
+    if (this.state.ended !== null) return null
+    const claim = this.#claimToJoin(fact?.skip ?? 0)
+    const missing =
+      fact === undefined
+        ? 'every window that is taken in was told'
+        : byPlace === null
+          ? this.#missing(fact, claim)
+          : null
+    this.spoiled ??= missing
+    if (missing !== null || fact === undefined) return null
+    this.state = byPlace === null ? claimed(this.state, fact, claim, this.#trial) : this.#joinedByPlace(byPlace)
+    this.#last = fact
+    this.#byPlace = null
+    this.#behind = null
+    return fact
+  }
+
+  /** The run of the floor is owed from now on: the list may end with it. Whether that changes anything. */
+  owe(): boolean {
+    const { owed, floor, ended } = this.state
+    if (owed !== null || floor === null || ended !== null) return false
+    this.state = { ...this.state, ...owing(floor) }
+    return true
+  }
+
+  /** Answers leave items out. */
+  filter(): void {
+    this.state = { ...this.state, isFiltered: true }
+  }
+
+  /** Claims the end of the list or the range, by what was taken in last; whether that is proven now and was not before. */
+  end(): boolean {
+    const last = this.#last
+    if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
+    const ends = (['reached', 'room', 'passed'] as const).find(
+      (claim) => (claim !== 'room' || !this.isAhead) && this.#missing(last, claim) === null,
+    )
+    if (ends === undefined) return false
+    this.state = claimed(this.state, last, ends, this.#trial)
+    return true
+  }
+
+  /** Everything that was listed at a moment of this walk has been met: see "passed". */
+  get hasPassed(): boolean {
+    return this.state.owed === null && this.#last !== null && this.#missing(this.#last, 'passed') === null
+  }
+
+  /** The first link that is missing; null where every task that stayed has been met: see `Line`, `complete`. */
+  missing(isWhole: boolean): string | null {
+    const { owed, floor, ended } = this.state
+    if (this.spoiled !== null) return this.spoiled
+    if (this.isToMark) return 'every run that was counted was marked'
+    if (owed !== null) return 'the run of equal createdAt that is owed has been counted'
+    if (!isWhole) return floor === null ? 'a window has joined' : null
+    return ended === null ? 'the end of the list was shown' : null
+  }
+
+  /** Everything but the first line and the last one; throws where a line cannot follow those before it. */
+  hear(line: Line): void {
+    if (line.op === 'told') this.tell(line.fact, line.handle)
+    else if (line.op === 'taken') this.take(line.handle)
+    else if (line.op === 'marked') this.isToMark = false
+    else if (line.op === 'filtered') this.filter()
+    else if (line.op === 'resumed') this.#resume()
+    else if (!((line.op === 'owed' && this.owe()) || (line.op === 'ended' && this.end())))
+      throw new Error(`'${line.op}' does not follow from what was read`)
+    if ('ahead' in line) this.isAhead = line.ahead
+  }
+
+  #resume(): void {
+    this.state = resumed(this.state)
+    this.isAhead = false
+    this.isToMark = false
+    this.#told.clear()
+    this.#last = null
+    this.#behind = null
+    this.#byPlace = null
+  }
+
+  #missing(fact: Fact, claim: Claim): string | null {
+    return missingFor(this.state, fact, claim, this.#trial)
+  }
+
+  #claimToJoin(skip: number): Claim {
+    const from = this.#trial.settings.range?.from ?? null
+    return from !== null && this.state.floor === null && skip > 0 ? 'from' : 'join'
+  }
+
+  #joinedByPlace({ floor, ceiling, owed, count, edge, basis }: State): State {
+    const debt = this.state.owed === null ? { owed, count, edge } : {}
+    return { ...this.state, ...debt, bracket: null, floor, ceiling, basis: union(this.state.basis, basis) }
+  }
+
+  /** What an answer says by its place alone. */
+  #claimOf(fact: Fact): Claim {
+    const { bracket, floor, ended } = this.state
+    if (ended !== null || floor === null) return 'look'
+    if (bracket !== null && this.#missing(fact, 'again') === null) return 'again'
+    if (bracket !== null && this.#missing(fact, 'stands') === null) return 'stands'
+    if (this.#missing(fact, 'repeated') === null) return 'repeated'
+    if (fact.skip === floor.index + 1) {
+      if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind)) return 'look'
+      // What is read behind the floor once more counts from now on.
+      this.state = { ...this.state, bracket: null }
+    } else if (bracket === null || bracket.last.kind === 'items' || fact.skip !== bracket.reach + 1) return 'look'
+    return this.#missing(fact, 'behind') === null ? 'behind' : 'look'
+  }
+
+  #hear(fact: Fact, handle: number | null): 'paid' | 'counts' | null {
+    const claim = this.#claimOf(fact)
+    const before = this.state
+    const counts = countsFor(before, fact, this.#trial)
+    if (counts === 'paid') this.isToMark = true
+    const state = after(before, fact, claim, this.#trial)
+    if ((claim === 'again' || claim === 'stands') && this.#behind !== null) {
+      // It joins once it is taken in.
+      this.#byPlace = { handle: this.#behind, state }
+      this.state = { ...after(before, fact, 'look', this.#trial), bracket: null }
+    } else this.state = claim === 'look' ? afterEmpty(state, fact) : state
+    if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
+    if (claim === 'behind') this.#behind = fact.kind === 'items' ? handle : null
+    if (this.state.bracket === null) this.#behind = null
+    return counts
+  }
+}

@@ -1,0 +1,185 @@
+// `verify --proof`: what a sync leaves holds; everything that somebody changes in it, or in the tasks it covers, does not.
+import { copyFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { beforeAll, expect, test } from 'vitest'
+import { verifyProof } from '../../src/mirror/maintenance/proof.ts'
+import { evidenceDigest, evidenceOf } from '../../src/mirror/tables/evidence.ts'
+import { linesOf, textOf } from '../../src/proof/evidence.ts'
+import type { Line } from '../../src/proof/judge.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { runCli } from '../support/cli.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch, type Scratch } from '../support/scratch.ts'
+
+const TASKS = 90
+let made: Scratch
+let sound: string
+
+/** A full walk in windows of 20, and a head walk that met five new tasks. */
+beforeAll(async () => {
+  made = makeScratch()
+  sound = made.path('sound.sqlite')
+  await using simulator = await startSimulator({ tasks: TASKS, oddities: 0.1, openFraction: 0.1, capItems: 20 })
+  const context = makeRunContext(simulator.url, sound)
+  await runSync(context, { command: 'sync' })
+  simulator.account.insert(5, { where: 'front' })
+  await runSync(context, { command: 'sync' })
+  return () => made[Symbol.dispose]()
+})
+
+const check = (path: string) => verifyProof(path, new AbortController().signal)
+
+function changed(scratch: Scratch, change: (db: Database.Database) => void): string {
+  const path = scratch.path('task-mirror.sqlite')
+  copyFileSync(sound, path)
+  const db = new Database(path)
+  change(db)
+  db.close()
+  return path
+}
+
+/** Other lines of the full walk, with a digest that fits: by who knows how it is made. */
+function forged(scratch: Scratch, forge: (lines: Line[]) => Line[]): string {
+  return changed(scratch, (db) => {
+    const rows = [...evidenceOf(db, 1)]
+    const lines = forge(rows.flatMap((row) => linesOf(row.lines)))
+    const marked = rows.reduce((sum, row) => sum + row.marked, 0)
+    const ids = rows.reduce((sum, row) => (sum + row.ids) % 2 ** 52, 0)
+    db.prepare('DELETE FROM walk_evidence WHERE walk_id = 1').run()
+    db.prepare('INSERT INTO walk_evidence VALUES (1, 1, ?, ?, ?)').run(textOf(lines), marked, ids)
+    db.prepare('UPDATE walks SET evidence_sha256 = ? WHERE id = 1').run(evidenceDigest(evidenceOf(db, 1)))
+  })
+}
+
+test('what a sync leaves is proven: the full walk and the head walk since', async () => {
+  const { walks, faults } = await check(sound)
+  expect(faults).toEqual([])
+  expect(walks).toMatchObject([
+    { walkId: 1, kind: 'full', tasks: TASKS, proven: { range: null, isWhole: true, rests: {} } },
+    { walkId: 2, kind: 'head', proven: { isWhole: false, windows: 1, end: [] } },
+  ])
+  expect(walks[0]?.proven.end).not.toEqual([])
+})
+
+test.each([
+  [
+    'an answer that was changed',
+    'UPDATE walk_evidence SET lines = replace(lines, \'["told",\', \'["told", \') WHERE number = 2',
+  ],
+  ['a step that is missing', 'DELETE FROM walk_evidence WHERE walk_id = 1 AND number = 2'],
+  [
+    'the last step, missing',
+    'DELETE FROM walk_evidence WHERE (walk_id, number) = (SELECT 1, max(number) FROM walk_evidence WHERE walk_id = 1)',
+  ],
+  ['steps in another order', 'UPDATE walk_evidence SET number = 100 - number WHERE walk_id = 1'],
+  ['all of it, missing', 'DELETE FROM walk_evidence WHERE walk_id = 1'],
+  ['no JSON', "UPDATE walk_evidence SET lines = '[[' WHERE number = 2"],
+  ['another digest', "UPDATE walks SET evidence_sha256 = 'x' WHERE id = 1"],
+  ['a count of tasks', 'UPDATE walk_evidence SET marked = marked + 1 WHERE number = 2'],
+])('%s does not hold', async (_, sql) => {
+  using scratch = makeScratch()
+  const { faults } = await check(changed(scratch, (db) => db.exec(sql)))
+  expect(faults.map(({ walkId }) => walkId)).toContain(1)
+})
+
+test.each([
+  ['a task that is gone', 'DELETE FROM tasks WHERE seq = 17', /met 90 tasks, of which the mirror holds 89/],
+  ['a task with another id', "UPDATE tasks SET id = 'x' WHERE seq = 17", /other ids/],
+  [
+    'a task with another number',
+    'UPDATE tasks SET seq = 1000 WHERE seq = 17',
+    /met 90 tasks, of which the mirror holds 89/,
+  ],
+  ['marks that are gone', 'DELETE FROM walk_marks WHERE walk_id = 1', /holds 0/],
+])('%s is told', async (_, sql, message) => {
+  using scratch = makeScratch()
+  const { faults } = await check(changed(scratch, (db) => db.exec(sql)))
+  expect(faults).toEqual([{ walkId: 1, message: expect.stringMatching(message) }])
+})
+
+const isTaken = ({ op }: Line) => op === 'taken'
+const isTold = ({ op }: Line) => op === 'told'
+
+test.each<[string, (lines: Line[]) => Line[]]>([
+  ['a window that was never read', (lines) => lines.filter((_, at) => at !== lines.findIndex(isTold))],
+  ['a window that was not taken in', (lines) => lines.filter((_, at) => at !== lines.findIndex(isTaken))],
+  [
+    'a window taken in before it was read',
+    (lines) => [...lines.filter(isTaken), ...lines.filter((line) => !isTaken(line))],
+  ],
+  [
+    'an answer without its anchor',
+    (lines) => {
+      const third = lines.filter(isTold)[2]
+      return lines.map((line) =>
+        line === third && line.op === 'told' ? { ...line, fact: { ...line.fact, anchor: 'none' } } : line,
+      )
+    },
+  ],
+  [
+    'an end that nothing shows',
+    (lines) => {
+      const claim = Math.floor(lines.length / 2)
+      return [...lines.slice(0, claim), { op: 'ended' }, { op: 'complete', isWhole: true }]
+    },
+  ],
+  ['an end that is left out', (lines) => lines.filter(({ op }) => op !== 'complete')],
+  ['more behind its end', (lines) => [...lines, ...lines.filter(isTold)]],
+  [
+    'the whole for a part',
+    (lines) => lines.map((line) => (line.op === 'complete' ? { op: 'complete', isWhole: false } : line)),
+  ],
+  [
+    'a range for the whole',
+    (lines) =>
+      lines.map((line) =>
+        line.op === 'begun' ? { op: 'begun', range: { order: 'created_desc', from: null, to: null } } : line,
+      ),
+  ],
+])('a forger who knows the digest is refused by the judge: %s', async (_, forge) => {
+  using scratch = makeScratch()
+  expect((await check(forged(scratch, (lines) => lines))).faults).toEqual([])
+  expect((await check(forged(scratch, forge))).faults).toMatchObject([{ walkId: 1 }])
+})
+
+test('as built: 0 where it holds, 3 where there is none, 7 where it does not hold', async () => {
+  using scratch = makeScratch()
+  changed(scratch, () => {})
+  const proven = await runCli(['verify', '--proof', '--json'], { cwd: scratch.dir })
+  expect(proven).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(proven.stdout)).toMatchObject({
+    schemaVersion: 1,
+    proof: { faults: [], walks: [{ tasks: TASKS }, {}] },
+  })
+  expect((await runCli(['verify', '--proof'], { cwd: scratch.dir })).stdout).toMatch(/result +proven\n/)
+
+  changed(scratch, (db) => db.exec('DELETE FROM tasks WHERE seq = 17'))
+  const gone = await runCli(['verify', '--proof'], { cwd: scratch.dir })
+  expect(gone).toMatchObject({ code: 7, stdout: expect.stringContaining('of which the mirror holds 89') })
+  expect(gone.stderr).toContain('mirror-damaged')
+
+  changed(scratch, (db) => db.exec('DELETE FROM walk_evidence; UPDATE walks SET evidence_sha256 = NULL'))
+  const none = await runCli(['verify', '--proof'], { cwd: scratch.dir })
+  expect(none).toMatchObject({ code: 3 })
+  expect(none.stderr).toContain('task-mirror sync --full')
+})
+
+test('a snapshot names the digest of the evidence; the proof of a walk goes when a later full walk is complete', async () => {
+  using scratch = makeScratch()
+  const path = changed(scratch, () => {})
+  const { walks } = await check(path)
+  expect(await runCli(['export', '--out', 'lake/', '--json'], { cwd: scratch.dir })).toMatchObject({ code: 0 })
+  const { stdout } = await runCli(['verify', '--snapshot', 'lake/', '--json'], { cwd: scratch.dir })
+  expect(JSON.parse(stdout)).toMatchObject({ snapshot: { ok: true } })
+  const { readFileSync, readdirSync } = await import('node:fs')
+  const id = readdirSync(scratch.path('lake')).find((name) => name.startsWith('20'))
+  const manifest = JSON.parse(readFileSync(scratch.path(`lake/${id}/_manifest.json`), 'utf8'))
+  expect(manifest.proof).toMatchObject({ walkId: 1, sha256: walks[0]?.sha256 })
+
+  await using simulator = await startSimulator({ tasks: TASKS, oddities: 0.1, openFraction: 0.1, capItems: 20 })
+  await runSync(makeRunContext(simulator.url, path), { command: 'sync', full: true, rebind: true })
+  const later = await check(path)
+  expect(later.faults).toEqual([])
+  expect(later.walks.map(({ walkId }) => walkId)).toEqual([3])
+})
