@@ -283,7 +283,8 @@ class Search {
   *#changed(world: World): Generator<World> {
     const { items } = world
     const { ties, onlyTies, oldestFirst, newestFirst, only = ['shuffle', 'delete', 'insert'] } = this.#scope
-    if (ties && only.includes('shuffle')) for (const shuffled of shuffles(items)) yield this.#after(world, shuffled, `now ${show(shuffled)}`, 0)
+    if (ties && only.includes('shuffle'))
+      for (const shuffled of shuffles(items)) yield this.#after(world, shuffled, `now ${show(shuffled)}`, 0)
     for (
       let place = oldestFirst ? items.length : 0;
       only.includes('insert') && place <= (newestFirst ? 0 : items.length);

@@ -70,17 +70,24 @@ export class SimulatedService implements Service {
     account.subscribe(() => this.#odd?.remember(account.ids()))
   }
 
+  /** Another account answers in this run. */
+  get isOther(): boolean {
+    return this.#other !== null
+  }
+
   /** Ids that could not be listed at some answer. */
   get concealed(): ReadonlySet<string> {
     return this.#odd?.concealed ?? new Set()
   }
 
-  /** `canBeOther`: a mirror that holds nothing knows no account. `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted. */
-  beginRun(canFail: boolean, canBeOther: boolean): void {
+  /**
+   * `held`: live tasks of the mirror. One that shares none of them with another account cannot know that, unless it is large. `canFail`: with --allow-mass-delete on an empty list nobody is asked whether the answers can be trusted.
+   */
+  beginRun(canFail: boolean, held: string[]): void {
     this.#requests = 0
     this.#begun += 1
-    this.#other =
-      canBeOther && this.#begun === this.#scenario.takeover ? otherAccount(this.#scenario, this.#clock) : null
+    const other = this.#begun === this.#scenario.takeover ? otherAccount(this.#scenario, this.#clock) : null
+    this.#other = held.some((id) => other?.get(id) != null) ? other : null
     this.refusedIds.clear()
     this.broken.length = 0
     const { outages } = this.#scenario
@@ -137,7 +144,9 @@ export class SimulatedService implements Service {
       return this.#ok(`{"statusCode":200,"message":"OK","body":{"item":${shown}}}`, answer, startedAt, decode)
     }
     this.#log(`${name} -> not found${isOut ? ' (outage)' : ''}`)
-    if (!isOut || this.#account.get(id) === null) this.refusedIds.add(id)
+    // Neither listed nor found, and no other task is there to show that look-ups fail: nobody can tell that from a deletion.
+    const isUntold = isHalfBlind && this.#account.ids().length === 0
+    if (!isOut || isUntold || this.#account.get(id) === null) this.refusedIds.add(id)
     if (notFound === 'item-null' || notFound === 'item-absent') {
       const body = notFound === 'item-null' ? '{"item":null}' : '{}'
       return this.#ok(`{"statusCode":200,"message":"OK","body":${body}}`, answer, startedAt, decode)

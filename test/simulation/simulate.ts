@@ -142,8 +142,8 @@ class Play {
     outcome.runs += 1
     this.#clock.service += plan.jumpMs
     this.#ledger.answer += 1
-    const holdsTasks = [...this.#state.rows.values()].some(({ isTombstone }) => !isTombstone)
-    this.#service.beginRun(plan.request.allowMassDelete !== true, holdsTasks)
+    const held = [...this.#state.rows.values()].filter(({ isTombstone }) => !isTombstone).map(({ id }) => id)
+    this.#service.beginRun(plan.request.allowMassDelete !== true, held)
     this.#say(`run ${outcome.runs} ${JSON.stringify(plan)} at ${this.#clock.service}`)
     if (this.#service.isAlive) this.#service.live(plan.changes)
     this.#say(`listed: ${this.#listed()}`)
@@ -167,7 +167,7 @@ class Play {
         this.#lastFullFrom = this.#spans.get(id)?.first ?? this.#lastFullFrom
     }
     if (result !== null) this.#judgeResult(result)
-    if (holdsTasks && outcome.runs === this.#scenario.takeover) this.#judgeTakeover(before, result)
+    if (this.#service.isOther) this.#judgeTakeover(before, result)
     return result
   }
 
