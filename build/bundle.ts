@@ -19,6 +19,7 @@ const ENTRIES = [
   'export/encode/second-worker',
   'mirror/maintenance/vacuum-process',
   'mirror/maintenance/verify-process',
+  'mirror/maintenance/proof-process',
   'schedule/worker',
   'sync/writer/worker',
 ]

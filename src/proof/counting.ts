@@ -17,8 +17,8 @@ export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' |
 }
 
 /** What `factOf` has to know of ids. */
-export function knownOf(state: State, seen: ReadonlySet<string>): Known {
-  return { owed: owedOf(state), seen, floorId: state.floor?.id ?? null, passed: state.passed }
+export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): Known {
+  return { owed: owedOf(state), seen, floorId: state.floor?.id ?? null, passed: state.passed, hasRange }
 }
 
 /** The run that is owed, and where it is counted. */

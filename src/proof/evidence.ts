@@ -4,44 +4,49 @@ import type { Fact } from './facts.ts'
 import { Judge, type Line } from './judge.ts'
 import type { Basis, Range } from './state.ts'
 
-/** Which values a line of an answer has, in this order: those of 0.1.0's successors are read for ever, so add at the end. */
-const FACT: Record<keyof Fact, true> = {
-  skip: true,
-  asked: true,
-  sent: true,
-  received: true,
-  kind: true,
-  count: true,
-  metPrefix: true,
-  anchor: true,
-  showsPassed: true,
-  anchorId: true,
-  firstId: true,
-  lastId: true,
-  first: true,
-  last: true,
-  oldest: true,
-  newest: true,
-  trail: true,
-  beforeTrail: true,
-  floorAt: true,
-  tiedRising: true,
-  tiedFalling: true,
-  runStart: true,
-  runEnd: true,
-  runGoesOn: true,
-  hasMember: true,
-  isWhole: true,
-  fresh: true,
+/** The values of an answer in this order, those that are mostly empty last. Evidence is read for ever: add at the end. */
+const FACT: Record<keyof Fact, null | false | 0> = {
+  skip: 0,
+  asked: 0,
+  sent: 0,
+  received: 0,
+  kind: null,
+  count: 0,
+  metPrefix: 0,
+  anchor: null,
+  lastId: null,
+  first: null,
+  last: null,
+  trail: 0,
+  beforeTrail: null,
+  tiedRising: 0,
+  tiedFalling: 0,
+  floorAt: null,
+  firstId: null,
+  showsPassed: false,
+  anchorId: null,
+  runStart: null,
+  runEnd: null,
+  runGoesOn: null,
+  hasMember: false,
+  isWhole: false,
+  fresh: 0,
+  oldest: null,
+  newest: null,
 }
-const NAMES = Object.keys(FACT) as (keyof Fact)[]
+const EMPTY = Object.entries(FACT) as [keyof Fact, null | false | 0][]
 
 /** `lines` as the JSON text of an array. */
 export function textOf(lines: readonly Line[]): string {
   return JSON.stringify(
     lines.map((line) => {
-      if (line.op === 'told') return [line.op, line.handle, line.ahead, ...NAMES.map((name) => line.fact[name])]
-      return Object.values(line)
+      if (line.op !== 'told') return Object.values(line)
+      const values = EMPTY.map(([name]) => line.fact[name])
+      return [
+        line.handle,
+        line.ahead,
+        ...values.slice(0, 1 + EMPTY.findLastIndex(([, empty], at) => values[at] !== empty)),
+      ]
     }),
   )
 }
@@ -49,15 +54,10 @@ export function textOf(lines: readonly Line[]): string {
 /** The lines of `textOf`. Throws where they are none; values are believed, as their digest is compared. */
 export function linesOf(text: string): Line[] {
   return (JSON.parse(text) as unknown[][]).map(([op, ...values]): Line => {
-    if (op === 'told') {
-      const [handle, ahead, ...fact] = values
-      if (fact.length !== NAMES.length) throw new Error('an answer has too few or too many values')
-      return {
-        op,
-        handle,
-        ahead,
-        fact: Object.fromEntries(NAMES.map((name, at) => [name, fact[at]])),
-      } as unknown as Line
+    if (op === null || typeof op === 'number') {
+      const [ahead, ...fact] = values
+      const told = Object.fromEntries(EMPTY.map(([name, empty], at) => [name, at < fact.length ? fact[at] : empty]))
+      return { op: 'told', handle: op, fact: told as unknown as Fact, ahead: ahead === true }
     }
     if (op === 'begun') return { op, range: values[0] as Range | null }
     if (op === 'taken') return { op, handle: Number(values[0]), ahead: values[1] === true }

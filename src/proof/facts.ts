@@ -34,14 +34,15 @@ export interface Fact {
   anchor: 'none' | 'tied' | 'shown'
   /** It shows an item of whose run everything has been met: see `State.passed`. */
   showsPassed: boolean
-  /** The last item in it that had been met. */
+  /** The last item in it that had been met, where it is `tied`. */
   anchorId: string | null
+  /** Where the answer holds it alone, or it is the one that the windows which have joined end with. */
   firstId: string | null
   lastId: string | null
   /** createdAt of the first and of the last item. */
   first: Moment
   last: Moment
-  /** The oldest and the newest createdAt in it. */
+  /** The oldest and the newest createdAt in it, where the walk speaks of a range. */
   oldest: Moment
   newest: Moment
   /** Items at the end that share the last one's createdAt. */
@@ -54,7 +55,7 @@ export interface Fact {
   tiedRising: number
   tiedFalling: number
   /**
-   * Of the run that is owed, else of the first item's: the index of its first item where that is shown, the index behind its
+   * Of the run that is owed, else of the first item's where the anchor is `tied`: the index of its first item where that is shown, the index behind its
    * last one where another item is, and the index behind the answer where it ends in the run.
    */
   runStart: number | null
@@ -89,9 +90,11 @@ export interface Known {
   floorId: string | null
   /** One of a run of which everything was met: see `State`. */
   passed: Run | null
+  /** The walk speaks of a range. */
+  hasRange: boolean
 }
 
-export function factOf(answer: Answer, { owed, seen, floorId, passed }: Known): Fact {
+export function factOf(answer: Answer, { owed, seen, floorId, passed, hasRange }: Known): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
@@ -102,14 +105,15 @@ export function factOf(answer: Answer, { owed, seen, floorId, passed }: Known): 
   const lead = moments.findIndex((moment) => moment !== moments[0])
   let trail = Math.min(1, count)
   while (trail < count && moments[count - 1 - trail] === moments[count - 1]) trail += 1
-  const known = moments.filter((moment) => moment !== null)
+  const known = hasRange ? moments.filter((moment) => moment !== null) : []
+  const anchor = last < 0 ? 'none' : lead >= 0 && last >= lead ? 'shown' : 'tied'
   const [tiedRising, tiedFalling] = tiedNeighbours(ids, moments)
   return {
     ...{ skip, asked, sent, received, kind, count, metPrefix },
-    anchor: last < 0 ? 'none' : lead >= 0 && last >= lead ? 'shown' : 'tied',
+    anchor,
     showsPassed: passed !== null && ids.some((id, at) => id === passed.member && moments[at] === passed.moment),
-    anchorId: ids[last] ?? null,
-    firstId: ids[0] ?? null,
+    anchorId: anchor === 'tied' ? (ids[last] as string) : null,
+    firstId: count === 1 || ids[0] === floorId ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
     first: moments[0] ?? null,
@@ -123,7 +127,7 @@ export function factOf(answer: Answer, { owed, seen, floorId, passed }: Known): 
       beforeTrail:
         trail < count ? { moment: moments[count - 1 - trail] ?? null, member: ids[count - 1 - trail] ?? '' } : null,
     },
-    ...shownRun(answer, owed),
+    ...(owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, owed)),
     fresh: owed === null ? 0 : new Set(idsOfRun(answer, owed)).difference(seen).size,
   }
 }
@@ -161,9 +165,11 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
   return [rising, falling]
 }
 
+const NO_RUN = { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false } as const
+
 function shownRun(answer: Answer, owed: Owed | null) {
   const [first, behind] = placeOfRun(answer, owed)
-  if (first < 0) return { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false }
+  if (first < 0) return NO_RUN
   const { ids, skip } = answer
   const isOver = behind < ids.length
   return {

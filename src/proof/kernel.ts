@@ -32,6 +32,7 @@ export class Kernel {
   /** Ids of the owed run seen since it was measured; those of a run that was counted, which are still to be marked. */
   readonly #seen = new Set<string>()
   #counted: ReadonlySet<string> = new Set()
+  readonly #hasRange: boolean
   #answers: number
   /** Answers that other processes were given. */
   readonly #before: number
@@ -40,6 +41,7 @@ export class Kernel {
   constructor(range: Range | null, saved: Saved | null = null) {
     this.#judge = saved === null ? new Judge(range) : new Judge(range, resumed(saved.state), saved.spoiled)
     this.#evidence = [saved === null ? { op: 'begun', range } : { op: 'resumed' }]
+    this.#hasRange = range !== null
     this.#before = saved?.answers ?? 0
     this.#answers = this.#before
   }
@@ -65,7 +67,7 @@ export class Kernel {
     // What was asked for at a time that is not known was asked for before everything.
     const sent = answer.sent === 0 ? 0 : this.#before + answer.sent
     const told = { ...answer, sent, received: this.#answers }
-    const fact = factOf(told, knownOf(this.state, this.#seen))
+    const fact = factOf(told, knownOf(this.state, this.#seen, this.#hasRange))
     const owed = owedOf(this.state)
     const counts = this.#judge.tell(fact, handle)
     const ofRun = counts === null || owed === null ? [] : idsOfRun(answer, owed)

@@ -351,7 +351,7 @@ class Search {
       met: given.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
     }
     const seen = new Set(world.counted.map(name))
-    const fact = factOf(answer, knownOf(world.state, seen))
+    const fact = factOf(answer, knownOf(world.state, seen, this.#scope.range !== undefined))
     for (const claim of this.#claims) {
       this.#result.claims += 1
       if (missingFor(world.state, fact, claim, this.#trial) !== null) continue
