@@ -51,13 +51,13 @@ export function describeSchema(migrations: readonly string[]): Described[] {
 
 /** `  name TYPE constraints, -- about`. */
 function tableColumn(line: string): DescribedColumn | null {
-  const [, name, type, about = ''] = /^ {2}([a-z_]+) ([A-Z][A-Z0-9 ]*?),?\s*(?:-- (.*))?$/.exec(line) ?? []
+  const [, name, type, about = ''] = /^ {2}([a-z][a-z0-9_]*) ([A-Z][A-Z0-9 ]*?),?\s*(?:-- (.*))?$/.exec(line) ?? []
   return name === undefined || type === undefined ? null : { name, type: type.trim(), about }
 }
 
 /** A column of a view is described behind its last line: `  expression AS name, -- about`. */
 function viewColumn(line: string): DescribedColumn | null {
-  const [, name, about] = /\b([a-z_]+),?\s+-- (.*)$/.exec(line) ?? []
+  const [, name, about] = /\b([a-z][a-z0-9_]*),?\s+-- (.*)$/.exec(line) ?? []
   return name === undefined || about === undefined ? null : { name, type: '', about }
 }
 
