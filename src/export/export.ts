@@ -6,9 +6,11 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { recordSnapshot } from '../mirror/tables/snapshots.ts'
+import { type Content, contentOf, filtersOf, packingOf, refuseMisplaced } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
-import type { PackerOptions, PackStretch } from './encode/packer.ts'
-import { COMPRESSION_OF } from './encode/parquet/engine.ts'
+import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
+import type { Packing, PackStretch } from './encode/pieces.ts'
+import { pour, stopIfAborted, type TwoThreads } from './encode/pour.ts'
 import { openBoth, type SecondThread, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import { type Destination, feedBase, type RecordedFilters, refuseOlderMirror } from './publish/feed.ts'
@@ -20,17 +22,6 @@ import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
 import { storeAt } from './publish/store-at.ts'
 import { type Target, targetOf } from './publish/target.ts'
-import { chosenColumns } from './read/columns.ts'
-import {
-  type Content,
-  contentOf,
-  filtersOf,
-  packingOf,
-  pour,
-  refuseMisplaced,
-  stopIfAborted,
-  type TwoThreads,
-} from './read/content.ts'
 import { makeRedactor, redactionOf } from './read/redact.ts'
 import { type CutReader, type Filters, openCut } from './read/rows.ts'
 
@@ -54,7 +45,7 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const store = await storeAt(target, options)
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
-    const second = isForTwo(target, options) ? startSecondThread(options.dbPath, target.format) : null
+    const second = isForTwo(options) ? startSecondThread(options.dbPath, target.format) : null
     const result = await publish(place, store, target, filters, options, second, startedAt, now).finally(second?.close)
     if (place !== '-') await record(result, place, filters, options, now())
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
@@ -83,15 +74,15 @@ async function publish(
   const destination: Destination = { place, format: target.format, filters, latest }
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
-  const columns = chosenColumns(filters.columns, filters.variant)
-  const { cut, both } = await cutsOf(options, wanted, packingOf(target, filters, columns), second)
+  const packing = packingOf(target, options, filters)
+  const { cut, both } = await cutsOf(options, wanted, packing, second)
   try {
     refuseUnknownStatus(cut, filters.statuses)
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
     const redactor = both?.head.redactor ?? makeRedactor(redactionOf(options.redact))
     const snapshotId = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const sinceSeq = base?.sinceSeq ?? null
-    const content = await contentOf({ target, options, filters, columns, redactor, cut, snapshotId, sinceSeq })
+    const content = await contentOf({ packing, options, filters, redactor, cut, snapshotId, sinceSeq })
     const published =
       store === null
         ? await publishFile(place, cut, both, content, options, startedAt)
@@ -149,7 +140,7 @@ function refuseUnknownStatus(cut: CutReader, statuses: readonly string[] | null)
 async function cutsOf(
   { dbPath, redact, signal }: ExportOptions,
   filters: Filters,
-  packing: PackerOptions,
+  packing: Packing,
   second: SecondThread | null,
 ): Promise<{ cut: CutReader; both: TwoThreads | null }> {
   if (second === null) return { cut: openCut(dbPath, filters), both: null }
@@ -170,13 +161,13 @@ const MOST_NAMED = 12
 const SMALL_MIRROR_BYTES = 24 * 1024 * 1024
 
 /** Whether two threads can share the work and it pays: a large mirror of which nearly all rows are wanted. */
-function isForTwo(target: Target, options: ExportOptions): boolean {
+function isForTwo(options: ExportOptions): boolean {
   const { engine = 'hyparquet', partitionBy = 'none', rowsPerFile, changes, filters } = options
   const size = statSync(options.dbPath, { throwIfNoEntry: false })?.size ?? 0
   return (
     size >= (options.smallMirrorBytes ?? SMALL_MIRROR_BYTES) &&
     availableParallelism() > 1 &&
-    (target.format === 'ndjson' || engine === 'hyparquet') &&
+    SHARES_WORK[engine] &&
     partitionBy === 'none' &&
     (rowsPerFile ?? null) === null &&
     changes === undefined &&
@@ -206,15 +197,19 @@ async function publishFile(
         })
   try {
     const sink: Sink = draft ?? streamSink(options.stdout ?? process.stdout, options.signal)
-    const { writer, destroy } = content.writerFor(sink)
+    const writer = content.open(sink)
     try {
-      const close = () => writer.close(content.about(content.redactor.counts()))
-      const { rows, readerGone } = await pour(cut, content, writer, options, close, both)
+      const files = {
+        cutter: null,
+        add: writer.add,
+        close: () => writer.close(content.about(content.redactor.counts())),
+      }
+      const { rows, readerGone } = await pour({ cut, ...content, both, files }, options)
       stopIfAborted(options.signal)
       await draft?.publish()
       return { path, manifest: null, files: 1, rows, bytes: sink.bytes, sha256: draft?.sha256() ?? null, readerGone }
     } finally {
-      destroy()
+      writer.destroy()
     }
   } catch (error) {
     await draft?.discard()

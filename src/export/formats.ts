@@ -1,6 +1,7 @@
 // The formats of a snapshot: what files are called, what goes with each, where its code is. All that depends on the format
 // asks here; docs/architecture.md says how to add one. Loads no code until it is asked for.
 import { COMPRESSIONS, type Compression } from './encode/compression.ts'
+import type { FormatCode } from './encode/format.ts'
 
 interface FormatFacts {
   /** As messages call it. */
@@ -15,7 +16,12 @@ interface FormatFacts {
   takes: readonly ('columns' | 'engine' | 'withMeta')[]
   /** Its own options, each on or off, by the name in `ExportOptions`: what they do. They are recorded among the filters. */
   switches: Readonly<Record<string, string>>
+  /** Rows are encoded in pieces of about so much text: worth being handed around, and what bounds memory. */
+  pieceBytes: number
+  load(): Promise<FormatCode>
 }
+
+const MIB = 1024 * 1024
 
 const OF_A_STREAM = ['none', 'gzip', 'zstd'] as const
 
@@ -28,6 +34,9 @@ export const FORMATS = {
     isStream: false,
     takes: ['columns', 'engine', 'withMeta'],
     switches: { variant: 'result_body as VARIANT; numbers beyond a double are rounded' },
+    // A row group: small enough for readers on small machines, large enough to compress well.
+    pieceBytes: 8 * MIB,
+    load: async () => (await import('./encode/parquet/format.ts')).parquet,
   },
   ndjson: {
     title: 'NDJSON',
@@ -36,6 +45,8 @@ export const FORMATS = {
     isStream: true,
     takes: [],
     switches: { withMeta: 'add "_mirror" to every task' },
+    pieceBytes: 2 * MIB,
+    load: async () => (await import('./encode/ndjson.ts')).ndjson,
   },
 } as const satisfies Record<string, FormatFacts>
 
@@ -52,6 +63,12 @@ export const STREAM_FORMATS = FORMAT_NAMES.filter((name) => FORMATS[name].isStre
 
 export function factsOf(format: Format): FormatFacts {
   return FORMATS[format]
+}
+
+/** Throws an `Error` for a name that is none, as a manifest of another version may have it. */
+export async function codeOf(format: Format): Promise<FormatCode> {
+  if (!Object.hasOwn(FORMATS, format)) throw new Error(`this version knows no format "${format}"`)
+  return FORMATS[format].load()
 }
 
 /** Every switch with what it does, such as `['variant', 'Parquet: result_body as VARIANT']`. */

@@ -7,9 +7,10 @@ import { compressors } from 'hyparquet-compressors'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Compression } from '../../src/export/encode/compression.ts'
 import { hyparquetEngine } from '../../src/export/encode/parquet/hyparquet.ts'
+import { piecesOf } from '../../src/export/encode/pieces.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
-import { REDACTED_HEADERS } from '../../src/export/read/redact.ts'
+import { makeRedactor, REDACTED_HEADERS } from '../../src/export/read/redact.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const MAX = 2n ** 63n - 1n
@@ -251,11 +252,9 @@ test('row groups are bounded in bytes, sorted, and the id has a bloom filter', a
       pieces.push(Buffer.from(piece))
     },
   }
-  const writer = hyparquetEngine.open(sink, COLUMNS, {
-    compression: 'zstd',
-    rowGroupBytes: 100_000,
-    createdBy: 'test version 0',
-  })
+  const encoding = { compression: 'zstd', columns: COLUMNS, engine: 'hyparquet', switches: {} } as const
+  const writer = hyparquetEngine.open(sink, encoding, 'test version 0')
+  const packer = hyparquetEngine.packer(encoding, { mostBytes: 100_000, alone: true })
   const rows = Array.from({ length: 1_000 }, (_, i) =>
     COLUMNS.map(({ name, kind, nullable }) => {
       if (name === 'id') return `id-${i}`
@@ -263,7 +262,10 @@ test('row groups are bounded in bytes, sorted, and the id has a bloom filter', a
       return nullable ? null : kind === 'utf8' ? '' : BigInt(i)
     }),
   )
-  await writer.write(rows)
+  const making = { redactor: makeRedactor([]), pause: async () => {}, cutter: null }
+  for await (const piece of piecesOf([rows], packer, making)) {
+    await writer.add({ ...piece, content: await piece.content })
+  }
   await writer.close({})
   const file = arrayBuffer(Buffer.concat(pieces))
   const { row_groups: groups } = parquetMetadata(file)

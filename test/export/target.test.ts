@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { refuseMisplaced } from '../../src/export/content.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { endingOf, targetOf } from '../../src/export/publish/target.ts'
-import { refuseMisplaced } from '../../src/export/read/content.ts'
 
 type Asked = [out: string, format?: Parameters<typeof targetOf>[1], compression?: Parameters<typeof targetOf>[2]]
 

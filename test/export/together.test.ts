@@ -4,11 +4,12 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { beginPacking } from '../../src/export/encode/head-start.ts'
 import type { PackedStretch } from '../../src/export/encode/packed.ts'
-import { STRETCH_BYTES } from '../../src/export/encode/packer.ts'
+import type { Packing } from '../../src/export/encode/pieces.ts'
 import { openBoth, startSecondThread } from '../../src/export/encode/second-thread.ts'
 import { packTogether } from '../../src/export/encode/together.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
-import type { RawRow } from '../../src/export/read/columns.ts'
+import { FORMATS } from '../../src/export/formats.ts'
+import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
 import { openCut } from '../../src/export/read/rows.ts'
 import type { Stretch } from '../../src/export/read/stretches.ts'
 import { duck } from './duck.ts'
@@ -29,6 +30,11 @@ function manyRows() {
   }))
   for (let i = 4_000; i < 4_012; i++) rows[i]!.result_body = `"${'z'.repeat(1_500_000)}"`
   return rows
+}
+
+const LINES: Packing = {
+  format: 'ndjson',
+  encoding: { compression: 'none', columns: COLUMNS, engine: 'hyparquet', switches: {} },
 }
 
 const filters: NonNullable<ExportOptions['filters']>[] = [
@@ -148,7 +154,7 @@ test('what was begun on a cut that is given up is stopped while that cut is open
 
 test('packing that has begun ends in the middle of a stretch once it is stopped', async () => {
   const cut = openCut(makeMirror(...manyRows()).path, {})
-  const head = beginPacking(cut, { format: 'ndjson', withMeta: false }, ['authorization'], undefined)
+  const head = beginPacking(cut, LINES, ['authorization'], undefined)
   await head.stop()
   await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
   cut.close()
@@ -156,13 +162,13 @@ test('packing that has begun ends in the middle of a stretch once it is stopped'
 
 test('packing that has begun has the first stretch, also where the next one is asked for before it is read', async () => {
   const cut = openCut(makeMirror(...manyRows()).path, {})
-  const [one, two] = cut.stretches(STRETCH_BYTES.ndjson)
-  const head = beginPacking(cut, { format: 'ndjson', withMeta: false }, [], undefined)
+  const [one, two] = cut.stretches(FORMATS.ndjson.pieceBytes)
+  const head = beginPacking(cut, LINES, [], undefined)
   expect(head.stretches.next().value).toEqual(two)
   const { packed } = await head.first
   const rows = [...cut.batches(one)].flat()
   expect(packed?.rows).toBe(rows.length)
-  expect(String(packed?.content).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
+  expect(String(packed?.content.bytes).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
   await head.stop()
   cut.close()
 })
@@ -202,7 +208,7 @@ test('what fails on the other thread fails the export in words', async () => {
 
 const stretch = (i: number): Stretch => ({ after: null, upTo: { createdAt: BigInt(i), id: String(i) } })
 const outcome = ({ upTo }: Stretch): PackedStretch => ({
-  packed: { rows: Number(upTo?.id), minCreatedAt: null, maxCreatedAt: null, content: new Uint8Array() },
+  packed: { rows: Number(upTo?.id), minCreatedAt: null, maxCreatedAt: null, content: { bytes: new Uint8Array() } },
   rest: null,
 })
 

@@ -1,12 +1,13 @@
 // Packing that begins on this thread as soon as its cut is open, while the other thread still loads. Knows stretches and
 // who packs them; nothing of formats or files.
 import { setImmediate as breathe } from 'node:timers/promises'
+import { factsOf } from '../formats.ts'
 import { interrupted } from '../publish/sink.ts'
 import { makeRedactor, type Redactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
 import type { Stretch } from '../read/stretches.ts'
 import type { PackedStretch } from './packed.ts'
-import { type PackerOptions, type PackStretch, STRETCH_BYTES, stretchPacker } from './packer.ts'
+import { type Packing, type PackStretch, stretchPacker } from './pieces.ts'
 
 export interface HeadStart {
   /** What was replaced on this thread. */
@@ -24,12 +25,12 @@ export interface HeadStart {
 /** Begins with the first stretch of `cut`. Packing throws `interrupted` once `signal` is aborted. */
 export function beginPacking(
   cut: CutReader,
-  options: PackerOptions,
+  packing: Packing,
   redact: readonly string[],
   signal: AbortSignal | undefined,
 ): HeadStart {
   const redactor = makeRedactor(redact)
-  const stretches = cut.stretches(STRETCH_BYTES[options.format])
+  const stretches = cut.stretches(factsOf(packing.format).pieceBytes)
   let isStopped = false
 
   /** Lets signals, timers and the other thread's messages in. */
@@ -38,7 +39,7 @@ export function beginPacking(
     if (isStopped || signal?.aborted) throw interrupted()
   }
 
-  const packer = stretchPacker(cut, redactor, options, pause)
+  const packer = stretchPacker(cut, redactor, packing, pause)
   const pack: PackStretch = async (stretch) => (await packer)(stretch)
   // Found at once, whoever asks for the next one meanwhile. Read by the index, which throws where the mirror is damaged:
   // thrown to whoever waits for the outcome.

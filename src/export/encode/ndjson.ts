@@ -2,6 +2,8 @@
 import { taskText } from '../../mirror/shape.ts'
 import type { TaskRow } from '../../task.ts'
 import { COLUMNS, positionOf, type RawRow } from '../read/columns.ts'
+import type { FormatCode } from './format.ts'
+import { lineFormat } from './lines.ts'
 import { ordinaryText } from './ordinary-text.ts'
 
 const EXTRA = positionOf('extra')
@@ -9,6 +11,16 @@ const FIRST_SEEN_AT = positionOf('first_seen_at')
 const CHANGED_AT = positionOf('changed_at')
 const DELETED_AT = positionOf('deleted_at')
 const CHANGE_SEQ = positionOf('change_seq')
+
+export const ndjson: FormatCode = lineFormat({
+  head: () => '',
+  liner({ switches }) {
+    const withMeta = switches.withMeta === true
+    return (row) => `${taskLine(row, withMeta)}\n`
+  },
+  isQuoted: false,
+  idsOf: (line) => [(JSON.parse(line) as { id: string }).id],
+})
 
 /**
  * The line of a row, without the line feed. `withMeta` adds what the mirror knows of the task as a last field `_mirror`.

@@ -16,21 +16,25 @@ export interface ChunkIndexes extends PageIndexes {
   pageBounds?: PageBounds
 }
 
-/** A row group as it stands in a file, but for its place there: offsets count from its own beginning. */
-export interface PackedRowGroup {
+/** Rows as they stand in a file, but for their place there; formats may add what the file has to know of them. */
+export interface Encoded {
+  /** Alone in their memory, which can be handed to another thread. */
   bytes: Uint8Array
+}
+
+/** A row group; offsets count from its own beginning. */
+export interface PackedRowGroup extends Encoded {
   /** One per leaf of the schema, with what the footer says of it. */
   indexes: ChunkIndexes[]
 }
 
 /** Consecutive rows, encoded. */
-export interface Packed {
+export interface Packed<Content extends Encoded = Encoded> {
   rows: number
   /** `createdAt` of the first row that has one and of the last; null where none has. */
   minCreatedAt: bigint | null
   maxCreatedAt: bigint | null
-  /** Lines of NDJSON, or a row group. */
-  content: Uint8Array | PackedRowGroup
+  content: Content
 }
 
 /** What became of a stretch: its rows, and where it was too large for one piece, what is left of it. */

@@ -8,12 +8,12 @@ import type { Format } from '../formats.ts'
 import { type CutReader, type Filters, openCut, watchCommits } from '../read/rows.ts'
 import type { Stretch } from '../read/stretches.ts'
 import type { PackedStretch } from './packed.ts'
-import type { PackerOptions } from './packer.ts'
+import type { Packing } from './pieces.ts'
 import { letScavengesSpread, letYoungGenerationsGrow } from './young-generations.ts'
 
 export type Ask =
   | { kind: 'open'; path: string; filters: Filters }
-  | { kind: 'begin'; options: PackerOptions; redact: readonly string[] }
+  | { kind: 'begin'; packing: Packing; redact: readonly string[] }
   | { kind: 'pack'; stretch: Stretch }
 
 export type Answer =
@@ -24,7 +24,7 @@ export type Answer =
 export interface SecondThread {
   /** Fixes the thread's own cut; a cut of before is given up. */
   open(path: string, filters: Filters): Promise<void>
-  begin(options: PackerOptions, redact: readonly string[]): Promise<void>
+  begin(packing: Packing, redact: readonly string[]): Promise<void>
   /** Stretches are packed one after the other. */
   pack(stretch: Stretch): Promise<PackedStretch>
   /** Values replaced so far, by name of the header. */
@@ -75,7 +75,7 @@ export function startSecondThread(dbPath: string, format: Format): SecondThread 
 
   return {
     open: async (path, filters) => void (await ask({ kind: 'open', path, filters })),
-    begin: async (options, redact) => void (await ask({ kind: 'begin', options, redact })),
+    begin: async (packing, redact) => void (await ask({ kind: 'begin', packing, redact })),
     pack(stretch) {
       if (++asked === GROWN_AFTER) letYoungGenerationsGrow(false)
       return ask({ kind: 'pack', stretch }) as Promise<PackedStretch>

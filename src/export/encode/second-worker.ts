@@ -1,11 +1,11 @@
 // Entry of the export's second thread: one cut, asked for one stretch after the other.
 import { parentPort, workerData } from 'node:worker_threads'
 import { isMirrorError } from '../../errors.ts'
-import type { Format } from '../formats.ts'
+import { codeOf, type Format } from '../formats.ts'
 import { makeRedactor, type Redactor } from '../read/redact.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 import type { Packed } from './packed.ts'
-import { type PackStretch, stretchPacker } from './packer.ts'
+import { type PackStretch, stretchPacker } from './pieces.ts'
 import type { Answer, Ask } from './second-thread.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
@@ -14,7 +14,7 @@ let redactor: Redactor | null = null
 let pack: PackStretch | null = null
 
 // Before the first question is taken, and while the main thread loads the same.
-if ((workerData as Format) === 'parquet') await import('./parquet/row-group.ts')
+await codeOf(workerData as Format)
 
 let before: Promise<void> = Promise.resolve()
 port.on('message', (question: Ask) => {
@@ -39,14 +39,14 @@ async function done(question: Ask) {
   } else {
     redactor = makeRedactor(question.redact)
     // Nobody else is waiting on this thread.
-    pack = await stretchPacker(cut as CutReader, redactor, question.options, async () => {})
+    pack = await stretchPacker(cut as CutReader, redactor, question.packing, async () => {})
   }
   return null
 }
 
 /** The memory behind it, which is handed over rather than copied. */
 function bufferOf({ content }: Packed): ArrayBuffer {
-  return (content instanceof Uint8Array ? content : content.bytes).buffer as ArrayBuffer
+  return content.bytes.buffer as ArrayBuffer
 }
 
 function failure(error: unknown): Answer {

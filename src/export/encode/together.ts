@@ -2,7 +2,7 @@
 
 import type { Stretch } from '../read/stretches.ts'
 import type { PackedStretch } from './packed.ts'
-import type { PackStretch } from './packer.ts'
+import type { PackStretch } from './pieces.ts'
 
 /** Given to the other thread at once: one that it works on and one that it finds next. */
 const GIVEN = 2

@@ -1,8 +1,10 @@
-// Cuts the rows of one snapshot into the files of a dataset: by partition, by rows, by size. Knows rows and names; what
-// is in a file is the writer's business, where it lies the publication's.
+// The files of a dataset: which rows go into which, by partition, by rows, by size. Knows rows and names; what is in a file
+// is the writer's business, where it lies the publication's.
 
+import type { FileWriter } from '../encode/format.ts'
 import type { Packed } from '../encode/packed.ts'
-import type { SnapshotWriter } from '../encode/writer.ts'
+import type { FileCutter } from '../encode/pieces.ts'
+import type { Files } from '../encode/pour.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
 import { type Partition, type PartitionBy, partitionOf, staysIn } from '../read/partition.ts'
 import type { ManifestFile } from './manifest.ts'
@@ -19,18 +21,17 @@ export interface DatasetOptions {
   /** Ending of the files' names, such as `.parquet`. */
   ending: string
   /** Begins the content of a file. */
-  writerFor(sink: Sink): { writer: SnapshotWriter; destroy: () => void }
+  writerFor(sink: Sink): FileWriter
   /** What a file says of itself where its format has a place for it. */
   about: Record<string, string>
 }
 
-export interface DatasetWriter {
-  /** Takes rows in the order of `created_at, id`, nulls first. */
-  write(rows: RawRow[]): Promise<void>
-  /** Takes such rows encoded already. Only where nothing but size cuts files: no partitions, no `rowsPerFile`. */
-  add(packed: Packed): Promise<void>
+/** Rows come in the order of `created_at, id`, nulls first. */
+export interface DatasetWriter extends Files {
+  /** Those that are ended; all once it is closed. */
+  readonly files: ManifestFile[]
   /** Ends the last file. Without any row there is one file that holds none, so that readers find the columns. */
-  close(): Promise<ManifestFile[]>
+  close(): Promise<void>
   /** Frees what is open, after a failure. */
   discard(): Promise<void>
 }
@@ -39,8 +40,7 @@ interface Part {
   info: ManifestFile
   partition: Partition
   file: OutputFile
-  writer: SnapshotWriter
-  destroy: () => void
+  writer: FileWriter
 }
 
 const CREATED_AT = positionOf('created_at')
@@ -70,50 +70,33 @@ export function datasetWriter(publication: Publication, options: DatasetOptions)
       },
       partition,
       file,
-      ...options.writerFor(file),
+      writer: options.writerFor(file),
     }
     return part
   }
 
   async function end(): Promise<void> {
     if (part === null) return
-    const { info, file, writer, destroy } = part
+    const { info, file, writer } = part
     await writer.close(options.about)
-    destroy()
+    writer.destroy()
     await file.finish()
     files.push({ ...info, bytes: file.bytes, sha256: file.sha256() })
     part = null
   }
 
-  /** How many of `rows` from `from` on go into the open file; 0 closes it. */
-  function fitting({ info, partition, file }: Part, rows: readonly RawRow[], from: number): number {
-    if (file.bytes >= options.fileBytes) return 0
-    const most =
-      options.rowsPerFile === null ? rows.length : Math.min(rows.length, from + options.rowsPerFile - info.rows)
-    // Rows are in order: where the last one stays in the partition, all do.
-    if (most > from && staysIn(partition, createdAtOf(rows[most - 1]!))) return most - from
-    let end = from
-    while (end < most && staysIn(partition, createdAtOf(rows[end]!))) end++
-    return end - from
+  /** A piece is of one partition and no larger than a file may be. */
+  function fits({ info, partition, file }: Part, { rows, maxCreatedAt }: Packed): boolean {
+    const isFull =
+      file.bytes >= options.fileBytes || info.rows + rows > (options.rowsPerFile ?? Number.POSITIVE_INFINITY)
+    return !isFull && staysIn(partition, maxCreatedAt)
   }
 
   return {
-    async write(rows) {
-      for (let from = 0; from < rows.length; ) {
-        part ??= await begin(createdAtOf(rows[from]!))
-        const count = fitting(part, rows, from)
-        if (count === 0) {
-          await end()
-          continue
-        }
-        const piece = count === rows.length ? rows : rows.slice(from, from + count)
-        measure(part.info, piece)
-        await part.writer.write(piece)
-        from += count
-      }
-    },
+    cutter: cutterOf(options),
+    files,
     async add(packed) {
-      if (part !== null && part.file.bytes >= options.fileBytes) await end()
+      if (part !== null && !fits(part, packed)) await end()
       part ??= await begin(packed.minCreatedAt)
       part.info.rows += packed.rows
       part.info.minCreatedAt ??= packed.minCreatedAt
@@ -123,10 +106,9 @@ export function datasetWriter(publication: Publication, options: DatasetOptions)
     async close() {
       if (part === null && files.length === 0) await begin(null)
       await end()
-      return files
     },
     async discard() {
-      part?.destroy()
+      part?.writer.destroy()
       await part?.file.discard()
       part = null
     },
@@ -137,9 +119,17 @@ function createdAtOf(row: RawRow): bigint | null {
   return row[CREATED_AT] as bigint | null
 }
 
-function measure(info: ManifestFile, rows: readonly RawRow[]): void {
-  info.rows += rows.length
-  // In order with nulls first: the ends tell both bounds.
-  info.minCreatedAt ??= rows.map(createdAtOf).find((moment) => moment !== null) ?? null
-  info.maxCreatedAt = createdAtOf(rows.at(-1)!) ?? info.maxCreatedAt
+/** null where only the size of files counts. */
+function cutterOf({ partitionBy, rowsPerFile }: DatasetOptions): FileCutter | null {
+  if (partitionBy === 'none' && rowsPerFile === null) return null
+  let partition = partitionOf(null, partitionBy)
+  return (rows, from, inFile) => {
+    if (inFile === 0) partition = partitionOf(createdAtOf(rows[from]!), partitionBy)
+    const most = rowsPerFile === null ? rows.length : Math.min(rows.length, from + rowsPerFile - inFile)
+    // Rows are in order: where the last one stays in the partition, all do.
+    if (most > from && staysIn(partition, createdAtOf(rows[most - 1]!))) return most
+    let end = from
+    while (end < most && staysIn(partition, createdAtOf(rows[end]!))) end++
+    return end
+  }
 }

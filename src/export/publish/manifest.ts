@@ -3,8 +3,10 @@
 import { MirrorError } from '../../errors.ts'
 import type { Verdict } from '../../task.ts'
 import type { Compression } from '../encode/compression.ts'
+import type { Encoding } from '../encode/format.ts'
+import { ENGINES } from '../encode/parquet/engine.ts'
 import type { Format } from '../formats.ts'
-import type { ColumnKind } from '../read/columns.ts'
+import { COLUMNS, type ColumnKind } from '../read/columns.ts'
 import type { Proof } from '../read/rows.ts'
 
 /** What was published: every row that fits the filters, or only those with a greater `change_seq` than `sinceSeq`. */
@@ -119,6 +121,15 @@ export function parseLatest(bytes: Buffer, name: string): Latest {
     throw damaged(`${name} does not name a snapshot`)
   }
   return value
+}
+
+/** How the files of a publication were written. */
+export function encodingOf({ compression, engine, filters, schema }: Manifest): Encoding {
+  const columns = COLUMNS.flatMap((column) => {
+    const written = schema.find(({ name }) => name === column.name)
+    return written === undefined ? [] : [{ ...column, kind: written.type }]
+  })
+  return { compression, columns, engine: ENGINES.find((name) => name === engine) ?? ENGINES[0], switches: filters }
 }
 
 /** A path that leads out of the folder would make a reader open, or a clean-up remove, what is not ours. */

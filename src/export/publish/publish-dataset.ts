@@ -2,8 +2,9 @@
 // store's business, how rows are cut into them the dataset writer's.
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
+import type { Content } from '../content.ts'
+import { pour, stopIfAborted, type TwoThreads } from '../encode/pour.ts'
 import type { ExportOptions, ExportResult } from '../options.ts'
-import { type Content, pour, stopIfAborted, type TwoThreads } from '../read/content.ts'
 import type { CutReader } from '../read/rows.ts'
 import { datasetWriter } from './dataset.ts'
 import type { FeedBase, RecordedFilters } from './feed.ts'
@@ -41,16 +42,13 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
     rowsPerFile: options.rowsPerFile ?? null,
     fileBytes: options.fileBytes ?? FILE_BYTES,
     ending: endingOf(job.target),
-    writerFor: content.writerFor,
+    writerFor: content.open,
     about: content.about(null),
   })
   try {
-    let files: ManifestFile[] = []
-    const close = async () => {
-      files = await dataset.close()
-    }
-    await pour(job.cut, content, dataset, options, close, job.both)
+    await pour({ cut: job.cut, ...content, both: job.both, files: dataset }, options)
     stopIfAborted(options.signal)
+    const { files } = dataset
     const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
     await publication.publish(manifest)
     const entry = {
@@ -112,7 +110,7 @@ function manifestOf(job: DatasetJob, files: ManifestFile[]) {
     partitionValues: options.partitionValues ?? {},
     filters: job.filters,
     redacted: { names: [...content.redactor.names], values: content.redactor.counts() },
-    schema: content.columns.map(({ name, kind: type, nullable }) => ({ name, type, nullable })),
+    schema: content.packing.encoding.columns.map(({ name, kind: type, nullable }) => ({ name, type, nullable })),
     rows,
     bytes,
     minCreatedAt: first?.minCreatedAt ?? null,

@@ -1,12 +1,11 @@
 // Compares the rows of a published snapshot with the mirror, as far as the mirror still has what it had at that cut: a row
 // that has changed since can no longer be compared, all others must be equal, and none may be absent.
 import { setImmediate as breathe } from 'node:timers/promises'
-import { linesOf } from '../encode/lines.ts'
-import { taskLine } from '../encode/ndjson.ts'
-import { openParquet } from '../encode/parquet/read.ts'
+import type { FoundRow } from '../encode/format.ts'
+import { codeOf } from '../formats.ts'
 import type { RecordedFilters } from '../publish/feed.ts'
-import type { Manifest } from '../publish/manifest.ts'
-import { COLUMNS, type Column, positionOf, type RawRow } from '../read/columns.ts'
+import { encodingOf, type Manifest } from '../publish/manifest.ts'
+import { positionOf, type RawRow } from '../read/columns.ts'
 import { makeRedactor, redactRow } from '../read/redact.ts'
 import { openCut } from '../read/rows.ts'
 
@@ -38,9 +37,7 @@ export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing
   const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = filters
   const cut = openCut(dbPath, { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq })
   const redactor = makeRedactor(manifest.redacted.names)
-  const columns = COLUMNS.filter(({ name }) =>
-    manifest.schema.some((column) => column.name === name && column.type !== 'variant'),
-  )
+  const encoding = encodingOf(manifest)
   const limit = BigInt(manifest.cut)
   const notComparable =
     cut.cut < manifest.cut ? `The mirror has changes up to ${cut.cut} only, the snapshot up to ${manifest.cut}` : null
@@ -56,51 +53,35 @@ export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing
     return row
   }
 
-  function compare(id: string, differsFrom: (row: RawRow) => string | null): Fault | null {
-    const row = published(id)
-    if (row === null) {
-      changedSince++
-      return null
-    }
-    if (row === undefined) return { check: 'content', message: `The mirror has no task ${id}` }
-    compared++
-    const what = differsFrom(row)
-    return what === null ? null : { check: 'content', message: `Task ${id} differs in ${what}` }
-  }
-
-  function compareLine(line: string): Fault | null {
-    const { id } = JSON.parse(line) as { id: string }
-    return compare(id, (row) => (taskLine(row, filters.withMeta) === line ? null : 'its text'))
-  }
-
-  function compareRow(found: Record<string, unknown>): Fault | null {
-    if (typeof found.id !== 'string') return { check: 'content', message: 'A row has no id' }
-    return compare(found.id, (row) => firstDifference(found, row, columns))
-  }
-
-  async function* faultsOf(path: string): AsyncGenerator<Fault | null> {
-    if (manifest.format === 'ndjson') {
-      for await (const line of linesOf(path, manifest.compression)) yield compareLine(line)
-      return
-    }
-    const file = await openParquet(path)
-    try {
-      for await (const rows of file.rowGroups()) {
-        for (const row of rows) yield compareRow(row)
-        await breathe()
+  function faultOf({ ids, differsFrom }: FoundRow): Fault | null {
+    if (ids.length === 0) return { check: 'content', message: 'A row has no id' }
+    let fault: Fault | null = null
+    for (const id of ids) {
+      const row = published(id)
+      if (row === undefined) continue
+      const what = row === null ? null : differsFrom(row)
+      if (what === null) {
+        if (row === null) changedSince++
+        else compared++
+        return null
       }
-    } finally {
-      await file.close()
+      fault ??= { check: 'content', message: `Task ${id} differs in ${what}` }
     }
+    if (fault !== null) compared++
+    return fault ?? { check: 'content', message: `The mirror has no task ${ids[0]}` }
   }
 
   return {
     async file(path) {
-      if (notComparable !== null || !columns.some(({ name }) => name === 'id')) return []
+      if (notComparable !== null || !encoding.columns.some(({ name }) => name === 'id')) return []
       const faults: Fault[] = []
-      for await (const fault of faultsOf(path)) {
-        if (fault !== null) faults.push(fault)
-        if (faults.length >= MOST_FAULTS) break
+      const code = await codeOf(manifest.format)
+      for await (const rows of code.read(path, encoding)) {
+        for (const row of rows) {
+          const fault = faultOf(row)
+          if (fault !== null && faults.push(fault) >= MOST_FAULTS) return faults
+        }
+        await breathe()
       }
       return faults
     },
@@ -122,9 +103,4 @@ export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing
     result: () => ({ compared, changedSince, notComparable }),
     close: () => cut.close(),
   }
-}
-
-function firstDifference(found: Record<string, unknown>, row: RawRow, columns: readonly Column[]): string | null {
-  for (const { name } of columns) if ((found[name] ?? null) !== row[positionOf(name)]) return name
-  return null
 }

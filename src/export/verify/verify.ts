@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
-import { countLines } from '../encode/lines.ts'
-import { openParquet } from '../encode/parquet/read.ts'
-import { type Manifest, type ManifestFile, parseManifest } from '../publish/manifest.ts'
+import { codeOf } from '../formats.ts'
+import { encodingOf, type Manifest, type ManifestFile, parseManifest } from '../publish/manifest.ts'
 import { readLatest } from '../publish/publish-dataset.ts'
 import {
   LATEST,
@@ -188,7 +187,7 @@ async function checkSnapshot(
 async function checkFile(
   path: string,
   file: ManifestFile,
-  { format, compression }: Manifest,
+  manifest: Manifest,
 ): Promise<{ check: Check; message: string } | null> {
   const { size } = statSync(path)
   if (size !== file.bytes) return { check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }
@@ -196,17 +195,12 @@ async function checkFile(
   for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
   if (hash.digest('hex') !== file.sha256) return { check: 'checksum', message: 'Its checksum is another one' }
   try {
-    const rows = format === 'parquet' ? await parquetRows(path) : await countLines(path, compression)
+    const code = await codeOf(manifest.format)
+    const rows = await code.countRows(path, encodingOf(manifest))
     return rows === file.rows ? null : { check: 'rows', message: `It holds ${rows} rows instead of ${file.rows}` }
   } catch (error) {
     return { check: 'rows', message: `It cannot be read: ${error instanceof Error ? error.message : error}` }
   }
-}
-
-async function parquetRows(path: string): Promise<number> {
-  const file = await openParquet(path)
-  await file.close()
-  return file.rows
 }
 
 function nothingAt(dir: string): MirrorError {

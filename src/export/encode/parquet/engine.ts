@@ -1,9 +1,6 @@
-// What a library that writes Parquet must offer to the export. Values come as SQLite gives them: text, bigint or null.
+// The libraries that write Parquet, and Parquet's names of compressions. Names only.
 
-import type { Sink } from '../../publish/sink.ts'
-import type { Column } from '../../read/columns.ts'
 import type { Compression } from '../compression.ts'
-import type { SnapshotWriter } from '../writer.ts'
 
 export const ENGINES = ['hyparquet', 'parquetjs-lite'] as const
 /** As `--engine` names it. */
@@ -22,16 +19,5 @@ export const CODEC_OF: Record<Compression, Codec> = {
   none: 'UNCOMPRESSED',
 }
 
-export interface ParquetOptions {
-  compression: Compression
-  /** Row groups are closed at about this many bytes before compression: what bounds memory, here and in readers. */
-  rowGroupBytes: number
-  /** `created_by` of the footer, as "name version x". */
-  createdBy: string
-}
-
-export interface ParquetEngine {
-  readonly name: EngineName
-  /** Throws `usage-invalid` where it cannot write such columns or such a compression. */
-  open(sink: Sink, columns: readonly Column[], options: ParquetOptions): SnapshotWriter
-}
+/** Whether several threads can encode for one file. */
+export const SHARES_WORK: Record<EngineName, boolean> = { hyparquet: true, 'parquetjs-lite': false }

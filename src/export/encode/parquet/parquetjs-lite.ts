@@ -4,10 +4,14 @@ import parquetjs from 'parquetjs-lite'
 import { MirrorError } from '../../../errors.ts'
 import { type Column, positionOf, type RawRow } from '../../read/columns.ts'
 import type { Compression } from '../compression.ts'
+import type { Encoder } from '../format.ts'
+import type { Encoded, Packed } from '../packed.ts'
 
-import { CODEC_OF, type ParquetEngine } from './engine.ts'
+import { CODEC_OF } from './engine.ts'
 
 const TYPE_OF = { utf8: 'UTF8', json: 'UTF8', int64: 'INT64', timestamp_ms: 'TIMESTAMP_MILLIS' } as const
+
+const NONE = new Uint8Array()
 
 /** It has no page size in bytes, and keeps every distinct value of a page in memory. */
 const PAGE_ROWS = 1_000
@@ -15,10 +19,30 @@ const PAGE_ROWS = 1_000
 // A CommonJS package whose names cannot be imported one by one.
 const { ParquetEnvelopeWriter, ParquetSchema, ParquetWriter } = parquetjs
 
-export const parquetjsLiteEngine: ParquetEngine = {
-  name: 'parquetjs-lite',
-  open(sink, columns, options) {
-    const schema = new ParquetSchema(schemaOf(columns, options.compression))
+/** Rows as they came: the library encodes them itself. */
+interface PackedRows extends Encoded {
+  taken: readonly RawRow[]
+}
+
+/** Of a row group before compression. */
+const ROW_GROUP_BYTES = 8 * 1024 * 1024
+
+export const parquetjsLiteEngine: Encoder = {
+  packer() {
+    let taken: readonly RawRow[] = []
+    return {
+      get isFull() {
+        return taken.length > 0
+      },
+      take(rows, from, to) {
+        taken = rows.slice(from, to)
+        return to
+      },
+      end: async (): Promise<PackedRows> => ({ bytes: NONE, taken }),
+    }
+  },
+  open(sink, { columns, compression }, createdBy) {
+    const schema = new ParquetSchema(schemaOf(columns, compression))
     // It starts writing without waiting for the write before; the sink wants one after the other.
     let written = Promise.resolve()
     const write = (bytes: Uint8Array) => {
@@ -36,13 +60,13 @@ export const parquetjsLiteEngine: ParquetEngine = {
     let heldBytes = 0
 
     return {
-      async write(rows) {
-        for (const row of rows) {
+      async add({ content }: Packed<PackedRows>) {
+        for (const row of content.taken) {
           const record: Record<string, unknown> = {}
           for (const { column, position } of fields) record[column.name] = writable(column, row[position]!, row)
           for (const { position } of fields) heldBytes += sizeOf(row[position]!)
           // It only counts rows: a limit that is reached makes it write the group with this row as the last one.
-          if (heldBytes >= options.rowGroupBytes) {
+          if (heldBytes >= ROW_GROUP_BYTES) {
             writer.setRowGroupSize(1)
             heldBytes = 0
           }
@@ -50,15 +74,13 @@ export const parquetjsLiteEngine: ParquetEngine = {
           writer.setRowGroupSize(Number.MAX_SAFE_INTEGER)
         }
       },
-      async add() {
-        throw new Error('parquetjs-lite takes rows only')
-      },
       async close(about) {
-        writer.setMetadata('created_by', options.createdBy)
+        writer.setMetadata('created_by', createdBy)
         for (const [key, value] of Object.entries(about)) writer.setMetadata(key, value)
         await explaining(() => writer.close())
         await written
       },
+      destroy() {},
     }
   },
 }

@@ -1,17 +1,22 @@
 // One row group: rows are collected column by column off the JavaScript heap, then encoded and compressed. Knows Parquet's
 // types and how a group is laid out; never files, sinks or SQL.
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../../read/columns.ts'
+import type { Encoding, Packer, PackerOptions } from '../format.ts'
 import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
 import { bloomFilterOf } from './bloom.ts'
-import { type CompressPage, compressHere } from './codecs.ts'
+import { type CompressPage, compressHere, compressPage } from './codecs.ts'
 import { ColumnBuffer } from './column-buffer.ts'
 import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
-import type { Codec } from './engine.ts'
+import { CODEC_OF, type Codec } from './engine.ts'
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
 const PAGE_BYTES = 256 * 1024
+
+/** What an encoded row group has at first; it grows. */
+const FIRST_BYTES = 1024 * 1024
 
 /** JSON columns are plain strings: Parquet's JSON type makes writers parse and write the text anew. */
 const ELEMENT_OF: Record<Exclude<ColumnKind, 'variant'>, Partial<SchemaElement>> = {
@@ -53,19 +58,19 @@ export class RowGroup {
   }
 
   /** Takes `rows[from]` to `rows[to - 1]`; where that fills the group to `mostBytes`, only so many. Gives the next one. */
-  take(rows: readonly RawRow[], from: number, mostBytes: number): number {
-    let to = from
-    while (to < rows.length && this.bytes < mostBytes) {
-      for (const value of rows[to]!) this.bytes += typeof value === 'string' ? value.length + 4 : 8
-      to++
+  take(rows: readonly RawRow[], from: number, to: number, mostBytes: number): number {
+    let next = from
+    while (next < to && this.bytes < mostBytes) {
+      for (const value of rows[next]!) this.bytes += typeof value === 'string' ? value.length + 4 : 8
+      next++
     }
-    this.#append(rows, from, to)
-    return to
+    this.#append(rows, from, next)
+    return next
   }
 
-  /** Takes all `rows`; how many bytes they are is known without looking at each value once more. */
-  takeAll(rows: readonly RawRow[]): void {
-    this.#append(rows, 0, rows.length)
+  /** Takes all of them; how many bytes they are is known without looking at each value once more. */
+  takeAll(rows: readonly RawRow[], from: number, to: number): void {
+    this.#append(rows, from, to)
     this.bytes = 0
     for (const { buffer, textBytes } of this.#columns) this.bytes += buffer.plainBytes + textBytes
   }
@@ -176,17 +181,30 @@ function fillingOf(column: Column, codec: Codec): Filling {
   }
 }
 
-/** Makes a row group of all it takes until its end; compressed on the thread it is called on. */
-export function rowGroupPacker(columns: readonly Column[], codec: Codec) {
-  const group = new RowGroup(columns, codec, compressHere)
+/**
+ * Makes a row group of each piece. Alone, two take turns: while pages of one are compressed on other threads, rows go into
+ * the other.
+ */
+export function rowGroupPacker(
+  { columns, compression }: Encoding,
+  { mostBytes, alone }: PackerOptions,
+): Packer<PackedRowGroup> {
+  const make = () => new RowGroup(columns, CODEC_OF[compression], alone ? compressPage : compressHere)
+  const groups = alone ? [make(), make()] : [make()]
   return {
-    get bytes() {
-      return group.bytes
+    get isFull() {
+      return groups[0]!.bytes >= mostBytes
     },
-    take: (rows: readonly RawRow[]) => group.takeAll(rows),
-    async end(): Promise<PackedRowGroup> {
-      const writer = new ByteWriter(1024 * 1024)
-      const indexes = await group.pack(writer, async () => {})
+    take(rows, from, to) {
+      if (alone) return groups[0]!.take(rows, from, to, mostBytes)
+      groups[0]!.takeAll(rows, from, to)
+      return to
+    },
+    async end() {
+      const full = groups[0]!
+      groups.reverse()
+      const writer = new ByteWriter(FIRST_BYTES)
+      const indexes = await full.pack(writer, alone ? breathe : async () => {})
       return { bytes: writer.getBytes(), indexes }
     },
   }

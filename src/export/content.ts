@@ -1,0 +1,122 @@
+// What stands in the files of a snapshot, whatever their place: columns, redaction, format, what a file says of itself.
+import { MirrorError } from '../errors.ts'
+import type { FileWriter } from './encode/format.ts'
+import type { EngineName } from './encode/parquet/engine.ts'
+import { encoderOf, type Packing } from './encode/pieces.ts'
+import { type FormatOption, factsOf, flagOf, formatsWith, listed, SWITCHES, titlesOf } from './formats.ts'
+import type { ExportOptions } from './options.ts'
+import type { RecordedFilters } from './publish/feed.ts'
+import type { Sink } from './publish/sink.ts'
+import type { Target } from './publish/target.ts'
+import { chosenColumns } from './read/columns.ts'
+import type { Redactor } from './read/redact.ts'
+import type { CutReader } from './read/rows.ts'
+
+export interface Content {
+  packing: Packing
+  redactor: Redactor
+  /** null for a format that has only one. */
+  engine: EngineName | null
+  /** Begins a file. */
+  open(sink: Sink): FileWriter
+  /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
+  about(redacted: Record<string, number> | null): Record<string, string>
+}
+
+export interface ContentOptions {
+  packing: Packing
+  options: ExportOptions
+  filters: RecordedFilters
+  redactor: Redactor
+  cut: CutReader
+  snapshotId: string
+  sinceSeq: number | null
+}
+
+export async function contentOf(of: ContentOptions): Promise<Content> {
+  const { packing, options, filters, redactor, cut, snapshotId, sinceSeq } = of
+  const { format, encoding } = packing
+  const encoder = await encoderOf(packing)
+  return {
+    packing,
+    redactor,
+    engine: formatsWith('engine').includes(format) ? encoding.engine : null,
+    open: (sink) => encoder.open(sink, encoding, `task-mirror version ${options.toolVersion}`),
+    about: (values) => ({
+      'task-mirror.version': options.toolVersion,
+      'task-mirror.schema_version': '1',
+      'task-mirror.snapshot': snapshotId,
+      'task-mirror.cut': String(cut.cut),
+      ...(sinceSeq === null ? {} : { 'task-mirror.since_seq': String(sinceSeq) }),
+      'task-mirror.verdict': JSON.stringify({ verdict: cut.verdict, at: cut.verdictAt }),
+      'task-mirror.filters': JSON.stringify(filters),
+      'task-mirror.redacted': JSON.stringify({ names: redactor.names, ...(values && { values }) }),
+    }),
+  }
+}
+
+export function packingOf(
+  { format, compression }: Target,
+  { engine = 'hyparquet' }: ExportOptions,
+  filters: RecordedFilters,
+): Packing {
+  const columns = chosenColumns(filters.columns, filters.variant)
+  return { format, encoding: { compression, columns, engine, switches: filters } }
+}
+
+/** In one spelling, so that equal filters are equal text. Throws `usage-invalid` for a column that there is none of. */
+export function filtersOf(options: ExportOptions): RecordedFilters {
+  const { filters = {}, redact, columns = null, changes, withMeta = false } = options
+  const bound = (value: number | bigint | null | undefined) =>
+    value === undefined || value === null ? null : Number(value)
+  return {
+    since: bound(filters.since),
+    until: bound(filters.until),
+    statuses: filters.statuses ? [...new Set(filters.statuses)].sort() : null,
+    includeDeleted: changes !== undefined || (filters.includeDeleted ?? false),
+    redact: redact === null ? [] : [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
+    // Without it a tombstone in a feed of NDJSON could not be told from a task.
+    withMeta: withMeta || changes !== undefined,
+    columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),
+    variant: options.variant ?? false,
+    invalidJson: filters.invalidJson ?? 'keep',
+    ...Object.fromEntries(SWITCHES.flatMap(([name]) => (options[name] === true ? [[name, true]] : []))),
+  }
+}
+
+/** What a feed cannot do without: whose row, which of two is newer, whether it is gone. */
+const FEED_COLUMNS = ['id', 'deleted_at', 'change_seq']
+
+/** Throws `usage-invalid` for options that do not go with the format or the place. */
+export function refuseMisplaced(target: Target, options: ExportOptions): void {
+  const isDataset = target.kind === 'folder' || target.kind === 's3'
+  const own: FormatOption[] = ['columns', 'engine', ...SWITCHES.map(([name]) => name)]
+  const misplaced: [boolean, string, string][] = [
+    ...own.map((name): [boolean, string, string] => {
+      const takers = formatsWith(name)
+      const why = `it is for ${titlesOf(takers, 'and')}, not for ${factsOf(target.format).title}: use --format ${listed(takers, 'or')}`
+      return [Boolean(options[name]) && !takers.includes(target.format), flagOf(name), why]
+    }),
+    [
+      !isDataset && (options.partitionBy ?? 'none') !== 'none',
+      '--partition-by',
+      'one file has no partitions: let --out end in /',
+    ],
+    [!isDataset && (options.rowsPerFile ?? null) !== null, '--rows-per-file', 'let --out end in / for a dataset'],
+    [!isDataset && (options.keep ?? null) !== null, '--keep', 'let --out end in / for a dataset'],
+    [!isDataset && options.partitionValues !== undefined, '--partition-value', 'let --out end in / for a dataset'],
+    [
+      target.kind === 'stdout' && options.changes === 'last',
+      '--changes last',
+      'stdout has no memory of it: give the number, which is "cut" of the last result',
+    ],
+    [
+      options.changes !== undefined && FEED_COLUMNS.some((name) => options.columns && !options.columns.includes(name)),
+      '--changes',
+      `it needs the columns ${FEED_COLUMNS.join(', ')}`,
+    ],
+  ]
+  for (const [isMisplaced, flag, why] of misplaced) {
+    if (isMisplaced) throw new MirrorError('usage-invalid', `${flag} cannot be used here: ${why}`)
+  }
+}

@@ -1,0 +1,64 @@
+// What the code of a format is to the export: rows become pieces, pieces a file, and a file rows again. Types only.
+import type { Sink } from '../publish/sink.ts'
+import type { Column, RawRow } from '../read/columns.ts'
+import type { Compression } from './compression.ts'
+import type { Encoded, Packed } from './packed.ts'
+import type { EngineName } from './parquet/engine.ts'
+
+/** All that files depend on beside rows, as plain data: it crosses to other threads, and a manifest gives it back. */
+export interface Encoding {
+  compression: Compression
+  columns: readonly Column[]
+  /** Of Parquet. */
+  engine: EngineName
+  /** Recorded filters, the switches of formats.ts among them. */
+  switches: Readonly<Record<string, unknown>>
+}
+
+export interface PackerOptions {
+  /** A piece is full at about so many bytes before compression. */
+  mostBytes: number
+  /** Whether no other thread packs: it may use other cores, and goes on with a next piece while one is compressed. */
+  alone: boolean
+}
+
+/** Makes pieces of rows. */
+export interface Packer<Content extends Encoded = Encoded> {
+  /** Takes rows from `from` on, up to but not with `to`, or fewer where the piece is full. Gives the first not taken. */
+  take(rows: readonly RawRow[], from: number, to: number): number
+  readonly isFull: boolean
+  /** Gives the piece. The next one may begin at once; it is ended only after the one before this one is there. */
+  end(): Promise<Content>
+}
+
+/** One file. */
+export interface FileWriter {
+  /** Adds a piece behind those before. Not to be called again before it has settled. */
+  add(piece: Packed): Promise<void>
+  /** Writes what is held back and, where the format has a place for it, `about` as names and texts. */
+  close(about: Record<string, string>): Promise<void>
+  /** Frees what it holds, also after a failure. */
+  destroy(): void
+}
+
+/** Makes files of rows. */
+export interface Encoder {
+  packer(encoding: Encoding, options: PackerOptions): Packer
+  /** Begins a file by the program `createdBy`. Throws `usage-invalid` where it cannot write such columns or such a compression. */
+  open(sink: Sink, encoding: Encoding, createdBy: string): FileWriter
+}
+
+/** A row that was read back. */
+export interface FoundRow {
+  /** What its id can be: more than one where the format does not tell them apart; none where it has none. */
+  ids: readonly string[]
+  /** In what it is not as `row` is written; null where it is. */
+  differsFrom(row: RawRow): string | null
+}
+
+export interface FormatCode {
+  encoder(encoding: Encoding): Promise<Encoder>
+  /** How many rows a file holds; throws an `Error` where it is none of this format. */
+  countRows(path: string, encoding: Encoding): Promise<number>
+  read(path: string, encoding: Encoding): AsyncGenerator<FoundRow[]>
+}
