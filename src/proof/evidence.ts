@@ -1,7 +1,7 @@
 // The evidence of a walk as text: what the kernel was told, a short array of JSON for each line. `verify --proof` gives it to
 // a judge again, alone. Pure.
 import type { Fact } from './facts.ts'
-import { Judge, type Line } from './judge.ts'
+import { Judge, type Line, Unproven } from './judge.ts'
 import type { Basis, Range } from './state.ts'
 
 /** The values of an answer in this order, those that are mostly empty last. Evidence is read for ever: add at the end. */
@@ -51,7 +51,7 @@ export function textOf(lines: readonly Line[]): string {
   )
 }
 
-/** The lines of `textOf`. Throws where they are none; values are believed, as their digest is compared. */
+/** The lines of `textOf`. Throws where they are none; values are believed: it is the digest that tells of changed ones. */
 export function linesOf(text: string): Line[] {
   return (JSON.parse(text) as unknown[][]).map(([op, ...values]): Line => {
     if (op === null || typeof op === 'number') {
@@ -63,7 +63,7 @@ export function linesOf(text: string): Line[] {
     if (op === 'taken') return { op, handle: Number(values[0]), ahead: values[1] === true }
     if (op === 'complete') return { op, isWhole: values[0] === true }
     if (op === 'marked' || op === 'owed' || op === 'filtered' || op === 'ended' || op === 'resumed') return { op }
-    throw new Error(`'${String(op)}' is no line of evidence`)
+    throw new Unproven('a line of it is of no kind that is known')
   })
 }
 
@@ -81,20 +81,20 @@ export interface Proven {
   end: Basis[]
 }
 
-/** Judges the evidence anew. Throws with the reason, in words, where it does not prove that the walk was complete. */
+/** Judges the evidence anew. Throws `Unproven` where it does not prove that the walk was complete. */
 export function prove(lines: Iterable<Line>): Proven {
   let judge: Judge | null = null
   let proven: Proven | null = null
   let isOver = false
   for (const line of lines) {
-    if (isOver) throw new Error('it goes on behind its end')
+    if (isOver) throw new Unproven('it goes on behind its end')
     if (judge === null || proven === null) {
-      if (line.op !== 'begun') throw new Error('its beginning is missing')
+      if (line.op !== 'begun') throw new Unproven('its beginning is missing')
       judge = new Judge(line.range)
       proven = { range: line.range, isWhole: false, answers: 0, windows: 0, rests: {}, end: [] }
     } else if (line.op === 'complete') {
       const missing = judge.missing(line.isWhole)
-      if (missing !== null) throw new Error(`nothing shows that ${missing}`)
+      if (missing !== null) throw new Unproven(`nothing shows that ${missing}`)
       proven.isWhole = line.isWhole
       proven.end = judge.state.ended ?? []
       isOver = true
@@ -107,6 +107,6 @@ export function prove(lines: Iterable<Line>): Proven {
       if (line.op === 'taken') proven.windows += 1
     }
   }
-  if (proven === null || !isOver) throw new Error('its end is missing')
+  if (proven === null || !isOver) throw new Unproven('its end is missing')
   return proven
 }

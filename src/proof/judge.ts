@@ -20,6 +20,9 @@ export type Line =
   /** The last: complete, for the whole or for what stands at or before the end of the window that joined last. */
   | { op: 'complete'; isWhole: boolean }
 
+/** Evidence does not prove what it claims; the message says why, and names nothing of it. */
+export class Unproven extends Error {}
+
 /** Ids of one run that are kept while it is counted: a longer one cannot be proven. */
 const LARGEST_RUN = 300_000
 /** Answers that a walk may still take in. */
@@ -146,7 +149,7 @@ export class Judge {
     return ended === null ? 'the end of the list was shown' : null
   }
 
-  /** Everything but the first line and the last one; throws where a line cannot follow those before it. */
+  /** Everything but the first line and the last one. Throws `Unproven` where a line cannot follow those before it. */
   hear(line: Line): void {
     if (line.op === 'told') this.tell(line.fact, line.handle)
     else if (line.op === 'taken') this.take(line.handle)
@@ -154,7 +157,11 @@ export class Judge {
     else if (line.op === 'filtered') this.filter()
     else if (line.op === 'resumed') this.#resume()
     else if (!((line.op === 'owed' && this.owe()) || (line.op === 'ended' && this.end())))
-      throw new Error(`'${line.op}' does not follow from what was read`)
+      throw new Unproven(
+        line.op === 'ended'
+          ? 'it claims an end that nothing shows'
+          : 'it goes on in a way that does not follow from what was read',
+      )
     if ('ahead' in line) this.isAhead = line.ahead
   }
 

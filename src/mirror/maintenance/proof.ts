@@ -1,6 +1,7 @@
 // Whether the walks that the mirror calls complete are proven by what it holds: their evidence, judged anew by the kernel of proof,
 // and the tasks that they met. Read by a process of its own (proof-process.ts), as a mirror may be large.
 import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
+import { Unproven } from '../../proof/judge.ts'
 import { type Db, openReader } from '../open.ts'
 import { type EvidenceRow, evidenceDigest, evidenceOf, Met } from '../tables/evidence.ts'
 import { marksOf } from '../tables/marks.ts'
@@ -45,10 +46,14 @@ export async function verifyProof(path: string, signal: AbortSignal): Promise<Pr
 export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
   const result: ReturnType<typeof judgeWalks> = { walks: [], faults: [] }
   for (const walk of provenWalks(db)) {
+    const held = heldBy(db, walk.walkId)
+    const rows = [...evidenceOf(db, walk.walkId)]
     try {
-      result.walks.push(judge(db, walk))
+      result.walks.push({ ...walk, tasks: held.count, proven: judge(walk, rows, held) })
     } catch (error) {
-      result.faults.push({ walkId: walk.walkId, message: (error as Error).message })
+      // Whatever else it is: values that no run has written.
+      const message = error instanceof Unproven ? error.message : 'its evidence cannot be read'
+      result.faults.push({ walkId: walk.walkId, message })
     }
   }
   return result
@@ -79,33 +84,21 @@ function heldBy(db: Db, walkId: number): Met {
   return held
 }
 
-function judge(db: Db, walk: Walk): WalkProof {
+function judge(walk: Walk, rows: EvidenceRow[], held: Met): Proven {
   const told = { count: 0, ids: 0 }
-  let last = 0
-  const rows = [...evidenceOf(db, walk.walkId)]
-  for (const { number, marked, ids } of rows) {
-    if (number !== last + 1) throw new Error(`row ${last + 1} of its evidence is missing`)
-    last = number
+  for (const [at, { number, marked, ids }] of rows.entries()) {
+    if (number !== at + 1) throw new Unproven(`row ${at + 1} of its evidence is missing`)
     told.count += marked
     told.ids = (told.ids + ids) % 2 ** 52
   }
-  if (evidenceDigest(rows) !== walk.sha256) throw new Error('its evidence is not what it was when the walk ended')
-  const proven = prove(linesIn(rows))
-  if ((walk.kind === 'full' || walk.kind === 'range') && !proven.isWhole)
-    throw new Error('its evidence does not reach the end of what it speaks of')
-  if (walk.kind === 'full' && proven.range !== null) throw new Error('its evidence speaks of a part of the list')
-  const held = heldBy(db, walk.walkId)
-  if (held.count !== told.count) throw new Error(`it met ${told.count} tasks, of which the mirror holds ${held.count}`)
-  if (held.ids !== told.ids) throw new Error('the tasks that it met have other ids in the mirror')
-  return { ...walk, tasks: told.count, proven }
-}
-
-function* linesIn(rows: EvidenceRow[]) {
-  for (const { number, lines } of rows) {
-    try {
-      yield* linesOf(lines)
-    } catch (error) {
-      throw new Error(`row ${number} of its evidence cannot be read: ${(error as Error).message}`)
-    }
-  }
+  if (evidenceDigest(rows) !== walk.sha256) throw new Unproven('its evidence is not what it was when the walk ended')
+  const proven = prove(rows.values().flatMap(({ lines }) => linesOf(lines)))
+  const { isWhole, range } = proven
+  const mustBeWhole = walk.kind === 'full' || walk.kind === 'range'
+  if (mustBeWhole && !isWhole) throw new Unproven('its evidence does not reach the end of what it speaks of')
+  if (walk.kind === 'full' && range !== null) throw new Unproven('its evidence speaks of a part of the list')
+  if (held.count !== told.count)
+    throw new Unproven(`it met ${told.count} tasks, of which the mirror holds ${held.count}`)
+  if (held.ids !== told.ids) throw new Unproven('the tasks that it met have other ids in the mirror')
+  return proven
 }
