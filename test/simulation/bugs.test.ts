@@ -1,5 +1,5 @@
 // Deliberate bugs. Wherever the simulation is to find them, each breaks a promise within some seeds, and the same seed holds
-// without it. Those of a walk's strategy break none: only the kernel of proof may say `complete` (docs/proof.md). That they
+// without it. Those of a walk's strategy, and of what is made of it, break none: only evidence may say `complete` (docs/proof.md). That they
 // would is shown with a kernel that believes everything.
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { BUGS, type Bug, STRATEGY_BUGS, withBug } from './bugs.ts'
@@ -7,6 +7,7 @@ import { scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
 
 vi.mock('../../src/proof/kernel.ts', async (real) => (await import('./bugs.ts')).breakKernel(await real()))
+vi.mock('../../src/proof/evidence.ts', async (real) => (await import('./bugs.ts')).breakEvidence(await real()))
 vi.mock('../../src/walk/chain.ts', async (real) => (await import('./bugs.ts')).breakChain(await real()))
 vi.mock('../../src/walk/ties.ts', async (real) => (await import('./bugs.ts')).breakTies(await real()))
 vi.mock('../../src/walk/end.ts', async (real) => (await import('./bugs.ts')).breakEnd(await real()))

@@ -2,6 +2,7 @@
 // `break...` takes a real module and gives it back with switches; only bugs.test.ts puts them in place.
 
 import { rowOf } from '../../src/mirror/row-bytes.ts'
+import type * as Evidence from '../../src/proof/evidence.ts'
 import type * as Proof from '../../src/proof/kernel.ts'
 import type { Seam } from '../../src/proof/rules.ts'
 import type * as Deletions from '../../src/sync/steps/deletions.ts'
@@ -20,13 +21,12 @@ export const BUGS = {
   'progress-outside': { seed: 40_003, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
-  'doubts-forgotten': { seed: 1, about: 'a partial walk is written down as complete' },
   'bury-unasked': { seed: 2, about: 'what a complete walk did not meet gets a tombstone unasked' },
   'no-witness': { seed: 107, about: 'not found counts although no witness was found' },
   'empty-stored': { seed: 1, about: 'a listed item empties what it does not carry' },
 } as const
 
-/** What is wrong with where a walk goes and what it takes in, and seeds in which it would be a false `complete`. */
+/** What is wrong with where a walk goes, what it takes in and what is made of it, and seeds in which it would be a false `complete`. */
 export const STRATEGY_BUGS = {
   'advance-by-take': {
     seed: 11,
@@ -38,6 +38,7 @@ export const STRATEGY_BUGS = {
     about: 'a window whose only anchor may have lost its ties joins like any other',
   },
   'ties-unpaid': { seed: 11, about: 'a long run of equal createdAt is never counted' },
+  'doubts-forgotten': { seed: 1, about: 'a partial walk is written down as complete' },
   'short-is-end': { seed: 5, about: 'a short answer is the end' },
 } as const
 
@@ -82,6 +83,12 @@ export function breakKernel(real: typeof Proof): typeof Proof {
       }
     },
   }
+}
+
+/** A judge that believes everything, too. */
+export function breakEvidence(real: typeof Evidence): typeof Evidence {
+  const NOTHING = { range: null, isWhole: true, answers: 0, windows: 0, rests: {}, end: [] }
+  return { ...real, prove: (lines) => (believesEverything ? NOTHING : real.prove(lines)) }
 }
 
 export function breakChain(real: typeof Chain): typeof Chain {

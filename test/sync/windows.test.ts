@@ -148,3 +148,17 @@ test('where the set-aside store is full, the windows before stay', () => {
   expect(session.walk(walkId)).toMatchObject({ nextSkip: 2, windows: 2, met: 2 })
   session.close()
 })
+
+test('a walk is not called complete where its evidence does not say so, whoever asks for it', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const { session } = open(path, 1)
+  const ended = { verdict: 'complete', reason: null, ordering: null, facts: { total: 1 }, candidates: true } as const
+  for (const evidence of ['[]', '[["begun",null],["complete",true]]']) {
+    const walkId = session.beginWalk('full', { since: null, until: null }, 1)
+    expect(() => session.endWalk({ walkId, ...ended, evidence, now: 2 })).toThrow('which its evidence does not show')
+    expect(session.walk(walkId)).toMatchObject({ verdict: null, finishedAt: null })
+    expect(session.opened().facts.total).toBeUndefined()
+  }
+  session.close()
+})

@@ -1,9 +1,9 @@
 // Whether the walks that the mirror calls complete are proven by what it holds: their evidence, judged anew by the kernel of proof,
 // and the tasks that they met. Read by a process of its own (proof-process.ts), as a mirror may be large.
-import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
+import type { Proven } from '../../proof/evidence.ts'
 import { Unproven } from '../../proof/judge.ts'
 import { type Db, openReader } from '../open.ts'
-import { type EvidenceRow, evidenceDigest, evidenceOf, Met } from '../tables/evidence.ts'
+import { evidenceDigest, evidenceOf, Met, proveWalk } from '../tables/evidence.ts'
 import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'
 import { askProcess } from './statement-process.ts'
@@ -47,9 +47,8 @@ export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
   const result: ReturnType<typeof judgeWalks> = { walks: [], faults: [] }
   for (const walk of provenWalks(db)) {
     const held = heldBy(db, walk.walkId)
-    const rows = [...evidenceOf(db, walk.walkId)]
     try {
-      result.walks.push({ ...walk, tasks: held.count, proven: judge(walk, rows, held) })
+      result.walks.push({ ...walk, tasks: held.count, proven: judge(db, walk, held) })
     } catch (error) {
       // Whatever else it is: values that no run has written.
       const message = error instanceof Unproven ? error.message : 'its evidence cannot be read'
@@ -84,15 +83,17 @@ function heldBy(db: Db, walkId: number): Met {
   return held
 }
 
-function judge(walk: Walk, rows: EvidenceRow[], held: Met): Proven {
-  const told = { count: 0, ids: 0 }
-  for (const [at, { number, marked, ids }] of rows.entries()) {
-    if (number !== at + 1) throw new Unproven(`row ${at + 1} of its evidence is missing`)
+function judge(db: Db, walk: Walk, held: Met): Proven {
+  const told = { rows: 0, count: 0, ids: 0 }
+  for (const { number, marked, ids } of evidenceOf(db, walk.walkId)) {
+    told.rows += 1
+    if (number !== told.rows) throw new Unproven(`row ${told.rows} of its evidence is missing`)
     told.count += marked
     told.ids = (told.ids + ids) % 2 ** 52
   }
-  if (evidenceDigest(rows) !== walk.sha256) throw new Unproven('its evidence is not what it was when the walk ended')
-  const proven = prove(rows.values().flatMap(({ lines }) => linesOf(lines)))
+  if (evidenceDigest(evidenceOf(db, walk.walkId)) !== walk.sha256)
+    throw new Unproven('its evidence is not what it was when the walk ended')
+  const proven = proveWalk(db, walk.walkId)
   const { isWhole, range } = proven
   const mustBeWhole = walk.kind === 'full' || walk.kind === 'range'
   if (mustBeWhole && !isWhole) throw new Unproven('its evidence does not reach the end of what it speaks of')

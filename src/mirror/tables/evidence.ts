@@ -1,5 +1,7 @@
 // The rows of `walk_evidence`: what proves a walk, in the order in which it was told, and which of it is kept.
 import { createHash } from 'node:crypto'
+import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
+import type { Line } from '../../proof/judge.ts'
 import { idSum } from '../../task/id-hash.ts'
 import type { Db } from '../open.ts'
 import { writeOne } from './statements.ts'
@@ -22,11 +24,19 @@ export interface EvidenceRow {
   ids: number
 }
 
-/** In order. */
-export function evidenceOf(db: Db, walkId: number): IterableIterator<EvidenceRow> {
-  return db
-    .prepare('SELECT number, lines, marked, ids FROM walk_evidence WHERE walk_id = ? ORDER BY number')
-    .iterate(walkId) as IterableIterator<EvidenceRow>
+/** In order. Holds the connection until it is read to its end or left. */
+export function* evidenceOf(db: Db, walkId: number): Generator<EvidenceRow> {
+  const all = db.prepare('SELECT number, lines, marked, ids FROM walk_evidence WHERE walk_id = ? ORDER BY number')
+  yield* all.iterate(walkId) as IterableIterator<EvidenceRow>
+}
+
+/** Judges the evidence of a walk anew, row by row. Throws `Unproven`, and whatever comes of values that no run has written. */
+export function proveWalk(db: Db, walkId: number): Proven {
+  return prove(linesIn(evidenceOf(db, walkId)))
+}
+
+function* linesIn(rows: Iterable<EvidenceRow>): Generator<Line> {
+  for (const { lines } of rows) yield* linesOf(lines)
 }
 
 /** Hex. */
@@ -52,8 +62,11 @@ export function evidenceTable(db: Db) {
     /** `lines` as JSON text. */
     add: (walkId: number, lines: string, { count, ids }: Met): void =>
       void writeOne(insert, walkId, lines, count, ids, walkId),
-    /** The walk is complete. */
-    seal: (walkId: number): void => void writeOne(end, evidenceDigest(evidenceOf(db, walkId)), walkId),
+    /** The walk is complete. Throws `Unproven` where its evidence does not say so: whoever calls it. */
+    seal(walkId: number): void {
+      proveWalk(db, walkId)
+      writeOne(end, evidenceDigest(evidenceOf(db, walkId)), walkId)
+    },
     /**
      * Forgets marks and evidence of every walk that proves nothing any more: all before the last complete full walk, and
      * those that were cut off or partial, but `keepWalkId`, which goes on.

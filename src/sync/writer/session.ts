@@ -19,6 +19,7 @@ import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { placesOf, taskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
 import { walBytes } from '../../mirror/wal.ts'
+import { Unproven } from '../../proof/judge.ts'
 import type { Detail } from '../../service/wire.ts'
 import type { Moment } from '../../task.ts'
 import { identityOf, isOther, type Shown } from '../identity.ts'
@@ -144,6 +145,22 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     return runs.begin(options.command, options.toolVersion, options.now)
   })
 
+  /** No other code has to be believed where it says `complete`. */
+  function seal(walkId: number): void {
+    try {
+      evidence.seal(walkId)
+    } catch (error) {
+      if (!(error instanceof Unproven)) throw error
+      throw new MirrorError(
+        'bug',
+        `Walk ${walkId} was to be called complete, which its evidence does not show: ${error.message}`,
+        {
+          hint: 'The mirror does not say so. Please report it; the next run walks again.',
+        },
+      )
+    }
+  }
+
   const writing: Writing = {
     db,
     runId,
@@ -225,7 +242,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       return commit(() => {
         walks.end(ended.walkId, ended, ended.now)
         evidence.add(ended.walkId, ended.evidence, new Met())
-        if (ended.verdict === 'complete') evidence.seal(ended.walkId)
+        if (ended.verdict === 'complete') seal(ended.walkId)
         writeFacts(db, ended.facts, ended.now)
         let found = 0
         if (ended.candidates) {
