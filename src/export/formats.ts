@@ -48,6 +48,16 @@ export const FORMATS = {
     pieceBytes: 2 * MIB,
     load: async () => (await import('./encode/ndjson.ts')).ndjson,
   },
+  csv: {
+    title: 'CSV',
+    endings: ['.csv'],
+    compressions: OF_A_STREAM,
+    isStream: true,
+    takes: ['columns', 'withMeta'],
+    switches: { csvSafe: 'an apostrophe before text that a spreadsheet could take for a formula' },
+    pieceBytes: 2 * MIB,
+    load: async () => (await import('./encode/csv.ts')).csv,
+  },
 } as const satisfies Record<string, FormatFacts>
 
 /** As `--format` names it. */

@@ -54,13 +54,14 @@ beforeAll(async () => {
   await exportSnapshot({ ...options, partitionBy: 'month' })
   mirror.db.exec("UPDATE tasks SET deleted_at = 9, change_seq = 401 WHERE id = 'task-00000003'")
   await exportSnapshot({ ...options, changes: 'last' })
+  await exportSnapshot({ ...options, out: join(mirror.folder, 'tasks.csv.gz') })
   prelude = here(of(queries, 'duckdb')[0]!.text).split(';').slice(0, 2).join(';')
 })
 
 afterAll(() => mirror.remove())
 
 /** The page's folder stands for the scratch one. */
-const here = (sql: string) => sql.replaceAll("'lake/", `'${mirror.folder}/lake/`)
+const here = (sql: string) => sql.replaceAll(/'(?=lake\/|tasks\.csv)/g, `'${mirror.folder}/`)
 const sqlIn = (python: string) => [...python.matchAll(/"""\n([\s\S]*?)"""/g)].map(([, sql]) => sql!)
 const latest = () => JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')).full.snapshotId
 

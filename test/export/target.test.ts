@@ -30,6 +30,14 @@ test.each<[Asked, string]>([
   [['a.bin', 'ndjson', 'zstd'], 'file ndjson zstd .ndjson.zst'],
   [['a.gz', 'ndjson'], 'file ndjson none .ndjson'],
   [['a.bin', 'parquet'], 'file parquet zstd .parquet'],
+  [['a.csv'], 'file csv none .csv'],
+  [['A.CSV.GZ'], 'file csv gzip .csv.gz'],
+  [['a.csv.zst'], 'file csv zstd .csv.zst'],
+  [['a.csv', undefined, 'gzip'], 'file csv gzip .csv.gz'],
+  [['a.csv', 'ndjson'], 'file ndjson none .ndjson'],
+  [['-', 'csv'], 'stdout csv none .csv'],
+  [['dir/', 'csv'], 'folder csv zstd .csv.zst'],
+  [['dir/', 'csv', 'none'], 'folder csv none .csv'],
   [['-'], 'stdout ndjson none .ndjson'],
   [['-', undefined, 'gzip'], 'stdout ndjson gzip .ndjson.gz'],
   [['-', 'ndjson', 'zstd'], 'stdout ndjson zstd .ndjson.zst'],
@@ -49,7 +57,8 @@ test('a folder that stands there is a dataset whatever its name ends in', () => 
 })
 
 test.each<[Asked, string]>([
-  [['a.csv'], 'Nothing tells the format of a.csv'],
+  [['a.tsv'], 'Nothing tells the format of a.tsv'],
+  [['a.csv', undefined, 'snappy'], 'CSV cannot be compressed with snappy'],
   [['a.gz'], 'Nothing tells the format of a.gz'],
   [['ndjson'], 'Nothing tells the format of ndjson'],
   [['a.parquet.gz'], 'Nothing tells the format of a.parquet.gz'],
@@ -74,6 +83,11 @@ test.each<[string, Partial<ExportOptions>, string | null]>([
   // Parquet has these columns anyway.
   ['a.parquet', { withMeta: true }, null],
   ['a.parquet', { variant: false, columns: null, partitionBy: 'none', rowsPerFile: null, keep: null }, null],
+  ['a.csv', { columns: ['id'], csvSafe: true, withMeta: true }, null],
+  ['a.csv', { variant: true }, '--variant'],
+  ['a.csv', { engine: 'hyparquet' }, '--engine'],
+  ['a.ndjson', { csvSafe: true }, '--csv-safe'],
+  ['a.parquet', { csvSafe: true }, '--csv-safe'],
   ['a.parquet', { partitionBy: 'month' }, '--partition-by'],
   ['a.parquet', { rowsPerFile: 5 }, '--rows-per-file'],
   ['a.parquet', { keep: 5 }, '--keep'],
