@@ -73,6 +73,8 @@ const bundle = await rolldown({
   platform: 'node',
   plugins: [keepPlaces, plainBuiltins],
   external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
+  // How long plugins take on a busy machine is no fault of the build.
+  checks: { bundlerTimings: false },
   onLog: refuse,
 })
 const { output } = await bundle.write({
