@@ -3,10 +3,12 @@ import { idHash } from '../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
+/** Numbers that take memory at once: a copy to grow would take as much again. */
+const PART = 65_536
 
 /** Ids in the order in which they were met, as numbers of 52 bit. */
 export class Sequence {
-  #hashes = new Float64Array(1024)
+  #parts: Float64Array[] = []
   #length = 0
 
   get length(): number {
@@ -15,13 +17,12 @@ export class Sequence {
 
   add(id: string): void {
     if (this.#length > LONGEST) return
-    if (this.#length === this.#hashes.length) {
-      const longer = new Float64Array(2 * this.#length)
-      longer.set(this.#hashes)
-      this.#hashes = longer
-    }
-    this.#hashes[this.#length] = idHash(id)
+    const at = this.#length % PART
+    if (at === 0) this.#parts.push(new Float64Array(PART))
+    const part = this.#parts.at(-1) as Float64Array
+    part[at] = idHash(id)
     this.#length += 1
+    if (this.#length > LONGEST) this.#parts = []
   }
 
   /**
@@ -32,8 +33,12 @@ export class Sequence {
     if (this.#length > LONGEST || earlier.#length > LONGEST) return false
     let below = this.#length
     for (let before = earlier.#length - 1; below > 0 && before >= 0; before -= 1) {
-      if (this.#hashes[below - 1] === earlier.#hashes[before]) below -= 1
+      if (this.#at(below - 1) === earlier.#at(before)) below -= 1
     }
     return 2 * below < this.#length
+  }
+
+  #at(place: number): number | undefined {
+    return this.#parts[Math.floor(place / PART)]?.[place % PART]
   }
 }
