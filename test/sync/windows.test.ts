@@ -162,3 +162,30 @@ test('a walk is not called complete where its evidence does not say so, whoever 
   }
   session.close()
 })
+
+test('marks and evidence of a walk that proved nothing go when the next one begins; those of one that goes on stay', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const { session, walkId, hold, takeIn } = open(path, 1)
+  const kept = () => {
+    const db = new Database(path, { readonly: true })
+    const [marks, evidence] = ['walk_marks', 'walk_evidence'].map((table) =>
+      db.prepare(`SELECT DISTINCT walk_id FROM ${table} ORDER BY 1`).pluck().all(),
+    )
+    db.close()
+    expect(marks).toEqual(evidence)
+    return evidence
+  }
+  takeIn(hold(['a', 'one']))
+  expect(kept()).toEqual([walkId])
+  // A head walk beside a full walk that was cut off, and may go on.
+  const head = session.beginWalk('head', { since: null, until: null }, 2)
+  expect(kept()).toEqual([walkId])
+  session.endWalk({
+    ...{ walkId: head, verdict: 'partial', reason: 'ties', ordering: null, evidence: '[]', facts: {}, now: 3 },
+    candidates: false,
+  })
+  session.beginWalk('full', { since: null, until: null }, 4)
+  expect(kept()).toEqual([])
+  session.close()
+})

@@ -53,9 +53,13 @@ export function evidenceTable(db: Db) {
   )
   const end = db.prepare('UPDATE walks SET evidence_sha256 = ? WHERE id = ?')
   const forget = ['walk_marks', 'walk_evidence'].map((table) =>
+    // The walks are looked up one by one in the key: the rows of a kept one may be thousands.
     db.prepare(
-      `DELETE FROM ${table} WHERE walk_id IS NOT ? AND walk_id NOT IN (SELECT id FROM walks WHERE evidence_sha256 IS NOT NULL
-       AND id >= (SELECT max(id) FROM walks WHERE kind = 'full' AND verdict = 'complete'))`,
+      `WITH RECURSIVE found (id) AS (SELECT min(walk_id) FROM ${table} UNION ALL
+         SELECT (SELECT min(walk_id) FROM ${table} WHERE walk_id > found.id) FROM found WHERE found.id IS NOT NULL)
+       DELETE FROM ${table} WHERE walk_id IN (SELECT id FROM found WHERE id IS NOT NULL AND id IS NOT ? AND id NOT IN
+         (SELECT id FROM walks WHERE evidence_sha256 IS NOT NULL
+          AND id >= (SELECT max(id) FROM walks WHERE kind = 'full' AND verdict = 'complete')))`,
     ),
   )
   return {
