@@ -5,9 +5,6 @@ import { FIRST_COLUMNS, TASK_COLUMNS } from '../task/columns.ts'
 import { valuesOf } from '../task/row.ts'
 import type { Integer, TaskRow } from '../task.ts'
 
-/** What a column of a task holds. */
-export type ColumnValue = string | Integer | null
-
 // Head: for each column a byte for its kind and eight for its value, or for how many bytes its string has. Behind it the
 // strings, one after the other. No two rows are encoded alike.
 const SLOT = 9

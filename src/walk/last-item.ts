@@ -1,14 +1,8 @@
 // The last item of a list that moves, found again in one answer however far it has gone since. What that proves is
 // judged by end.ts and ties.ts.
-import type { Moment } from '../task.ts'
 import { MovingSearch } from './moving-search.ts'
 import { isNothing, probe, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
-
-export interface LastItem {
-  id: string
-  moment: Moment
-}
 
 /** How many answers the last item of a drifting list is followed through. */
 const MOST_HOPS = 16

@@ -45,26 +45,6 @@ const COUNTED = [
 ] as const
 const KEPT_ROWS = 10_000
 
-export function noCounts(): RunCounts {
-  return {
-    windows: 0,
-    details: 0,
-    seen: 0,
-    inserted: 0,
-    updated: 0,
-    unchanged: 0,
-    deleted: 0,
-    restored: 0,
-    rejected: 0,
-  }
-}
-
-/** Adds `more` onto `sum`, in place. */
-export function addCounts(sum: RunCounts, more: Partial<RunCounts>): RunCounts {
-  for (const name of COUNTED) sum[name] += more[name] ?? 0
-  return sum
-}
-
 export function runTable(db: Db) {
   const insert = db.prepare('INSERT INTO runs (command, started_at, tool_version) VALUES (?, ?, ?)')
   const prune = db.prepare(`DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ${KEPT_ROWS}`)

@@ -1,5 +1,4 @@
 // The full walk of a run: once, or up to three times where nothing orders the list, and what its verdict means.
-import { MirrorError } from '../../errors.ts'
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder } from '../../walk/order.ts'
@@ -129,12 +128,4 @@ const REASONS: Record<string, string> = {
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
   'open-behind': 'tasks that are not finished may stand behind all others, and no one answer shows all of those.',
   'frontier-not-proven': 'no full walk has been complete yet.',
-}
-
-/** Throws where a walk cannot go on because the run's time is over. */
-export function assertTimeLeft(deadline: number | null, now: number): void {
-  if (deadline === null || now < deadline) return
-  throw new MirrorError('duration-reached', 'The run has reached --max-duration; its progress is kept', {
-    hint: 'The next run goes on from there.',
-  })
 }
