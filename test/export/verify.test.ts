@@ -57,6 +57,18 @@ test.each<[string, Partial<ExportOptions>]>([
   ])
 })
 
+test.each(['parquet', 'csv'] as const)(
+  'rows of %s without an id are counted, and cannot be compared',
+  async (format) => {
+    const mirror = makeMirror(...ROWS)
+    await publishing(mirror, { format, columns: ['data_body', 'created_at'] })
+    expect(await verifying(mirror, true)).toMatchObject({
+      problems: [],
+      snapshots: [{ rows: 62, deep: { compared: 0, notComparable: 'The snapshot has no column id' } }],
+    })
+  },
+)
+
 test('a full snapshot and its feeds are checked together, or one by its own folder', async () => {
   const mirror = makeMirror(...ROWS)
   const first = await publishing(mirror)

@@ -54,9 +54,7 @@ function quoted(text: string): string {
 /** The text of the first cell. */
 function firstCell(line: string): string {
   if (!line.startsWith('"')) return line.slice(0, line.search(/[,\r]/))
-  let end = 1
-  for (; ; end += 2) {
-    end = line.indexOf('"', end)
-    if (line[end + 1] !== '"') return line.slice(1, end).replaceAll('""', '"')
-  }
+  let end = line.indexOf('"', 1)
+  while (end !== -1 && line[end + 1] === '"') end = line.indexOf('"', end + 2)
+  return line.slice(1, end).replaceAll('""', '"')
 }

@@ -42,7 +42,7 @@ export interface PieceOptions {
 const ID = positionOf('id')
 const CREATED_AT = positionOf('created_at')
 
-/** Redacts and encodes the rows of `batches`. The next piece is only asked for once the one before the last is there. */
+/** Redacts and encodes the rows of `batches`. A piece is only asked for once the one before the last is written. */
 export async function* piecesOf(
   batches: Iterable<RawRow[]>,
   packer: Packer,

@@ -40,7 +40,11 @@ export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing
   const encoding = encodingOf(manifest)
   const limit = BigInt(manifest.cut)
   const notComparable =
-    cut.cut < manifest.cut ? `The mirror has changes up to ${cut.cut} only, the snapshot up to ${manifest.cut}` : null
+    cut.cut < manifest.cut
+      ? `The mirror has changes up to ${cut.cut} only, the snapshot up to ${manifest.cut}`
+      : encoding.columns.some(({ name }) => name === 'id')
+        ? null
+        : 'The snapshot has no column id'
   let compared = 0
   let changedSince = 0
 
@@ -73,7 +77,7 @@ export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing
 
   return {
     async file(path) {
-      if (notComparable !== null || !encoding.columns.some(({ name }) => name === 'id')) return []
+      if (notComparable !== null) return []
       const faults: Fault[] = []
       const code = await codeOf(manifest.format)
       for await (const rows of code.read(path, encoding)) {
