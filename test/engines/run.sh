@@ -8,7 +8,8 @@ tasks=${1:-200000}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cache=${ENGINES_CACHE:-$work}
-export TMPDIR=$work ENGINES_CACHE=$cache PYTHONDONTWRITEBYTECODE=1
+# Spark leaves its copies of jars behind where it is killed.
+export TMPDIR=$work SPARK_LOCAL_DIRS=$work ENGINES_CACHE=$cache PYTHONDONTWRITEBYTECODE=1
 here=test/engines
 
 skip() {
