@@ -1,9 +1,0 @@
-// A quarter of the 1,000 seeds of `npm test`; `npm run test:soak` plays as many as there is time for.
-import { expect, it } from 'vitest'
-import { checkSeeds } from './seeds.ts'
-
-it('holds every promise in seeds 751 to 1000', async () => {
-  const { complete, partial, killed } = await checkSeeds(751, 250)
-  expect(complete).toBeGreaterThan(partial)
-  expect(killed).toBeGreaterThan(25)
-})
