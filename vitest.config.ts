@@ -1,9 +1,16 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/**
+ * Files that leave the process as they found it, and may share one: what they load is loaded once for all of them. All others
+ * have a process of their own, because they measure it, change its folder or environment, or replace modules.
+ */
+const SHARING = ['acceptance', 'config', 'service', 'simulator', 'sync', 'task', 'walk'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
     pool: 'forks',
     // One more than there are cores: a test that waits for a disk or a timer leaves its core to another.
@@ -13,5 +20,9 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
+    projects: [
+      { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
+      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARING } },
+    ],
   },
 })
