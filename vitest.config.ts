@@ -21,7 +21,10 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
     projects: [
-      { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'sharing', include: SHARING, isolate: false, setupFiles: ['test/support/threads.ts'] },
+      },
       { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARING } },
     ],
   },

@@ -1,11 +1,23 @@
 // The writer's thread itself, without what runs in it. It takes as long to come up as everything that the main thread has
 // to load before it knows what to write, so a command that will need it starts it first.
 import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { getEnvironmentData, Worker } from 'node:worker_threads'
+
+/**
+ * The environment data of this thread that keeps writer threads for the next session. Only tests set it: they run hundreds of
+ * short sessions in one process, and a thread takes longer to come up than such a session. The program gives its memory back.
+ */
+export const KEEPS_THREADS = 'task-mirror.keeps-threads'
 
 let early: Worker | null = null
+const idle: Worker[] = []
 
 function startThread(): Worker {
+  const kept = idle.pop()
+  if (kept !== undefined) {
+    kept.ref()
+    return kept
+  }
   const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
   // A young generation that may grow as it likes takes 100 MB more and saves no time (docs/performance.md).
   const resourceLimits = { maxYoungGenerationSizeMb: 16 }
@@ -13,7 +25,15 @@ function startThread(): Worker {
   return new Worker(file, { trackUnmanagedFds: false, resourceLimits })
 }
 
-/** Does `work` while the thread comes up; ends the thread where `work` did not take it. */
+/** Ends a thread in which no session is open, or keeps it; see `KEEPS_THREADS`. */
+export async function leaveThread(worker: Worker): Promise<void> {
+  if (getEnvironmentData(KEEPS_THREADS) !== true) return void (await worker.terminate())
+  for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event)
+  worker.unref()
+  idle.push(worker)
+}
+
+/** Does `work` while the thread comes up; leaves the thread where `work` did not take it. */
 export async function withThread<T>(work: () => Promise<T>): Promise<T> {
   early ??= startThread()
   try {
@@ -21,7 +41,7 @@ export async function withThread<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     const unused = early
     early = null
-    await unused?.terminate()
+    if (unused !== null) await leaveThread(unused)
   }
 }
 

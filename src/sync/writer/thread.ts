@@ -4,7 +4,7 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type ErrorCode, type Facts, MirrorError } from '../../errors.ts'
 import { shareHandle } from '../../mirror/handles.ts'
-import { takeThread } from './early-thread.ts'
+import { leaveThread, takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
 import { type Call, type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
@@ -89,9 +89,13 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
       if (name === 'close') {
         return async () => {
           try {
-            return await call('close', [])
-          } finally {
+            const walBytes = await call('close', [])
+            gone ??= new Error('The session is closed')
+            await leaveThread(worker)
+            return walBytes
+          } catch (error) {
             await terminate()
+            throw error
           }
         }
       }
