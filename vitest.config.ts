@@ -5,9 +5,18 @@ import { defineConfig } from 'vitest/config'
  * Files that leave the process as they found it, and may share one: what they load is loaded once for all of them. All others
  * have a process of their own, because they measure it, change its folder or environment, or replace modules.
  */
-const SHARING = ['acceptance', 'config', 'service', 'simulator', 'sync', 'task', 'walk'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-)
+const SHARING = [
+  'acceptance',
+  'config',
+  'mirror',
+  'notify',
+  'report',
+  'service',
+  'simulator',
+  'sync',
+  'task',
+  'walk',
+].map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
   test: {
