@@ -1,7 +1,7 @@
 // The evidence of a walk as text: what the kernel was told, a short array of JSON for each line. `verify --proof` gives it to
 // a judge again, alone. Pure.
 import type { Fact } from './facts.ts'
-import { Judge, type Line, Unproven } from './judge.ts'
+import { Judge, type Line, OtherRules, RULES_NUMBER, Unproven } from './judge.ts'
 import type { Basis, Range } from './state.ts'
 
 /** The values of an answer in this order, those that are mostly empty last. Evidence is read for ever: add at the end. */
@@ -59,7 +59,7 @@ export function linesOf(text: string): Line[] {
       const told = Object.fromEntries(EMPTY.map(([name, empty], at) => [name, at < fact.length ? fact[at] : empty]))
       return { op: 'told', handle: op, fact: told as unknown as Fact, ahead: ahead === true }
     }
-    if (op === 'begun') return { op, range: values[0] as Range | null }
+    if (op === 'begun') return { op, range: values[0] as Range | null, rules: Number(values[1]) }
     if (op === 'taken') return { op, handle: Number(values[0]), ahead: values[1] === true }
     if (op === 'complete') return { op, isWhole: values[0] === true }
     if (op === 'marked' || op === 'owed' || op === 'filtered' || op === 'ended' || op === 'resumed') return { op }
@@ -81,7 +81,7 @@ export interface Proven {
   end: Basis[]
 }
 
-/** Judges the evidence anew. Throws `Unproven` where it does not prove that the walk was complete. */
+/** Judges the evidence anew. Throws `OtherRules`, and `Unproven` where it does not prove that the walk was complete. */
 export function prove(lines: Iterable<Line>): Proven {
   let judge: Judge | null = null
   let proven: Proven | null = null
@@ -90,6 +90,7 @@ export function prove(lines: Iterable<Line>): Proven {
     if (isOver) throw new Unproven('it goes on behind its end')
     if (judge === null || proven === null) {
       if (line.op !== 'begun') throw new Unproven('its beginning is missing')
+      if (line.rules !== RULES_NUMBER) throw new OtherRules('it was made by the rules of another version')
       judge = new Judge(line.range)
       proven = { range: line.range, isWhole: false, answers: 0, windows: 0, rests: {}, end: [] }
     } else if (line.op === 'complete') {
@@ -101,7 +102,7 @@ export function prove(lines: Iterable<Line>): Proven {
     } else {
       // What this line adds, and no earlier one.
       judge.state = { ...judge.state, basis: [] }
-      judge.hear(line)
+      hear(judge, line)
       for (const basis of judge.state.basis) proven.rests[basis] = (proven.rests[basis] ?? 0) + 1
       if (line.op === 'told') proven.answers += 1
       if (line.op === 'taken') proven.windows += 1
@@ -109,4 +110,13 @@ export function prove(lines: Iterable<Line>): Proven {
   }
   if (proven === null || !isOver) throw new Unproven('its end is missing')
   return proven
+}
+
+function hear(judge: Judge, line: Line): void {
+  try {
+    judge.hear(line)
+  } catch (error) {
+    // Values that no run has written.
+    throw error instanceof Unproven ? error : new Unproven('a line of it cannot be judged')
+  }
 }

@@ -8,7 +8,7 @@ import { BEGINNING, type Claim, type Range, SETTINGS, type State, union } from '
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
   /** The first: what the walk speaks of, null for the whole list. */
-  | { op: 'begun'; range: Range | null }
+  | { op: 'begun'; range: Range | null; rules: number }
   | { op: 'told'; handle: number | null; fact: Fact; ahead: boolean }
   | { op: 'taken'; handle: number; ahead: boolean }
   /** Marked: the ids of a run that was counted. Owed: the floor's run, as the list may end with it. Filtered: answers leave items out. */
@@ -22,6 +22,12 @@ export type Line =
 
 /** Evidence does not prove what it claims; the message says why, and names nothing of it. */
 export class Unproven extends Error {}
+
+/** Grows with every rule that becomes stricter: what was proven by others is no proof by these. */
+export const RULES_NUMBER = 1
+
+/** Evidence by the rules of another version. */
+export class OtherRules extends Unproven {}
 
 /** Ids of one run that are kept while it is counted: a longer one cannot be proven. */
 const LARGEST_RUN = 300_000
@@ -134,6 +140,11 @@ export class Judge {
     return true
   }
 
+  /** What is missing for ever where another process goes on: the ids of a run that was counted are forgotten with this one. */
+  get unmarked(): string | null {
+    return this.isToMark ? 'every run that was counted was marked' : null
+  }
+
   /** Everything that was listed at a moment of this walk has been met: see "passed". */
   get hasPassed(): boolean {
     return this.state.owed === null && this.#last !== null && this.#missing(this.#last, 'passed') === null
@@ -143,7 +154,7 @@ export class Judge {
   missing(isWhole: boolean): string | null {
     const { owed, floor, ended } = this.state
     if (this.spoiled !== null) return this.spoiled
-    if (this.isToMark) return 'every run that was counted was marked'
+    if (this.unmarked !== null) return this.unmarked
     if (owed !== null) return 'the run of equal createdAt that is owed has been counted'
     if (!isWhole) return floor === null ? 'a window has joined' : null
     return ended === null ? 'the end of the list was shown' : null
@@ -166,6 +177,7 @@ export class Judge {
   }
 
   #resume(): void {
+    this.spoiled ??= this.unmarked
     this.state = resumed(this.state)
     this.isAhead = false
     this.isToMark = false

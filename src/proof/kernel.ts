@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import { knownOf, owedOf } from './counting.ts'
 import { type Answer, type Fact, factOf, idsOfRun } from './facts.ts'
-import { Judge, type Line, MOST_TOLD, resumed } from './judge.ts'
+import { Judge, type Line, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
 import type { Range, State } from './state.ts'
 
@@ -40,7 +40,7 @@ export class Kernel {
 
   constructor(range: Range | null, saved: Saved | null = null) {
     this.#judge = saved === null ? new Judge(range) : new Judge(range, resumed(saved.state), saved.spoiled)
-    this.#evidence = [saved === null ? { op: 'begun', range } : { op: 'resumed' }]
+    this.#evidence = [saved === null ? { op: 'begun', range, rules: RULES_NUMBER } : { op: 'resumed' }]
     this.#hasRange = range !== null
     this.#before = saved?.answers ?? 0
     this.#answers = this.#before
@@ -51,7 +51,7 @@ export class Kernel {
   }
 
   save(): Saved {
-    return { state: this.state, spoiled: this.#judge.spoiled, answers: this.#answers }
+    return { state: this.state, spoiled: this.#judge.spoiled ?? this.#judge.unmarked, answers: this.#answers }
   }
 
   /** Lines of evidence since the last call, in order. */

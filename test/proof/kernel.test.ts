@@ -1,10 +1,13 @@
 // What docs/proof.md promises is accepted, step by step, and what the strategy leaves out is told.
 import { expect, test } from 'vitest'
+import { prove } from '../../src/proof/evidence.ts'
 import { Kernel } from '../../src/proof/kernel.ts'
 import type { Range } from '../../src/proof/state.ts'
 
 /** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read. */
 class Reader {
+  /** Marks what was counted at once. */
+  marks = true
   readonly kernel: Kernel
   list: string[]
   readonly #met = new Set<string>()
@@ -30,7 +33,7 @@ class Reader {
     const times = { sent: this.#answers, received: this.#answers + 1 }
     this.#answers += 1
     this.kernel.tell({ skip, asked, ...times, kind: isFailed ? 'failed' : 'items', ids, moments, met }, this.#answers)
-    for (const id of this.kernel.takeCounted()) this.#met.add(id)
+    if (this.marks) for (const id of this.kernel.takeCounted()) this.#met.add(id)
   }
 
   take(handle: number, ids: string): void {
@@ -262,4 +265,24 @@ test('another process goes on from what was saved, and counts what it had begun 
   expect(next.owed).toBe(5)
   expect(next.state.count).toBeNull()
   expect(next.missing(false)).toBe('the run of equal createdAt that is owed has been counted')
+})
+
+test('a run that was counted, and not marked when another process goes on, is missing for ever', () => {
+  const reader = new Reader('a5 b5 c3 d5')
+  reader.join(0, 1)
+  reader.list = ['b5', 'a5', 'c3', 'd5']
+  reader.join(1, 2)
+  reader.marks = false
+  reader.look(0, 3)
+  expect(reader.kernel.owed).toBeUndefined()
+  const lines = [
+    ...reader.kernel.takeEvidence(),
+    { op: 'resumed' } as const,
+    { op: 'complete', isWhole: false } as const,
+  ]
+  expect(() => prove(lines)).toThrow('every run that was counted was marked')
+  const next = new Kernel(null, JSON.parse(JSON.stringify(reader.kernel.save())))
+  expect(next.isSpoiled).toBe(true)
+  expect(reader.kernel.takeCounted()).toContain('b')
+  expect(new Kernel(null, JSON.parse(JSON.stringify(reader.kernel.save()))).missing(false)).toBeNull()
 })

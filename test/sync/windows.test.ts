@@ -154,10 +154,10 @@ test('a walk is not called complete where its evidence does not say so, whoever 
   const path = scratch.path('mirror.sqlite')
   const { session } = open(path, 1)
   const ended = { verdict: 'complete', reason: null, ordering: null, facts: { total: 1 }, candidates: true } as const
-  for (const evidence of ['[]', '[["begun",null],["complete",true]]']) {
+  for (const evidence of ['[]', '[["begun",null,1],["complete",true]]', '[[']) {
     const walkId = session.beginWalk('full', { since: null, until: null }, 1)
     expect(() => session.endWalk({ walkId, ...ended, evidence, now: 2 })).toThrow('which its evidence does not show')
-    expect(session.walk(walkId)).toMatchObject({ verdict: null, finishedAt: null })
+    expect(session.walk(walkId)).toMatchObject({ verdict: 'partial', reason: 'not-proven' })
     expect(session.opened().facts.total).toBeUndefined()
   }
   session.close()

@@ -45,7 +45,7 @@ export function proofText({ path, walks, faults }: ProofVerified, width?: number
     const rows = walks.map(({ walkId, kind, finishedAt, tasks, sha256, proven }) => [
       walkId,
       kind,
-      new Date(finishedAt).toISOString(),
+      whenOf(finishedAt),
       proven.answers,
       proven.windows,
       tasks,
@@ -60,6 +60,11 @@ export function proofText({ path, walks, faults }: ProofVerified, width?: number
     parts.push(table(['walk', 'what does not hold'], found, { widest: 100, width, sentences: [1] }))
   }
   return parts.join('\n\n')
+}
+
+/** A moment that no calendar has is told as it is. */
+function whenOf(at: number): string {
+  return Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : `${at}`
 }
 
 /** What the links rest on beside what one answer shows: docs/proof.md, "Assumptions". */

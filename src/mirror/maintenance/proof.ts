@@ -1,9 +1,9 @@
 // Whether the walks that the mirror calls complete are proven by what it holds: their evidence, judged anew by the kernel of proof,
 // and the tasks that they met. Read by a process of its own (proof-process.ts), as a mirror may be large.
 import type { Proven } from '../../proof/evidence.ts'
-import { Unproven } from '../../proof/judge.ts'
+import { OtherRules, Unproven } from '../../proof/judge.ts'
 import { type Db, openReader } from '../open.ts'
-import { evidenceDigest, evidenceOf, Met, proveWalk } from '../tables/evidence.ts'
+import { evidenceDigest, Met, proveWalk } from '../tables/evidence.ts'
 import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'
 import { askProcess } from './statement-process.ts'
@@ -46,13 +46,11 @@ export async function verifyProof(path: string, signal: AbortSignal): Promise<Pr
 export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
   const result: ReturnType<typeof judgeWalks> = { walks: [], faults: [] }
   for (const walk of provenWalks(db)) {
-    const held = heldBy(db, walk.walkId)
     try {
-      result.walks.push({ ...walk, tasks: held.count, proven: judge(db, walk, held) })
+      result.walks.push(judge(db, walk))
     } catch (error) {
-      // Whatever else it is: values that no run has written.
-      const message = error instanceof Unproven ? error.message : 'its evidence cannot be read'
-      result.faults.push({ walkId: walk.walkId, message })
+      if (!(error instanceof Unproven)) throw error
+      if (!(error instanceof OtherRules)) result.faults.push({ walkId: walk.walkId, message: error.message })
     }
   }
   return result
@@ -83,23 +81,12 @@ function heldBy(db: Db, walkId: number): Met {
   return held
 }
 
-function judge(db: Db, walk: Walk, held: Met): Proven {
-  const told = { rows: 0, count: 0, ids: 0 }
-  for (const { number, marked, ids } of evidenceOf(db, walk.walkId)) {
-    told.rows += 1
-    if (number !== told.rows) throw new Unproven(`row ${told.rows} of its evidence is missing`)
-    told.count += marked
-    told.ids = (told.ids + ids) % 2 ** 52
-  }
-  if (evidenceDigest(evidenceOf(db, walk.walkId)) !== walk.sha256)
+function judge(db: Db, walk: Walk): WalkProof {
+  if (evidenceDigest(db, walk.walkId) !== walk.sha256)
     throw new Unproven('its evidence is not what it was when the walk ended')
-  const proven = proveWalk(db, walk.walkId)
-  const { isWhole, range } = proven
-  const mustBeWhole = walk.kind === 'full' || walk.kind === 'range'
-  if (mustBeWhole && !isWhole) throw new Unproven('its evidence does not reach the end of what it speaks of')
-  if (walk.kind === 'full' && range !== null) throw new Unproven('its evidence speaks of a part of the list')
-  if (held.count !== told.count)
-    throw new Unproven(`it met ${told.count} tasks, of which the mirror holds ${held.count}`)
-  if (held.ids !== told.ids) throw new Unproven('the tasks that it met have other ids in the mirror')
-  return proven
+  const { proven, met } = proveWalk(db, walk.walkId)
+  const held = heldBy(db, walk.walkId)
+  if (held.count !== met.count) throw new Unproven(`it met ${met.count} tasks, of which the mirror holds ${held.count}`)
+  if (held.ids !== met.ids) throw new Unproven('the tasks that it met have other ids in the mirror')
+  return { ...walk, tasks: met.count, proven }
 }

@@ -1,10 +1,14 @@
 // The rows of `walk_evidence`: what proves a walk, in the order in which it was told, and which of it is kept.
 import { createHash } from 'node:crypto'
 import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
-import type { Line } from '../../proof/judge.ts'
+import { type Line, Unproven } from '../../proof/judge.ts'
 import { idSum } from '../../task/id-hash.ts'
 import type { Db } from '../open.ts'
+import { marksOf } from './marks.ts'
 import { writeOne } from './statements.ts'
+
+/** A step writes a hundred kilobytes at most. */
+const LONGEST_LINES = 33_554_432
 
 /** Tasks that a walk met for the first time. */
 export class Met {
@@ -19,6 +23,7 @@ export class Met {
 
 export interface EvidenceRow {
   number: number
+  /** Empty where it is longer than any run writes it. */
   lines: string
   marked: number
   ids: number
@@ -26,24 +31,63 @@ export interface EvidenceRow {
 
 /** In order. Holds the connection until it is read to its end or left. */
 export function* evidenceOf(db: Db, walkId: number): Generator<EvidenceRow> {
-  const all = db.prepare('SELECT number, lines, marked, ids FROM walk_evidence WHERE walk_id = ? ORDER BY number')
+  const all = db.prepare(
+    `SELECT number, CASE WHEN length(lines) <= ${LONGEST_LINES} THEN lines ELSE '' END AS lines, marked, ids
+     FROM walk_evidence WHERE walk_id = ? ORDER BY number`,
+  )
   yield* all.iterate(walkId) as IterableIterator<EvidenceRow>
 }
 
-/** Judges the evidence of a walk anew, row by row. Throws `Unproven`, and whatever comes of values that no run has written. */
-export function proveWalk(db: Db, walkId: number): Proven {
-  return prove(linesIn(evidenceOf(db, walkId)))
+/** Hex: of the rows, and of what the walk's own row says that it speaks of. */
+export function evidenceDigest(db: Db, walkId: number): string {
+  const hash = createHash('sha256')
+  const walk = db.prepare('SELECT kind, range_since, range_until, started_at, finished_at FROM walks WHERE id = ?')
+  hash.update(`${JSON.stringify(Object.values((walk.get(walkId) ?? {}) as object))}\n`)
+  for (const { number, marked, ids, lines } of evidenceOf(db, walkId))
+    hash.update(`${number} ${marked} ${ids} ${lines}\n`)
+  return hash.digest('hex')
+}
+
+/** What the evidence of a walk proves, and the tasks that it met by it. */
+export interface ProvenWalk {
+  proven: Proven
+  met: { count: number; ids: number }
+}
+
+/**
+ * Judges the evidence of a walk anew: its rows, its verdict, what it speaks of, and how many tasks were marked. Throws `OtherRules`
+ * and `Unproven`.
+ */
+export function proveWalk(db: Db, walkId: number): ProvenWalk {
+  const kind = db.prepare('SELECT kind FROM walks WHERE id = ?').pluck().get(walkId)
+  const proven = prove(linesIn(evidenceOf(db, walkId)))
+  const isPart = kind === 'head' || kind === 'tail'
+  if (!isPart && !proven.isWhole) throw new Unproven('its evidence does not reach the end of what it speaks of')
+  if (!isPart && kind !== 'range' && proven.range !== null)
+    throw new Unproven('its evidence speaks of a part of the list')
+  const met = { count: 0, ids: 0 }
+  let last = 0
+  for (const { number, marked, ids } of evidenceOf(db, walkId)) {
+    last += 1
+    if (number !== last) throw new Unproven(`row ${last} of its evidence is missing`)
+    met.count += marked
+    met.ids = (met.ids + ids) % 2 ** 52
+  }
+  const marked = marksOf(db, walkId).count()
+  if (marked !== met.count) throw new Unproven(`it met ${met.count} tasks, and ${marked} are marked`)
+  return { proven, met }
 }
 
 function* linesIn(rows: Iterable<EvidenceRow>): Generator<Line> {
-  for (const { lines } of rows) yield* linesOf(lines)
-}
-
-/** Hex. */
-export function evidenceDigest(rows: Iterable<EvidenceRow>): string {
-  const hash = createHash('sha256')
-  for (const { number, lines, marked, ids } of rows) hash.update(`${number} ${marked} ${ids} ${lines}\n`)
-  return hash.digest('hex')
+  for (const { lines } of rows) {
+    let some: Line[]
+    try {
+      some = linesOf(lines)
+    } catch {
+      throw new Unproven('a row of its evidence cannot be read')
+    }
+    yield* some
+  }
 }
 
 export function evidenceTable(db: Db) {
@@ -51,7 +95,8 @@ export function evidenceTable(db: Db) {
     `INSERT INTO walk_evidence (walk_id, number, lines, marked, ids)
      SELECT ?, coalesce(max(number), 0) + 1, ?, ?, ? FROM walk_evidence WHERE walk_id = ?`,
   )
-  const end = db.prepare('UPDATE walks SET evidence_sha256 = ? WHERE id = ?')
+  const sealed = db.prepare('UPDATE walks SET evidence_sha256 = ? WHERE id = ?')
+  const disown = db.prepare('UPDATE walks SET evidence_sha256 = NULL WHERE evidence_sha256 IS NOT NULL')
   const forget = ['walk_marks', 'walk_evidence'].map((table) =>
     // The walks are looked up one by one in the key: the rows of a kept one may be thousands.
     db.prepare(
@@ -66,11 +111,13 @@ export function evidenceTable(db: Db) {
     /** `lines` as JSON text. */
     add: (walkId: number, lines: string, { count, ids }: Met): void =>
       void writeOne(insert, walkId, lines, count, ids, walkId),
-    /** The walk is complete. Throws `Unproven` where its evidence does not say so: whoever calls it. */
+    /** The walk has ended as complete. Throws `Unproven` where its evidence does not say so: whoever calls it. */
     seal(walkId: number): void {
       proveWalk(db, walkId)
-      writeOne(end, evidenceDigest(evidenceOf(db, walkId)), walkId)
+      writeOne(sealed, evidenceDigest(db, walkId), walkId)
     },
+    /** Another account is accepted: what was proven of the one before is no proof of it. */
+    disown: (): void => void disown.run(),
     /**
      * Forgets marks and evidence of every walk that proves nothing any more: all before the last complete full walk, and
      * those that were cut off or partial, but `keepWalkId`, which goes on.

@@ -28,6 +28,13 @@ export class Bits {
     return bits[bit >> 3] !== before
   }
 
+  /** How many there are. */
+  count(): number {
+    let bits = 0
+    for (const chunk of this.chunks.values()) for (let byte of chunk) for (; byte !== 0; byte &= byte - 1) bits += 1
+    return bits
+  }
+
   /** In order. */
   *values(): Generator<number> {
     for (const [chunk, bits] of [...this.chunks].sort(([one], [other]) => one - other))

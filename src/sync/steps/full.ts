@@ -127,5 +127,6 @@ const REASONS: Record<string, string> = {
   'lap-too-long': 'the head of the list kept changing at the end.',
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
   'open-behind': 'tasks that are not finished may stand behind all others, and no one answer shows all of those.',
+  'not-proven': 'its evidence does not show that it was complete.',
   'frontier-not-proven': 'no full walk has been complete yet.',
 }

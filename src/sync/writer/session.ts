@@ -145,20 +145,29 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     return runs.begin(options.command, options.toolVersion, options.now)
   })
 
-  /** No other code has to be believed where it says `complete`. */
-  function seal(walkId: number): void {
+  /** No other code has to be believed where it says `complete`. Why it is not, in words; null where it is. */
+  function seal(walkId: number): string | null {
     try {
       evidence.seal(walkId)
+      return null
     } catch (error) {
-      if (!(error instanceof Unproven)) throw error
-      throw new MirrorError(
-        'bug',
-        `Walk ${walkId} was to be called complete, which its evidence does not show: ${error.message}`,
-        {
-          hint: 'The mirror does not say so. Please report it; the next run walks again.',
-        },
-      )
+      if (error instanceof Unproven) return error.message
+      throw error
     }
+  }
+
+  /** What the walk did not meet, and was there when it began, is to be asked for by id. Returns how many that is. */
+  function oweMissing(walkId: number, now: number): number {
+    const highest = (walks.get(walkId) as WalkRow).maxSeqAtStart
+    let found = 0
+    for (const seq of writing.marks(walkId).missing(highest)) {
+      // A detail of this run has answered for the task by itself.
+      const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+      if (live === undefined) continue
+      owed.owe(live, 'candidate', now)
+      found += 1
+    }
+    return found
   }
 
   const writing: Writing = {
@@ -229,6 +238,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
           { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
           now,
         )
+        if (options.acceptOthers) evidence.disown()
         // Only a full walk is ever resumed, and only the latest.
         evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
         broken = null
@@ -236,27 +246,26 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       })
     },
 
-    /** Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. */
+    /**
+     * Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. One that is called
+     * complete and is not by its evidence ends as partial, and `bug` is thrown.
+     */
     endWalk(ended: WalkEnded): number {
+      const { walkId, now } = ended
       writing.throwBroken()
-      return commit(() => {
-        walks.end(ended.walkId, ended, ended.now)
-        evidence.add(ended.walkId, ended.evidence, new Met())
-        if (ended.verdict === 'complete') seal(ended.walkId)
-        writeFacts(db, ended.facts, ended.now)
-        let found = 0
-        if (ended.candidates) {
-          const highest = (walks.get(ended.walkId) as WalkRow).maxSeqAtStart
-          for (const seq of writing.marks(ended.walkId).missing(highest)) {
-            // A detail of this run has answered for the task by itself.
-            const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
-            if (live === undefined) continue
-            owed.owe(live, 'candidate', ended.now)
-            found += 1
-          }
+      const done = commit(() => {
+        walks.end(walkId, ended, now)
+        evidence.add(walkId, ended.evidence, new Met())
+        const unproven = ended.verdict === 'complete' ? seal(walkId) : null
+        if (unproven === null) {
+          writeFacts(db, ended.facts, now)
+          return { unproven, candidates: ended.candidates ? oweMissing(walkId, now) : 0 }
         }
-        return found
+        walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
+        return { unproven, candidates: 0 }
       })
+      if (done.unproven !== null) throw notProven(walkId, done.unproven)
+      return done.candidates
     },
 
     walk: (walkId: number): WalkRow | null => walks.get(walkId),
@@ -370,6 +379,12 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       return walBytes(options.path)
     },
   }
+}
+
+function notProven(walkId: number, why: string): MirrorError {
+  return new MirrorError('bug', `Walk ${walkId} was to be called complete, which its evidence does not show: ${why}`, {
+    hint: 'It is written down as partial; the next run walks again. Unless somebody has changed the mirror, please report it.',
+  })
 }
 
 function takenAway(path: string): MirrorError {
