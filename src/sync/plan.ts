@@ -117,7 +117,8 @@ function isPast(moment: number | null | undefined, ms: number, now: number, sett
 }
 
 function fullStep(input: PlanInput, reason: FullReason): PlanStep {
-  return { kind: 'full', reason, resume: resumable(input) ? (input.interrupted as WalkRow).id : null }
+  const goesOn = resumable(input) && input.interrupted?.state != null
+  return { kind: 'full', reason, resume: goesOn ? (input.interrupted as WalkRow).id : null }
 }
 
 /** Whether another answer than expected at the end of the list may bring a full walk forward: hourly at most. */

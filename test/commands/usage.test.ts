@@ -37,7 +37,7 @@ test.each([
   [['backfill', '--since', '2d', '--until', '3d'], '--since is not before --until'],
   [['backfill', '--since', '1700000000'], 'looks like seconds'],
   [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
-  [['export', '--format', 'csv'], '--format: "csv" is not one of parquet, ndjson'],
+  [['export', '--format', 'xml'], '--format: "xml" is not one of parquet, ndjson, csv'],
   [['status', '--log-level', 'loud'], 'is not one of debug, info, warn, error, silent'],
   [['rejected', '--limit', '0'], 'at least 1'],
   [['sync'], 'service.baseUrl is not set'],

@@ -34,7 +34,7 @@ const complete = (hoursAgo: number) =>
   makeWalk({ startedAt: NOW - hoursAgo * HOUR, finishedAt: NOW - hoursAgo * HOUR, verdict: 'complete' })
 const partial = (hoursAgo: number) => makeWalk({ ...complete(hoursAgo), id: 9, verdict: 'partial', reason: 'ties' })
 const cutOff = (hoursAgo: number) =>
-  makeWalk({ id: 11, verdict: null, finishedAt: null, updatedAt: NOW - hoursAgo * HOUR })
+  makeWalk({ id: 11, verdict: null, finishedAt: null, state: {}, updatedAt: NOW - hoursAgo * HOUR })
 
 /** A mirror in good order: newest first, one complete full walk an hour ago. */
 function makeInput(input: Partial<PlanInput> = {}): PlanInput {
@@ -127,6 +127,12 @@ describe('sync', () => {
       makeInput({ ...nothingYet, interrupted: cutOff(2) }),
       {},
       'open full(resumed 11) deletions details',
+    ],
+    [
+      'one of which nothing could prove the beginning begins anew',
+      makeInput({ interrupted: { ...cutOff(2), state: null } }),
+      {},
+      'head full(resumed) open deletions details',
     ],
     [
       'one interrupted more than a week ago does not',

@@ -73,9 +73,10 @@ export function walkTable(db: Db) {
   const lastEnded = db.prepare(
     'SELECT * FROM walks WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1',
   )
+  const hasEvidence = db.prepare('SELECT 1 FROM walk_evidence WHERE walk_id = ? AND number = 1')
   const interrupted = db.prepare(
     `SELECT * FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
-     AND windows > 0 AND EXISTS (SELECT 1 FROM walk_evidence WHERE walk_id = walks.id) AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)
+     AND windows > 0 AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)
      ORDER BY id DESC LIMIT 1`,
   )
   return {
@@ -118,8 +119,14 @@ export function walkTable(db: Db) {
     /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */
     lastEnded: (kind: WalkKind, verdict: Verdict | null = null): WalkRow | null =>
       toWalk(lastEnded.get(kind, verdict, verdict)),
-    /** A full walk that was begun after the last one that ended, and was cut off. */
-    interrupted: (): WalkRow | null => toWalk(interrupted.get()),
+    /**
+     * A full walk that was begun after the last one that ended, and was cut off; without a state where nothing could prove it any
+     * more, as version 0.1.0 kept no evidence.
+     */
+    interrupted(): WalkRow | null {
+      const walk = toWalk(interrupted.get())
+      return walk === null || hasEvidence.get(walk.id) !== undefined ? walk : { ...walk, state: null }
+    },
   }
 }
 
