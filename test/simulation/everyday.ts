@@ -81,6 +81,7 @@ export async function play(
   { options, prepare, share = 1 }: World,
   tasks: number,
   window: number,
+  env: Record<string, string> = {},
 ): Promise<WorldFigures> {
   const count = tasks * share
   let ahead = 0
@@ -108,7 +109,10 @@ export async function play(
     const least = Math.max(1, leastWindows(account.ids(), changed, window) + details)
     changed.clear()
     const stayed = stage.listedThroughout()
-    const { code, summary, asked } = await stage.runJson(['sync', ...flags], { TASK_MIRROR_SYNC_WINDOW: `${window}` })
+    const { code, summary, asked } = await stage.runJson(['sync', ...flags], {
+      TASK_MIRROR_SYNC_WINDOW: `${window}`,
+      ...env,
+    })
     const { verdict, plan } = summary
     runs.push({ run, code, verdict, plan, requests: asked.length, least, missing: missingFrom(stage, stayed()) })
   }
