@@ -48,7 +48,7 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   for (const cast of votes.values()) {
     const { path } = cast[0] as Vote
     const of = (how: Vote['how']): Vote[] => cast.filter((vote) => vote.how === how)
-    // Only what most tasks show is a rule, because a change in an uneven field is no news from then on.
+    // Only what most tasks show is a rule, because a change in an uneven field tells nothing from then on.
     const most = Math.floor(compared.filter((each) => has(each, path)).length / 2) + 1
     const isOurs = isOfInterface(path)
     // What the interface names is the task's own: where it moves or differs, the task has changed, or a detail lags.

@@ -64,7 +64,7 @@ export function isMeaningless({ path, kind }: FormDifference, { uneven }: Forms)
 }
 
 /** What a detail is, measured by the item that the list showed before it was asked for. */
-export type DetailStanding =
+export type DetailRecency =
   /** It agrees with all that the list showed. */
   | 'agrees'
   /** A later state of the task. */
@@ -75,13 +75,13 @@ export type DetailStanding =
   | 'unclear'
 
 /** `before` is what the mirror held when the list showed something else; null where it held nothing else. */
-export function standingOf(
+export function recencyOf(
   detail: Task,
   listed: Task,
   before: Task | null,
   forms: Forms,
   isFinal: (task: Task) => boolean,
-): DetailStanding {
+): DetailRecency {
   if (isFinal(listed) !== isFinal(detail) && listed.systemStatus !== detail.systemStatus)
     return isFinal(listed) ? 'older' : 'newer'
   const [listedEnd, detailEnd] = [listed.completedAt, detail.completedAt]

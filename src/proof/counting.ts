@@ -1,5 +1,5 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
-import type { Fact, Known, Owed } from './facts.ts'
+import type { Fact, KnownRuns, OwedRun } from './facts.ts'
 import { type Basis, type Bracket, type Edge, ended, type Floor, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
@@ -17,12 +17,12 @@ export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' |
 }
 
 /** What `factOf` has to know of ids. */
-export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): Known {
+export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): KnownRuns {
   return { owed: owedOf(state), seen, floorId: state.floor?.id ?? null, passed: state.passed, hasRange }
 }
 
 /** The run that is owed, and where it is counted. */
-export function owedOf({ owed, count }: State): Owed | null {
+export function owedOf({ owed, count }: State): OwedRun | null {
   return owed === null ? null : { ...owed, from: count?.start ?? null, to: count?.end ?? null }
 }
 

@@ -2,7 +2,7 @@
 // a judge again, alone. Pure.
 import type { Fact } from './facts.ts'
 import { Judge, type Line, OtherRules, RULES_NUMBER, Unproven } from './judge.ts'
-import type { Basis, Range } from './state.ts'
+import type { Basis, WalkRange } from './state.ts'
 
 /** The values of an answer in this order, those that are mostly empty last. Evidence is read for ever: add at the end. */
 const FACT: Record<keyof Fact, null | false | 0> = {
@@ -59,7 +59,7 @@ export function linesOf(text: string): Line[] {
       const told = Object.fromEntries(EMPTY.map(([name, empty], at) => [name, at < fact.length ? fact[at] : empty]))
       return { op: 'told', handle: op, fact: told as unknown as Fact, ahead: ahead === true }
     }
-    if (op === 'begun') return { op, range: values[0] as Range | null, rules: Number(values[1]) }
+    if (op === 'begun') return { op, range: values[0] as WalkRange | null, rules: Number(values[1]) }
     if (op === 'taken') return { op, handle: Number(values[0]), ahead: values[1] === true }
     if (op === 'complete') return { op, isWhole: values[0] === true }
     if (op === 'marked' || op === 'owed' || op === 'filtered' || op === 'ended' || op === 'resumed') return { op }
@@ -70,7 +70,7 @@ export function linesOf(text: string): Line[] {
 /** What the evidence of a walk proves. */
 export interface Proven {
   /** Null for the whole list. */
-  range: Range | null
+  range: WalkRange | null
   /** The whole list or range; else what stands at or before the end of the window that joined last. */
   isWhole: boolean
   answers: number

@@ -3,7 +3,7 @@
 import type { Moment } from '../task.ts'
 
 /** One answer of the list as the strategy received it. `sent` and `received` are readings of one clock that only grows. */
-export interface Answer {
+export interface ListAnswer {
   skip: number
   asked: number
   sent: number
@@ -48,7 +48,7 @@ export interface Fact {
   /** Items at the end that share the last one's createdAt. */
   trail: number
   /** The item before those. */
-  beforeTrail: Run | null
+  beforeTrail: TieRun | null
   /** The index of the item that the windows which have joined end with; null where the answer does not show it. */
   floorAt: number | null
   /** Neighbours of equal createdAt whose ids rise, and fall. */
@@ -70,31 +70,31 @@ export interface Fact {
 }
 
 /** A run, known by one of it that was met: another run may have the same createdAt. */
-export interface Run {
+export interface TieRun {
   moment: Moment
   member: string
 }
 
 /** What is known of the run that is owed: the indexes between which it is counted. */
-export interface Owed extends Run {
+export interface OwedRun extends TieRun {
   from: number | null
   to: number | null
 }
 
 /** What the kernel knows of the ids in an answer. */
-export interface Known {
+export interface KnownRuns {
   /** Null where no run is owed. */
-  owed: Owed | null
+  owed: OwedRun | null
   /** Its ids that were counted so far. */
   seen: ReadonlySet<string>
   floorId: string | null
   /** One of a run of which everything was met: see `State`. */
-  passed: Run | null
+  passed: TieRun | null
   /** The walk speaks of a range. */
   hasRange: boolean
 }
 
-export function factOf(answer: Answer, { owed, seen, floorId, passed, hasRange }: Known): Fact {
+export function factOf(answer: ListAnswer, { owed, seen, floorId, passed, hasRange }: KnownRuns): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
@@ -133,14 +133,14 @@ export function factOf(answer: Answer, { owed, seen, floorId, passed, hasRange }
 }
 
 /** Ids of the owed run in the answer, as far as they stand where it is counted. */
-export function idsOfRun(answer: Answer, owed: Owed): readonly string[] {
+export function idsOfRun(answer: ListAnswer, owed: OwedRun): readonly string[] {
   const [first, behind] = placeOfRun(answer, owed)
   const from = Math.max(first, (owed.from ?? 0) - answer.skip)
   return first < 0 ? [] : answer.ids.slice(from, Math.max(from, Math.min(behind, (owed.to ?? Infinity) - answer.skip)))
 }
 
 /** The run of the first item where none is owed. Other runs may have its createdAt: where the answer shows its member, it is that one. */
-function placeOfRun({ ids, moments, skip }: Answer, owed: Owed | null): [first: number, behind: number] {
+function placeOfRun({ ids, moments, skip }: ListAnswer, owed: OwedRun | null): [first: number, behind: number] {
   if (owed === null && ids.length === 0) return [-1, -1]
   const { moment, member, from, to } = owed ?? { moment: moments[0] ?? null, member: null, from: null, to: null }
   const isOfRun = (index: number): boolean => moments[index] === moment
@@ -167,7 +167,7 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
 
 const NO_RUN = { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false } as const
 
-function shownRun(answer: Answer, owed: Owed | null) {
+function shownRun(answer: ListAnswer, owed: OwedRun | null) {
   const [first, behind] = placeOfRun(answer, owed)
   if (first < 0) return NO_RUN
   const { ids, skip } = answer

@@ -3,12 +3,12 @@
 import { countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
 import { after, afterEmpty, claimed, missingFor, type Seam, seamOf } from './rules.ts'
-import { BEGINNING, type Claim, type Range, SETTINGS, type State, union } from './state.ts'
+import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
   /** The first: what the walk speaks of, null for the whole list. */
-  | { op: 'begun'; range: Range | null; rules: number }
+  | { op: 'begun'; range: WalkRange | null; rules: number }
   | { op: 'told'; handle: number | null; fact: Fact; ahead: boolean }
   | { op: 'taken'; handle: number; ahead: boolean }
   /** Marked: the ids of a run that was counted. Owed: the floor's run, as the list may end with it. Filtered: answers leave items out. */
@@ -54,7 +54,7 @@ export class Judge {
   #byPlace: { handle: number; state: State } | null = null
   readonly #trial
 
-  constructor(range: Range | null, state: State = BEGINNING, spoiled: string | null = null) {
+  constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: string | null = null) {
     this.state = state
     this.spoiled = spoiled
     this.#trial = { settings: { ...SETTINGS, range } }

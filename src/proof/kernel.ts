@@ -3,10 +3,10 @@
 // answers, which the judge goes by, and keeps them as the evidence of the walk.
 import type { Moment } from '../task.ts'
 import { knownOf, owedOf } from './counting.ts'
-import { type Answer, type Fact, factOf, idsOfRun } from './facts.ts'
+import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
 import { Judge, type Line, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
-import type { Range, State } from './state.ts'
+import type { State, WalkRange } from './state.ts'
 
 /** What goes on in another process: plain data. */
 export interface Saved {
@@ -38,7 +38,7 @@ export class Kernel {
   readonly #before: number
   #evidence: Line[]
 
-  constructor(range: Range | null, saved: Saved | null = null) {
+  constructor(range: WalkRange | null, saved: Saved | null = null) {
     this.#judge = saved === null ? new Judge(range) : new Judge(range, resumed(saved.state), saved.spoiled)
     this.#evidence = [saved === null ? { op: 'begun', range, rules: RULES_NUMBER } : { op: 'resumed' }]
     this.#hasRange = range !== null
@@ -62,7 +62,7 @@ export class Kernel {
   }
 
   /** An answer; `handle` names its window for `take`. */
-  tell(answer: Answer, handle: number | null): void {
+  tell(answer: ListAnswer, handle: number | null): void {
     this.#answers = this.#before + answer.received
     // What was asked for at a time that is not known was asked for before everything.
     const sent = answer.sent === 0 ? 0 : this.#before + answer.sent
@@ -171,7 +171,7 @@ export class Kernel {
     this.#evidence.push(line)
   }
 
-  #lookAhead({ skip, count, floorAt, received }: Fact, { ids, met }: Answer): void {
+  #lookAhead({ skip, count, floorAt, received }: Fact, { ids, met }: ListAnswer): void {
     const { floor } = this.state
     if (floor === null || this.#ahead.size > MOST_AHEAD) return
     // Where its last item does not stand any more, nothing says what lies behind it, until that is seen again.

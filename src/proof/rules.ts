@@ -8,12 +8,12 @@ import {
   type Claim,
   ended,
   type Floor,
-  type Range,
   SETTINGS,
   type Settings,
   type State,
   type Trial,
   union,
+  type WalkRange,
 } from './state.ts'
 
 type Condition = (state: State, fact: Fact, settings: Settings) => boolean
@@ -29,7 +29,12 @@ function isShown(state: State, fact: Fact, settings: Settings): boolean {
 }
 
 /** A claim of something that was never read says nothing. */
-function saysSomething({ floor, bracket, ceiling }: State, { kind }: Fact, claim: Claim, range: Range | null): boolean {
+function saysSomething(
+  { floor, bracket, ceiling }: State,
+  { kind }: Fact,
+  claim: Claim,
+  range: WalkRange | null,
+): boolean {
   if (claim === 'look') return true
   if (claim === 'behind') return floor !== null
   if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
@@ -41,11 +46,11 @@ function saysSomething({ floor, bracket, ceiling }: State, { kind }: Fact, claim
   )
 }
 
-function isBefore(moment: number, { order, from }: Range): boolean {
+function isBefore(moment: number, { order, from }: WalkRange): boolean {
   return from !== null && (order === 'created_desc' ? moment >= from : moment < from)
 }
 
-function isBehind({ oldest, newest }: Floor, { order, to }: Range): boolean {
+function isBehind({ oldest, newest }: Floor, { order, to }: WalkRange): boolean {
   if (to === null || oldest === null || newest === null) return false
   return order === 'created_desc' ? oldest < to : newest >= to
 }

@@ -1,6 +1,6 @@
 // What the kernel knows of a walk, as plain data, and the words for it: docs/proof.md.
 import type { Moment } from '../task.ts'
-import type { Fact, Run } from './facts.ts'
+import type { Fact, TieRun } from './facts.ts'
 
 /** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
 export type Basis =
@@ -100,10 +100,10 @@ export interface Edge {
 export interface State {
   floor: Floor | null
   /** An item that a window which joined shows before one of another createdAt: everything of its run has been met. */
-  passed: Run | null
+  passed: TieRun | null
   bracket: Bracket | null
   /** A run of which some that stayed may not have been met. */
-  owed: Run | null
+  owed: TieRun | null
   count: Count | null
   /**
    * Where the answer ends that was read last while a run is owed. `reachesBeyond`: it asked for more than there was, so
@@ -153,7 +153,7 @@ export const BEGINNING: State = {
 }
 
 /** What the walk speaks of: tasks between two moments of a list in created order. */
-export interface Range {
+export interface WalkRange {
   order: 'created_desc' | 'created_asc'
   /** What stands at its beginning, and at its end, is on the far side of these, however far createdAt is out of order. */
   from: number | null
@@ -164,7 +164,7 @@ export interface Range {
 export interface Settings {
   orderedTies: number
   /** Null for the whole list. */
-  range: Range | null
+  range: WalkRange | null
 }
 
 export const SETTINGS: Settings = { orderedTies: 20, range: null }

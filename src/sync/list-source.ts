@@ -16,7 +16,7 @@ type Asked = { askedAfter: number } & (
 
 export interface ListSource extends WindowSource {
   /**
-   * Asks for a window that the walk will want first, as `expect` does; what came, or why it failed. Its items are not lost where the walk wants
+   * Asks for a window that the walk will want first, as `readAhead` does; what came, or why it failed. Its items are not lost where the walk wants
    * another size.
    */
   askAhead(skip: number, take: number): Promise<string>
@@ -52,7 +52,7 @@ const FIRST_DEPTH = 1
 export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId, concurrency, maxBytesInFlight } = options
   const ahead = new Map<string, Promise<Asked>>()
-  const foreseen = new Map<string, Promise<Asked>>()
+  const prefetched = new Map<string, Promise<Asked>>()
   const over = new AbortController()
   let keeping: { error: unknown } | null = null
   let last = options.total
@@ -144,7 +144,7 @@ export function listSource(options: ListSourceOptions): ListSource {
 
   /** What was asked for ahead, where it will do. Where the walk wants something else, what was read ahead is stale. */
   function takeEarly(key: string, fresh: boolean): Promise<Asked> | undefined {
-    const early = fresh ? foreseen : ahead
+    const early = fresh ? prefetched : ahead
     const asked = early.get(key)
     if (asked === undefined) {
       // What was asked for behind the first window was a guess.
@@ -227,23 +227,23 @@ export function listSource(options: ListSourceOptions): ListSource {
       else void writer.dropWindow(window.handle).catch(() => undefined)
     },
 
-    expect(skip, stride, take) {
+    readAhead(skip, stride, take) {
       if (reads === 0) guess = { skip, stride }
       else readAhead(skip, stride, take)
     },
 
-    foresee(windows) {
-      forget(foreseen)
+    prefetch(windows) {
+      forget(prefetched)
       if (concurrency === 1) return
-      for (const { skip, take } of windows) askEarly(foreseen, `${skip}:${take}`, skip, take)
+      for (const { skip, take } of windows) askEarly(prefetched, `${skip}:${take}`, skip, take)
     },
 
     async settle() {
-      const open = [...ahead.values(), ...foreseen.values()]
+      const open = [...ahead.values(), ...prefetched.values()]
       // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
       over.abort(new MirrorError('interrupted', 'The walk is over'))
       forget(ahead)
-      forget(foreseen)
+      forget(prefetched)
       await Promise.allSettled(open)
     },
   }

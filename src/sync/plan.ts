@@ -69,8 +69,8 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
     if (ranged) return [{ kind: 'range' }, ...refetch, ...details]
     return [fullStep(input, 'asked-for'), ...refetch, { kind: 'deletions' }, ...details]
   }
-  const news: PlanStep[] = newsStep(input)
-  const reason = fullReason(input, request, news.length > 0)
+  const incremental: PlanStep[] = incrementalStep(input)
+  const reason = fullReason(input, request, incremental.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
   // One that goes on from earlier does not see what has been deleted since among what it had met then.
   if (request.full === true && full.some((step) => step.kind === 'full' && step.resume !== null)) {
@@ -79,11 +79,12 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
   // A full walk meets the open tasks by itself; one that goes on from earlier may take long, so they come before it.
   const resumed = full.some((step) => step.kind === 'full' && step.resume !== null)
   const open: PlanStep = { kind: 'open' }
-  const steps: PlanStep[] = full.length === 0 || resumed ? [...news, open, ...full] : [...news, ...full, open]
+  const steps: PlanStep[] =
+    full.length === 0 || resumed ? [...incremental, open, ...full] : [...incremental, ...full, open]
   return [...steps, ...refetch, { kind: 'deletions' }, ...details]
 }
 
-function newsStep({ facts }: PlanInput): PlanStep[] {
+function incrementalStep({ facts }: PlanInput): PlanStep[] {
   if (facts.order === 'updated_desc') return facts.front === undefined ? [] : [{ kind: 'head' }]
   if (facts.frontier === undefined && facts.seen_until === undefined) return []
   if (facts.order === 'created_desc') return [{ kind: 'head' }]
@@ -91,14 +92,14 @@ function newsStep({ facts }: PlanInput): PlanStep[] {
   return []
 }
 
-function fullReason(input: PlanInput, request: SyncRequest, hasNews: boolean): FullReason | null {
+function fullReason(input: PlanInput, request: SyncRequest, hasIncremental: boolean): FullReason | null {
   // A list that was not believed is walked again once it is to be believed.
   const isAccepted = request.allowMassDelete === true && input.facts.shrunk_to !== undefined
   if (request.full === true || isAccepted) return 'asked-for'
   if (resumable(input)) return 'resumed'
   if (input.lastFull === null) return 'first'
   // Without an end that shows what is new there is only the whole list.
-  if (!hasNews) return input.lastCompleteFull === null ? 'first' : 'order'
+  if (!hasIncremental) return input.lastCompleteFull === null ? 'first' : 'order'
   const { lastFull, lastCompleteFull, now, settleMs } = input
   if (!isPast(lastCompleteFull?.startedAt, input.fullEveryMs, now, settleMs)) return null
   // One that ended partial is not tried again within the hour.

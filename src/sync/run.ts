@@ -13,9 +13,9 @@ import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
 import { askForTombstones, decideDeletions } from './steps/deletions.ts'
-import { askForAll, counted } from './steps/details.ts'
+import { askForAll, countedAs } from './steps/details.ts'
 import { partialNote, runFull } from './steps/full.ts'
-import { runNews } from './steps/news.ts'
+import { runIncremental } from './steps/incremental.ts'
 import { askOpenTasks } from './steps/open-tasks.ts'
 import { askOwedDetails } from './steps/owed-details.ts'
 import { runRange } from './steps/range.ts'
@@ -138,11 +138,12 @@ async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number):
   switch (step.kind) {
     case 'head':
     case 'tail': {
-      const news = await runNews(run, step.kind)
-      walked(`${step.kind} walk`, news)
+      const incremental = await runIncremental(run, step.kind)
+      walked(`${step.kind} walk`, incremental)
       const planned = ended.plan.some(({ kind }) => kind === 'full')
-      const isDue = news.bringForward && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)
-      if (!planned && (news.isRefuted || isDue)) {
+      const isDue =
+        incremental.bringForward && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)
+      if (!planned && (incremental.isRefuted || isDue)) {
         ended.plan.splice(at + 1, 0, { kind: 'full', reason: 'due', resume: null })
         await writer.setPlan(ended.plan.map(({ kind }) => kind))
       }
@@ -207,7 +208,7 @@ function goesOn(plan: PlanStep[]): boolean {
 
 async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
   await seeAccount(run)
-  const { missing } = await askForAll(run, ids, 'detail', counted(run, 'details', ids.length), true)
+  const { missing } = await askForAll(run, ids, 'detail', countedAs(run, 'details', ids.length), true)
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
 }
 

@@ -1,104 +1,107 @@
 // Readings that do not join the chain: what cannot be read, answers without items, windows that show nothing of what was
 // met (design.md 6.1, "Seams" and "Guards").
 import { type ChainState, extendChain } from './chain.ts'
-import type { Course, Ended, Steps } from './course.ts'
 import { judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
-import { acceptEnd, conclude } from './ending.ts'
+import { acceptEnd, stopIfSpent } from './ending.ts'
 import { isListEmpty, passUnreadable } from './guards.ts'
 import { crossHidden } from './hidden.ts'
+import type { OngoingWalk, Steps, WalkEnd } from './ongoing-walk.ts'
 import type { Reading } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** How often an unreadable position may turn out to have moved. */
 const TRIES = 12
 
-export async function* onUnreadable(course: Course, reading: Reading & { kind: 'unreadable' }): Steps<Ended | null> {
-  const moved = (): Ended | null => {
-    course.stuck += 1
-    course.retry(course.forward())
-    return course.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
+export async function* onUnreadable(
+  ongoing: OngoingWalk,
+  reading: Reading & { kind: 'unreadable' },
+): Steps<WalkEnd | null> {
+  const moved = (): WalkEnd | null => {
+    ongoing.stuck += 1
+    ongoing.retry(ongoing.forward())
+    return ongoing.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
   }
-  if (course.chain.last !== null && reading.skip < course.chain.end - 1) {
+  if (ongoing.chain.last !== null && reading.skip < ongoing.chain.end - 1) {
     // Within the overlap, so it was met before: the next windows begin behind it.
-    course.chain = { ...course.chain, floor: reading.skip + 1 }
+    ongoing.chain = { ...ongoing.chain, floor: reading.skip + 1 }
     return moved()
   }
-  if (reading.answer.kind === 'refused' && course.chain.last !== null) {
+  if (reading.answer.kind === 'refused' && ongoing.chain.last !== null) {
     // A refusal may mean that the list ends before it.
-    const { last, end } = course.chain
-    const judged = await judgeEnd(course.reader, course.endQuestion(last, end - 1))
-    if (judged.kind === 'proven') return yield* acceptEnd(course, judged, last)
+    const { last, end } = ongoing.chain
+    const judged = await judgeEnd(ongoing.reader, ongoing.endQuestion(last, end - 1))
+    if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
     if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   }
-  const passed = yield* passUnreadable(course.reader, course.chain, reading.skip, reading.answer)
+  const passed = yield* passUnreadable(ongoing.reader, ongoing.chain, reading.skip, reading.answer)
   if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
   if (passed.kind === 'limit') return { kind: 'stop', reason: 'skip-limit' }
   if (passed.kind === 'moved') return moved()
   if (passed.kind === 'end') {
-    course.total = passed.total
+    ongoing.total = passed.total
     return { kind: 'list-end' }
   }
-  course.chain = { ...extendChain(course.chain, passed.window), floor: passed.window.skip }
-  yield course.step(passed.window)
-  course.skip = course.forward()
+  ongoing.chain = { ...extendChain(ongoing.chain, passed.window), floor: passed.window.skip }
+  yield ongoing.step(passed.window)
+  ongoing.skip = ongoing.forward()
   return null
 }
 
-export async function* onNothing(course: Course): Steps<Ended | null> {
-  const { chain, request, reader } = course
-  course.fruitless += 1
-  if (course.skip === 0) {
+export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnd | null> {
+  const { chain, request, reader } = ongoing
+  ongoing.fruitless += 1
+  if (ongoing.skip === 0) {
     if (await isListEmpty(reader)) {
-      course.total = 0
+      ongoing.total = 0
       return { kind: 'list-end' }
     }
-    course.retry(0)
+    ongoing.retry(0)
     return null
   }
   if (chain.last === null && request.accepts === undefined) {
     // A walk that should begin in the middle of a list that has become shorter.
-    course.retry(0)
+    ongoing.retry(0)
     return null
   }
   if (chain.last !== null && chain.filtered) {
     const before = reader.requests
-    const crossed = yield* onHidden(course, await crossHidden(reader, chain), before)
+    const crossed = yield* onHidden(ongoing, await crossHidden(reader, chain), before)
     if (crossed !== 'moved') return crossed
-  } else if (chain.last !== null && (course.pageOfOne || (course.skip >= chain.end && !course.isLooking()))) {
-    const last = course.shown ?? chain.last
-    const judged = await judgeEnd(reader, course.endQuestion(last, chain.end - 1))
-    if (judged.kind === 'proven') return yield* acceptEnd(course, judged, last)
+  } else if (chain.last !== null && (ongoing.pageOfOne || (ongoing.skip >= chain.end && !ongoing.isLooking()))) {
+    const last = ongoing.shown ?? chain.last
+    const judged = await judgeEnd(reader, ongoing.endQuestion(last, chain.end - 1))
+    if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
     if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   }
-  course.lookOn('before', chain.returned)
+  ongoing.lookOn('before', chain.returned)
   return null
 }
 
 /** Behind a stretch of hidden items. */
-async function* onHidden(course: Course, crossed: EndJudgement, before: number): Steps<Ended | null | 'moved'> {
+async function* onHidden(ongoing: OngoingWalk, crossed: EndJudgement, before: number): Steps<WalkEnd | null | 'moved'> {
   if (crossed.kind === 'proven') {
-    course.total = crossed.index + 1
+    ongoing.total = crossed.index + 1
     return { kind: 'list-end' }
   }
   if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
-    course.reader.drop(crossed.window)
-    return conclude(course.end.spent(course.reader.requests - before, course.windows)) ?? 'moved'
+    ongoing.reader.drop(crossed.window)
+    return stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows)) ?? 'moved'
   }
   if (crossed.kind === 'gap') {
-    course.chain = extendChain(course.chain, crossed.window)
-    yield course.step(crossed.window)
-    course.skip = crossed.window.skip + Math.floor(crossed.window.asked / 2)
-    course.fruitless = 0
+    ongoing.chain = extendChain(ongoing.chain, crossed.window)
+    yield ongoing.step(crossed.window)
+    ongoing.skip = crossed.window.skip + Math.floor(crossed.window.asked / 2)
+    ongoing.fruitless = 0
     return null
   }
-  return conclude(course.end.spent(course.reader.requests - before, course.windows)) ?? 'moved'
+  return stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows)) ?? 'moved'
 }
 
-export function onGap(course: Course, window: ItemsWindow): void {
-  course.fruitless += 1
-  if (course.doubtPageOfOne(window)) course.retry(course.chain.end)
-  else course.lookOn(isNew(course.chain, window) ? 'behind' : 'before', window.ids.length)
+export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {
+  ongoing.fruitless += 1
+  if (ongoing.doubtPageOfOne(window)) ongoing.retry(ongoing.chain.end)
+  else ongoing.lookOn(isNew(ongoing.chain, window) ? 'behind' : 'before', window.ids.length)
 }
 
 /** Newest first, and all of it newer than everything in the first window: it came in since, and pushed the others down. */

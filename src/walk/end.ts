@@ -3,7 +3,7 @@
 import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
-import { foresee, probe, type Reader, seeAgain } from './reader.ts'
+import { prefetch, probeAt, type Reader, seeAgain } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 /** Where the list still goes on then, this is not its end. */
@@ -18,10 +18,10 @@ export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<E
   // nothing follows, a single deletion in between could hide one that follows. An end that moves is asked about again and
   // again, and mostly not further than directly behind.
   if (question.beyond && !question.moving && question.looked === null)
-    foresee(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
+    prefetch(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
   let judged = await judge(reader, question)
   if (judged.kind === 'more' && judged.behind !== undefined) judged = await judgeGrowth(reader, question, judged.behind)
-  reader.source.foresee([])
+  reader.source.prefetch([])
   return judged
 }
 
@@ -30,7 +30,7 @@ async function judgeGrowth(reader: Reader, question: EndQuestion, behind: ItemsW
   if (behind.ids.length >= reader.largest) return MORE
   if (question.beyond && question.looked === null) {
     for (const place of placesBeyond(reader, question, question.index)) {
-      if (readProbe(reader, question, await probe(reader, place)) !== 'nothing') return MORE
+      if (readProbe(reader, question, await probeAt(reader, place)) !== 'nothing') return MORE
     }
   }
   await seekHorizon(reader, behind)
@@ -47,7 +47,7 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
   const { ceiling } = reader.kernel.state
   if (ceiling !== null && ceiling.index <= end + growth) return
   for (let tries = 0; tries < HORIZON_TRIES; tries += 1) {
-    const answer = await probe(reader, end + growth)
+    const answer = await probeAt(reader, end + growth)
     reader.drop(answer)
     if (answer.kind !== 'items' || answer.ids.length === 0) return
     end = answer.skip + answer.ids.length
@@ -87,7 +87,7 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
   let outside = -1
   let place = question.index + 1
   for (let step = 1; outside < 0; step *= 2) {
-    const answer = await probe(reader, place)
+    const answer = await probeAt(reader, place)
     const judged = readProbe(reader, question, answer)
     if (judged === 'nothing') {
       outside = place
@@ -108,7 +108,7 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
   }
   while (outside - inside > 1) {
     const middle = Math.floor((inside + outside) / 2)
-    const judged = readProbe(reader, question, await probe(reader, middle))
+    const judged = readProbe(reader, question, await probeAt(reader, middle))
     if (judged === 'nothing') outside = middle
     else if (judged === 'met') inside = middle
     else return judged === 'elsewhere' ? { kind: 'moved' } : judged
@@ -140,7 +140,7 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
     if (lengths.size >= 2 && window.ids.length < reader.largest && behind.isSubsetOf(new Set(window.ids))) {
       const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
       // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
-      const answer = await probe(reader, end.index + 1 + Math.round(perRequest))
+      const answer = await probeAt(reader, end.index + 1 + Math.round(perRequest))
       if (readProbe(reader, question, answer) !== MORE) return judgeUncut(reader, question, window)
       if (answer.kind === 'items') for (const id of answer.ids) behind.add(id)
       judged = MORE
@@ -190,7 +190,7 @@ async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: numb
   const ignored = near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]
   if (ignored) return { kind: 'unprovable', reason: 'skip-ignored' }
   // A list that begins again shows what stands at its top; one that has grown by many windows meanwhile does not.
-  const top = await probe(reader, 0)
+  const top = await probeAt(reader, 0)
   reader.drop(top)
   const id = near.kind === 'items' ? near.ids[0] : undefined
   if (id !== undefined && top.kind === 'items' && !top.ids.includes(id)) return { kind: 'moved' }

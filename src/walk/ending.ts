@@ -2,58 +2,58 @@
 // and proves the tie run before it.
 import type { Moment } from '../task.ts'
 import { extendChain } from './chain.ts'
-import { type Course, type Ended, lastOf, type Steps } from './course.ts'
 import { judgeDriftingEnd, judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
 import { joinByPlace } from './guards.ts'
 import { followLast } from './last-item.ts'
 import type { Patience } from './moving-end.ts'
-import { probe } from './reader.ts'
+import { lastOf, type OngoingWalk, type Steps, type WalkEnd } from './ongoing-walk.ts'
+import { probeAt } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { payOwed } from './ties.ts'
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
-export async function* askForEnd(course: Course, window: ItemsWindow, fruitless: boolean): Steps<Ended | null> {
-  const before = course.reader.requests
-  const ended = yield* lookAtEnd(course, window, fruitless)
+export async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: boolean): Steps<WalkEnd | null> {
+  const before = ongoing.reader.requests
+  const ended = yield* lookAtEnd(ongoing, window, fruitless)
   // One item at a time: that ends with a reason of its own.
-  if (course.reader.largest < 2) return ended
-  return ended ?? conclude(course.end.spent(course.reader.requests - before, course.windows))
+  if (ongoing.reader.largest < 2) return ended
+  return ended ?? stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows))
 }
 
-async function* lookAtEnd(course: Course, window: ItemsWindow, fruitless: boolean): Steps<Ended | null> {
+async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: boolean): Steps<WalkEnd | null> {
   const last = lastOf(window)
   const index = window.skip + window.ids.length - 1
-  const question = course.endQuestion(last, index)
-  let judged = await judgeEnd(course.reader, question)
-  if (judged.kind === 'moved') judged = await judgeDriftingEnd(course.reader, question)
-  if (judged.kind === 'proven') return yield* acceptEnd(course, judged, last)
+  const question = ongoing.endQuestion(last, index)
+  let judged = await judgeEnd(ongoing.reader, question)
+  if (judged.kind === 'moved') judged = await judgeDriftingEnd(ongoing.reader, question)
+  if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
   if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   if (judged.kind === 'gap') {
-    course.chain = { ...extendChain(course.chain, judged.window), filtered: true }
-    yield course.step(judged.window)
+    ongoing.chain = { ...extendChain(ongoing.chain, judged.window), filtered: true }
+    yield ongoing.step(judged.window)
     return null
   }
   if (judged.kind === 'moved') {
-    course.fresh = true
-    course.end.hasMoved = true
+    ongoing.fresh = true
+    ongoing.end.hasMoved = true
     return null
   }
-  if (course.chain.filtered) return null
-  if (course.request.beyond) course.doubtPageOfOne(window)
-  if (judged.looked === true) course.end.looked = index
+  if (ongoing.chain.filtered) return null
+  if (ongoing.request.beyond) ongoing.doubtPageOfOne(window)
+  if (judged.looked === true) ongoing.end.looked = index
   // What stands behind has come since the end was shown.
-  if (judged.looked === true && course.kernel.hasEnded) {
-    course.total = course.chain.end
+  if (judged.looked === true && ongoing.kernel.hasEnded) {
+    ongoing.total = ongoing.chain.end
     return { kind: 'list-end' }
   }
-  if (fruitless && !course.pageOfOne) {
-    const joined = yield* joinBehind(course, last.id, index)
+  if (fruitless && !ongoing.pageOfOne) {
+    const joined = yield* joinBehind(ongoing, last.id, index)
     if (joined === 'passed') return { kind: 'list-end' }
-    course.fresh ||= joined === 'moved'
-    course.end.hasMoved ||= joined === 'moved'
+    ongoing.fresh ||= joined === 'moved'
+    ongoing.end.hasMoved ||= joined === 'moved'
   }
-  if (course.kernel.state.ceiling !== null) course.fresh = true
+  if (ongoing.kernel.state.ceiling !== null) ongoing.fresh = true
   return null
 }
 
@@ -61,29 +61,29 @@ async function* lookAtEnd(course: Course, window: ItemsWindow, fruitless: boolea
  * `passed`: everything has been met that was listed at a moment of this walk (docs/proof.md, "passed"), and it was looked for further on,
  * too. `more`: but something lies directly behind, which has to be met first. Null: neither is known.
  */
-export async function passHorizon(course: Course): Promise<'passed' | 'more' | null> {
-  const { chain, request, reader, end, kernel } = course
-  if (chain.filtered || course.pageOfOne || course.kernel.owed !== undefined) return null
+export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
+  const { chain, request, reader, end, kernel } = ongoing
+  if (chain.filtered || ongoing.pageOfOne || ongoing.kernel.owed !== undefined) return null
   if ((request.beyond && end.looked === null) || !kernel.hasPassed || reader.pending.some((id) => reader.unmet.has(id)))
     return null
-  if (!reader.isLookedBehind && (await showsMore(course))) return 'more'
-  course.total = chain.end
+  if (!reader.isLookedBehind && (await showsMore(ongoing))) return 'more'
+  ongoing.total = chain.end
   return 'passed'
 }
 
 /** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */
-async function showsMore(course: Course): Promise<boolean> {
-  const { chain, reader } = course
-  const answer = await probe(reader, chain.end + Math.max(0, Math.round(reader.growth)))
+async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
+  const { chain, reader } = ongoing
+  const answer = await probeAt(reader, chain.end + Math.max(0, Math.round(reader.growth)))
   reader.drop(answer)
   reader.isLookedBehind = true
   // To be met as well, then it fits beside others.
   if (answer.kind === 'items') reader.pending.push(...answer.ids)
-  course.fresh = true
+  ongoing.fresh = true
   return answer.kind === 'failed' || (answer.kind === 'items' && answer.met.includes(0))
 }
 
-export function conclude(patience: Patience): Ended | null {
+export function stopIfSpent(patience: Patience): WalkEnd | null {
   return patience === 'go-on' ? null : { kind: 'stop', reason: 'end-keeps-moving' }
 }
 
@@ -91,8 +91,8 @@ export function conclude(patience: Patience): Ended | null {
 const TRIES_WHOLE = 3
 
 /** One answer that shows the whole run at the end of the list: an item before it, all of it, nothing behind it. */
-async function* showEnd(course: Course, index: number, last: { id: string; moment: Moment }): Steps<void> {
-  const { reader, kernel } = course
+async function* showEnd(ongoing: OngoingWalk, index: number, last: { id: string; moment: Moment }): Steps<void> {
+  const { reader, kernel } = ongoing
   let place = index
   // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
   for (let tries = 0; tries < TRIES_WHOLE && kernel.missing() !== null; tries += 1) {
@@ -102,32 +102,32 @@ async function* showEnd(course: Course, index: number, last: { id: string; momen
       reader.drop(answer)
       return
     }
-    course.chain = extendChain(course.chain, answer)
-    yield course.step(answer)
+    ongoing.chain = extendChain(ongoing.chain, answer)
+    yield ongoing.step(answer)
     place = answer.skip + answer.ids.lastIndexOf(last.id)
   }
 }
 
 /** The end is proven; the tie run before it has to be as well. */
 export async function* acceptEnd(
-  course: Course,
+  ongoing: OngoingWalk,
   end: EndJudgement & { kind: 'proven' },
   lastMet: { id: string; moment: Moment },
-): Steps<Ended> {
+): Steps<WalkEnd> {
   if (end.window !== undefined) {
-    course.chain = extendChain(course.chain, end.window)
-    yield course.step(end.window)
+    ongoing.chain = extendChain(ongoing.chain, end.window)
+    yield ongoing.step(end.window)
   }
   const last = end.window === undefined ? lastMet : lastOf(end.window)
-  const { kernel } = course
-  if (end.tied) yield* showEnd(course, end.index, last)
+  const { kernel } = ongoing
+  if (end.tied) yield* showEnd(ongoing, end.index, last)
   if (kernel.missing() !== null) kernel.owe()
-  if (kernel.owed !== undefined) yield* payOwed(course, end.repeats === true ? end.index + 1 : null)
-  course.total = end.index + 1
-  const { chain, firstWindow } = course
+  if (kernel.owed !== undefined) yield* payOwed(ongoing, end.repeats === true ? end.index + 1 : null)
+  ongoing.total = end.index + 1
+  const { chain, firstWindow } = ongoing
   // What the walk began with, and not what it met last, stands at the end: it has moved.
   const moved = last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id) === true
-  course.chain = { ...chain, last, order: { ...chain.order, unstable: chain.order.unstable || moved } }
+  ongoing.chain = { ...chain, last, order: { ...chain.order, unstable: chain.order.unstable || moved } }
   return { kind: 'list-end' }
 }
 
@@ -135,22 +135,22 @@ export async function* acceptEnd(
  * The overlap leaves no room for the next item: answers are cut by bytes, and it is a large one. Then its place is the
  * anchor; a place says nothing about ties, so the run before it is counted.
  */
-async function* joinBehind(course: Course, lastId: string, index: number): Steps<'joined' | 'passed' | 'moved'> {
+async function* joinBehind(ongoing: OngoingWalk, lastId: string, index: number): Steps<'joined' | 'passed' | 'moved'> {
   let window =
-    lastId === course.chain.last?.id
-      ? await joinByPlace(course.reader, lastId, index, course.endQuestion(course.chain.last, index).runStart)
+    lastId === ongoing.chain.last?.id
+      ? await joinByPlace(ongoing.reader, lastId, index, ongoing.endQuestion(ongoing.chain.last, index).runStart)
       : null
   if (window === null) return 'moved'
   while (window !== null) {
-    course.chain = extendChain(course.chain, window, true)
-    course.end.passedBy()
-    course.fruitless = 0
-    yield course.step(window)
-    if (course.hasLeftOwed(window.moments.at(-1))) yield* payOwed(course)
-    if ((await passHorizon(course)) === 'passed') return 'passed'
+    ongoing.chain = extendChain(ongoing.chain, window, true)
+    ongoing.end.passedBy()
+    ongoing.fruitless = 0
+    yield ongoing.step(window)
+    if (ongoing.hasLeftOwed(window.moments.at(-1))) yield* payOwed(ongoing)
+    if ((await passHorizon(ongoing)) === 'passed') return 'passed'
     // Cut to one item again: the next one would not fit beside it either.
     const { id } = lastOf(window)
-    window = window.ids.length === 1 ? await joinByPlace(course.reader, id, window.skip, window.skip) : null
+    window = window.ids.length === 1 ? await joinByPlace(ongoing.reader, id, window.skip, window.skip) : null
   }
   return 'joined'
 }

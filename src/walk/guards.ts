@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
-import { idAt, probe, type Reader, readWindow, seeAgain } from './reader.ts'
+import { idAt, probeAt, type Reader, readWindow, seeAgain } from './reader.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 const UNREADABLE_IN_A_ROW = 3
@@ -59,7 +59,7 @@ export async function isListEmpty(reader: Reader): Promise<boolean> {
   const places = [0]
   for (let place = NEAREST; place < 10 * reader.window; place *= 4) places.push(place)
   for (const place of [...places, 10 * reader.window]) {
-    const answer = await probe(reader, place)
+    const answer = await probeAt(reader, place)
     reader.drop(answer)
     if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return false
     if (answer.kind === 'refused' && place === 0) return false

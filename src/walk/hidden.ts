@@ -2,7 +2,7 @@
 // end, and how a stretch without visible ones is crossed by the places of the items around it.
 import type { ChainState } from './chain.ts'
 import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
-import { isNothing, probe, type Reader } from './reader.ts'
+import { isNothing, probeAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** How many windows behind the end are looked at. */
@@ -32,7 +32,7 @@ export async function lookBeyond(
   tied: boolean,
 ): Promise<EndJudgement> {
   for (const place of placesBeyond(reader, question, index)) {
-    const judged = readProbe(reader, question, await probe(reader, place))
+    const judged = readProbe(reader, question, await probeAt(reader, place))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
     return crossGap(reader, question.lastId, index, question.page, place)
@@ -54,7 +54,7 @@ async function crossGap(
   reader.kernel.filter()
   let found: ItemsWindow | null = null
   for (let place = index + 1; place <= until && found === null; place += page) {
-    const window = await probe(reader, place)
+    const window = await probeAt(reader, place)
     if (window.kind === 'failed') return { kind: 'moved' }
     if (window.kind === 'items' && window.ids.length > 0) found = window
     else reader.drop(window)
@@ -77,7 +77,7 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   let outside = inside + Math.max(1, chain.lastSeen.asked)
   while (outside - inside > 1) {
     const middle = Math.floor((inside + outside) / 2)
-    const answer = await probe(reader, middle)
+    const answer = await probeAt(reader, middle)
     reader.drop(answer)
     if (answer.kind === 'failed') return { kind: 'moved' }
     if (answer.kind === 'items' && answer.ids.includes(lastId)) inside = middle
@@ -90,7 +90,7 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   const places = placesBeyond(reader, { cut: true, filtered: true, page }, inside)
   let until = -1
   for (const place of [inside + 1, ...places]) {
-    const answer = await probe(reader, place)
+    const answer = await probeAt(reader, place)
     reader.drop(answer)
     if (answer.kind === 'failed') return { kind: 'moved' }
     if (isNothing(answer)) continue

@@ -113,14 +113,14 @@ function probeSize(reader: Reader): number {
 }
 
 /** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
-export async function probe(reader: Reader, skip: number): Promise<WindowAnswer> {
+export async function probeAt(reader: Reader, skip: number): Promise<WindowAnswer> {
   const answer = await reader.read(skip, probeSize(reader), { fresh: true })
   return answer.kind === 'refused' && answer.asked > 1 ? reader.read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
 }
 
 /** `places` will probably be probed, and it does not matter in which order: they may be asked for all at once. */
-export function foresee(reader: Reader, places: readonly number[]): void {
-  reader.source.foresee(places.map((skip) => ({ skip, take: probeSize(reader) })))
+export function prefetch(reader: Reader, places: readonly number[]): void {
+  reader.source.prefetch(places.map((skip) => ({ skip, take: probeSize(reader) })))
 }
 
 /**

@@ -1,7 +1,7 @@
 // What a walk is asked for, what it keeps so that another process can go on, and what it proves.
 import type { Line } from '../proof/judge.ts'
 import type { Saved } from '../proof/kernel.ts'
-import type { Range } from '../proof/state.ts'
+import type { WalkRange } from '../proof/state.ts'
 import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
@@ -26,7 +26,7 @@ export interface WalkRequest {
   /** For a walk that does not begin at 0: whether its first window lies early enough in the list. */
   accepts?: (window: ItemsWindow) => boolean | Promise<boolean>
   /** What the walk speaks of; the whole list where absent. */
-  range?: Range
+  range?: WalkRange
   /** Ends the walk as proven once true; called with every window that has joined, and what was seen of the order so far. */
   reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
   /** Called with every window that has joined the chain. */

@@ -44,7 +44,7 @@ export interface NoWindow extends Given {
 export type WindowAnswer = ItemsWindow | NoWindow
 
 export interface ReadOptions {
-  /** The answer must have been asked for after this call, or after `foresee` named it: nothing else read ahead will do. */
+  /** The answer must have been asked for after this call, or after `prefetch` named it: nothing else that was read ahead will do. */
   fresh?: boolean
   /** Fewer retries than configured, where failing is half expected. */
   maxRetries?: number
@@ -55,12 +55,12 @@ export interface WindowSource {
   /** The window joins no chain: a source may take its items in, but not as met. */
   drop(window: ItemsWindow): void
   /** Where the next windows will probably be asked for; a source may read them ahead, but none before the first has come. */
-  expect(skip: number, stride: number, take: number): void
+  readAhead(skip: number, stride: number, take: number): void
   /**
    * Windows that will probably be wanted fresh, and may be as old as this call: a source may ask for all of them at once.
    * The next call takes back what was not read; an empty one does nothing else.
    */
-  foresee(windows: readonly { skip: number; take: number }[]): void
+  prefetch(windows: readonly { skip: number; take: number }[]): void
 }
 
 /** What a walk asks its consumer to do before it goes on; all of a step is one transaction. */

@@ -3,10 +3,10 @@
 // kernel has all of their ids.
 import type { Moment } from '../task.ts'
 import { seenAgain } from './chain.ts'
-import type { Course, Steps } from './course.ts'
 import { MovingSearch } from './moving-search.ts'
+import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
-import { probe, type Reader, readWindow } from './reader.ts'
+import { probeAt, type Reader, readWindow } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
 /** Answers in front of a run, of which few hold more than one item, that are read on from. */
@@ -21,21 +21,21 @@ const ROUNDS_IN_DOUBT = 3
  * The overlap shows only the tie run of the chain's last item: reach back to before it, and count the run where that is
  * too far. False where the window is dropped and read anew from further back.
  */
-export function acceptTied(course: Course, window: ItemsWindow): boolean {
-  const { reader, kernel } = course
-  if (course.pageOfOne || kernel.owed !== undefined) return true
-  const chain = seenAgain(course.chain, window)
+export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
+  const { reader, kernel } = ongoing
+  if (ongoing.pageOfOne || kernel.owed !== undefined) return true
+  const chain = seenAgain(ongoing.chain, window)
   if (chain.tie === null) return true
   const lastId = chain.last?.id ?? null
-  course.tiedTries = course.tiedAt === lastId ? course.tiedTries + 1 : 0
-  course.tiedAt = lastId
-  const reach = chain.end - chain.tie.start + course.back
+  ongoing.tiedTries = ongoing.tiedAt === lastId ? ongoing.tiedTries + 1 : 0
+  ongoing.tiedAt = lastId
+  const reach = chain.end - chain.tie.start + ongoing.back
   const wanted = Math.max(chain.floor, chain.end - reach)
-  if (course.tiedTries < TIED_TRIES && wanted < course.skip && reach < capacityOf(chain, reader)) {
+  if (ongoing.tiedTries < TIED_TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
     reader.drop(window)
-    course.fruitless += 1
-    course.retry(wanted)
-    course.back *= 2
+    ongoing.fruitless += 1
+    ongoing.retry(wanted)
+    ongoing.back *= 2
     return false
   }
   return true
@@ -46,15 +46,15 @@ export function acceptTied(course: Course, window: ItemsWindow): boolean {
  * windows are taken in without being met, because the list may have moved under them; the run is marked in the end.
  * `limit`: where the list ends, for a service that does not show it.
  */
-export async function* payOwed(course: Course, limit: number | null = null): Steps<void> {
-  const { reader, kernel } = course
+export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
+  const { reader, kernel } = ongoing
   const stride = Math.max(1, reader.largest)
-  const { tie } = course.chain
-  const from = tie !== null && tie.moment === kernel.owed ? tie.start : course.owedFrom
+  const { tie } = ongoing.chain
+  const from = tie !== null && tie.moment === kernel.owed ? tie.start : ongoing.owedFrom
   let search = new MovingSearch(Math.max(0, from - 1), stride)
-  const rounds = course.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
+  const rounds = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
   for (let round = 0; kernel.owed !== undefined && !kernel.isSpoiled && round < rounds; round += 1) {
-    const found: RunRead = yield* readRun(course, kernel.owed, search.place, limit)
+    const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
     // One that begins behind the run's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
@@ -62,12 +62,12 @@ export async function* payOwed(course: Course, limit: number | null = null): Ste
     else if (found.lies === 'further') search.tooNear(found.read)
     else if (!search.tooFar()) break
   }
-  course.isUnpaid = kernel.owed !== undefined
-  yield* markCounted(course)
+  ongoing.isUnpaid = kernel.owed !== undefined
+  yield* markCounted(ongoing)
 }
 
 /** The ids of a run that was counted are met from now on. */
-export function* markCounted({ reader, kernel }: Course): Generator<WalkStep, void, StepResult> {
+export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkStep, void, StepResult> {
   const ids = kernel.takeCounted()
   for (const id of ids) reader.unmet.delete(id)
   if (ids.length > 0) yield { kind: 'mark', ids }
@@ -78,7 +78,7 @@ type RunRead = { lies: 'here'; start: number } | { lies: 'further'; read: number
 
 /** Reads the run once from `from` on, or until it is counted. */
 async function* readRun(
-  { reader, kernel }: { reader: Reader; kernel: Course['kernel'] },
+  { reader, kernel }: { reader: Reader; kernel: OngoingWalk['kernel'] },
   moment: Moment,
   from: number,
   limit: number | null,
@@ -98,8 +98,8 @@ async function* readRun(
       if (start < 0) return { lies: 'before' }
       if (kernel.owed !== undefined && kernel.state.edge?.reachesBeyond !== true) {
         // A refusal may be about the window: only behind one that reaches further nothing stands.
-        reader.drop(await probe(reader, skip - 1))
-        reader.drop(await probe(reader, skip))
+        reader.drop(await probeAt(reader, skip - 1))
+        reader.drop(await probeAt(reader, skip))
       }
       return { lies: 'here', start }
     }
@@ -124,7 +124,7 @@ async function* readRun(
     if (kernel.owed === undefined || isBehind) break
     if (limit !== null && skip >= limit) {
       // Nothing comes from behind the end that would show it: an answer with room for more does.
-      reader.drop(await probe(reader, skip - 1))
+      reader.drop(await probeAt(reader, skip - 1))
       break
     }
   }

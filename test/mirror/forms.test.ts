@@ -8,8 +8,8 @@ import {
   canHaveMore,
   type Forms,
   NO_FORMS,
+  recencyOf,
   type SummaryField,
-  standingOf,
   withOnlyListed,
 } from '../../src/mirror/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
@@ -213,7 +213,7 @@ describe('a detail beside what the list showed', () => {
     ['is open in another way', { systemStatus: 'PENDING' }, { systemStatus: 'RUNNING' }, null, NO_FORMS, 'newer'],
   ])('that %s', (_, listed, detail, before, forms, expected) => {
     const [shown, single] = [task(listed as never), task(detail as never)]
-    expect(standingOf(single, shown, before === null ? null : task(before as never), forms, isFinal)).toBe(expected)
+    expect(recencyOf(single, shown, before === null ? null : task(before as never), forms, isFinal)).toBe(expected)
   })
 
   test('keeps what only the list has of any task, and nothing else of it', () => {

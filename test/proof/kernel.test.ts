@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { prove } from '../../src/proof/evidence.ts'
 import { Kernel } from '../../src/proof/kernel.ts'
-import type { Range } from '../../src/proof/state.ts'
+import type { WalkRange } from '../../src/proof/state.ts'
 
 /** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read. */
 class Reader {
@@ -13,7 +13,7 @@ class Reader {
   readonly #met = new Set<string>()
   #answers = 0
 
-  constructor(list: string, range: Range | null = null) {
+  constructor(list: string, range: WalkRange | null = null) {
     this.list = list.split(' ').filter((task) => task !== '')
     this.kernel = new Kernel(range)
   }

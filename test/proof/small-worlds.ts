@@ -3,9 +3,9 @@
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
-import { type Answer, type Fact, factOf, idsOfRun } from '../../src/proof/facts.ts'
+import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import { after, afterEmpty, missingFor, RULES } from '../../src/proof/rules.ts'
-import { type Basis, BEGINNING, type Claim, type Range, type State, type Trial } from '../../src/proof/state.ts'
+import { type Basis, BEGINNING, type Claim, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
 
 export interface Scope {
   name: string
@@ -47,7 +47,7 @@ export interface Scope {
   /** More than that at once is refused. */
   refusedAbove?: number
   /** Tasks stand in created order, and the walk speaks of a range. */
-  range?: Range
+  range?: WalkRange
   /** Insertions only of a createdAt that stands beside them. */
   onlyTies?: boolean
   /** Insertions only behind all others, and only in front of them. */
@@ -69,7 +69,7 @@ interface Given {
   skip: number
   asked: number
   sent: number
-  kind: Answer['kind']
+  kind: ListAnswer['kind']
   items: Item[]
   /** An item that is not hidden stood at its place or behind; behind all that it asked for or was cut at. */
   beyond: boolean
@@ -344,7 +344,7 @@ class Search {
 
   #deliver(world: World, given: Given): void {
     const met = new Map(world.items.map((item) => [item.id, item.met]))
-    const answer: Answer = {
+    const answer: ListAnswer = {
       ...{ skip: given.skip, asked: given.asked, sent: given.sent, received: world.now + 1, kind: given.kind },
       ids: given.items.map(({ id }) => name(id)),
       moments: given.items.map(({ at }) => at),
@@ -361,7 +361,7 @@ class Search {
     }
   }
 
-  #accept(world: World, given: Given, answer: Answer, fact: Fact, claim: Claim): void {
+  #accept(world: World, given: Given, answer: ListAnswer, fact: Fact, claim: Claim): void {
     const { state: before } = world
     let state = after(before, fact, claim, this.#trial)
     if (claim === 'look') state = afterEmpty(state, fact)
@@ -475,7 +475,7 @@ function stepsOf(trail: Trail | null): string[] {
 }
 
 /** What the future depends on, ids and moments renamed by their first appearance. */
-function keyOf(world: World, range: Range | undefined, scopeRepeats: boolean): string {
+function keyOf(world: World, range: WalkRange | undefined, scopeRepeats: boolean): string {
   const moments = new Map<number | null, number>()
   const ids = new Map<number, number>()
   const m = (at: number | null | undefined) => {

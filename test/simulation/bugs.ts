@@ -21,7 +21,7 @@ export const BUGS = {
   'progress-outside': { seed: 40_003, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
-  'bury-unasked': { seed: 2, about: 'what a complete walk did not meet gets a tombstone unasked' },
+  'mark-deleted-unasked': { seed: 2, about: 'what a complete walk did not meet gets a tombstone unasked' },
   'no-witness': { seed: 107, about: 'not found counts although no witness was found' },
   'empty-stored': { seed: 1, about: 'a listed item empties what it does not carry' },
 } as const
@@ -191,7 +191,7 @@ export function breakDeletions(real: typeof Deletions): typeof Deletions {
   return {
     ...real,
     async decideDeletions(run, witnesses, ...rest) {
-      if (active === 'bury-unasked') {
+      if (active === 'mark-deleted-unasked') {
         const readAt = run.now()
         const due = await run.writer.due('candidate', readAt, 1_000)
         const steps = due.map(({ taskId }) => ({ kind: 'absent' as const, taskId, readAt }))

@@ -22,7 +22,7 @@ interface World {
 }
 
 interface Decided {
-  buried: string[]
+  marked: string[]
   undecided: number
   asked: number
 }
@@ -30,7 +30,7 @@ interface Decided {
 async function decide({ candidates, there, witnesses, isBlind, found = new Set(), seed = 1 }: World): Promise<Decided> {
   const random = seeded(seed, 0xde1e)
   const owed = new Set(candidates)
-  const buried: string[] = []
+  const marked: string[] = []
   let asked = 0
   const ids: string[] = []
   const run = {
@@ -59,14 +59,14 @@ async function decide({ candidates, there, witnesses, isBlind, found = new Set()
         for (const step of steps) {
           if (step.kind === 'failed') continue
           owed.delete(step.taskId)
-          if (step.kind === 'absent') buried.push(step.taskId)
+          if (step.kind === 'absent') marked.push(step.taskId)
         }
         return []
       },
     },
   } as unknown as Run
   const { undecided } = await decideDeletions(run, witnesses, 10_000, async () => false)
-  return { buried, undecided, asked }
+  return { marked, undecided, asked }
 }
 
 const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}-00000000`)
@@ -80,8 +80,8 @@ describe('tasks that the list hides and the look-up knows', () => {
     for (let from = 0; from < 75; from += 1) {
       for (let length = 1; length < 80; length += 1) {
         const isBlind = (n: number) => n >= from && n < from + length
-        const { buried } = await decide({ candidates: HIDDEN, there, witnesses: WITNESSES, isBlind })
-        expect({ from, length, buried }).toEqual({ from, length, buried: [] })
+        const { marked } = await decide({ candidates: HIDDEN, there, witnesses: WITNESSES, isBlind })
+        expect({ from, length, marked }).toEqual({ from, length, marked: [] })
       }
     }
   })
@@ -94,7 +94,7 @@ describe('tasks that the list hides and the look-up knows', () => {
           const isBlind = (n: number) => Math.floor(n / turns) % 2 === parity
           const world = { candidates: HIDDEN.slice(0, count), there, witnesses: WITNESSES, isBlind }
           for (let seed = 0; seed < 20; seed += 1) {
-            expect({ parity, turns, seed, ...(await decide({ ...world, seed })) }).toMatchObject({ buried: [] })
+            expect({ parity, turns, seed, ...(await decide({ ...world, seed })) }).toMatchObject({ marked: [] })
           }
         }
       }
@@ -102,7 +102,7 @@ describe('tasks that the list hides and the look-up knows', () => {
   )
 
   test.each([1, 5, 20])('%i of them outlive a look-up that answers half of all questions by chance', async (count) => {
-    let buried = 0
+    let marked = 0
     for (let seed = 0; seed < 1_000; seed += 1) {
       const chance = seeded(seed, 0xb11d)
       const world = {
@@ -111,14 +111,14 @@ describe('tasks that the list hides and the look-up knows', () => {
         witnesses: WITNESSES,
         isBlind: () => chance.chance(0.5),
       }
-      buried += (await decide({ ...world, seed })).buried.length
+      marked += (await decide({ ...world, seed })).marked.length
     }
     // A single one needs two wrong answers, and eight right ones from witnesses.
-    expect(buried).toBeLessThanOrEqual(count === 20 ? 0 : 4)
+    expect(marked).toBeLessThanOrEqual(count === 20 ? 0 : 4)
   })
 
   test.each([1, 20])('%i of them outlive a look-up that has lost half of all ids', async (count) => {
-    let buried = 0
+    let marked = 0
     for (let seed = 0; seed < 1_000; seed += 1) {
       const chance = seeded(seed, 0x1057)
       const lost = new Set([...there].filter(() => chance.chance(0.5)))
@@ -128,24 +128,24 @@ describe('tasks that the list hides and the look-up knows', () => {
         witnesses: WITNESSES,
         isBlind: (_: number, id: string) => lost.has(id),
       }
-      buried += (await decide({ ...world, seed })).buried.length
+      marked += (await decide({ ...world, seed })).marked.length
     }
-    expect(buried).toBeLessThanOrEqual(count === 1 ? 8 : 0)
+    expect(marked).toBeLessThanOrEqual(count === 1 ? 8 : 0)
   })
 
   test('outlive it where the same run has found one of them before', async () => {
     const world = { there: new Set(WITNESSES), witnesses: WITNESSES, isBlind: () => false }
     const candidates = HIDDEN.slice(0, 3)
-    const { buried, undecided } = await decide({ ...world, candidates, found: new Set([HIDDEN[1] as string]) })
-    expect({ buried, undecided }).toEqual({ buried: [], undecided: 3 })
-    expect((await decide({ ...world, candidates })).buried).toHaveLength(3)
+    const { marked, undecided } = await decide({ ...world, candidates, found: new Set([HIDDEN[1] as string]) })
+    expect({ marked, undecided }).toEqual({ marked: [], undecided: 3 })
+    expect((await decide({ ...world, candidates })).marked).toHaveLength(3)
   })
 
   test('are not asked for again and again while the look-up knows nothing', async () => {
     const many = named('hidden', 5_000)
     const world = { candidates: many, there: new Set([...many, ...WITNESSES]), witnesses: WITNESSES }
-    const { buried, undecided, asked } = await decide({ ...world, isBlind: () => true })
-    expect({ buried, undecided }).toEqual({ buried: [], undecided: 5_000 })
+    const { marked, undecided, asked } = await decide({ ...world, isBlind: () => true })
+    expect({ marked, undecided }).toEqual({ marked: [], undecided: 5_000 })
     expect(asked).toBeLessThan(10)
   })
 })
@@ -157,8 +157,8 @@ describe('tasks that are gone', () => {
       const gone = named('gone', count)
       const there = new Set([...WITNESSES, ...HIDDEN])
       const world = { candidates: [...gone, ...HIDDEN], there, witnesses: WITNESSES, isBlind: () => false }
-      const { buried, undecided, asked } = await decide(world)
-      expect(buried.toSorted()).toEqual(gone.toSorted())
+      const { marked, undecided, asked } = await decide(world)
+      expect(marked.toSorted()).toEqual(gone.toSorted())
       expect(undecided).toBe(0)
       expect(asked).toBeLessThanOrEqual(2.5 * count + 20 + 20)
     },
@@ -167,9 +167,9 @@ describe('tasks that are gone', () => {
   test('are marked although a witness was deleted just now', async () => {
     const gone = named('gone', 200)
     const there = new Set(WITNESSES.slice(1))
-    const { buried, undecided } = await decide({ candidates: gone, there, witnesses: WITNESSES, isBlind: () => false })
-    expect(buried.length + undecided).toBe(200)
-    expect(buried.length).toBeGreaterThan(150)
+    const { marked, undecided } = await decide({ candidates: gone, there, witnesses: WITNESSES, isBlind: () => false })
+    expect(marked.length + undecided).toBe(200)
+    expect(marked.length).toBeGreaterThan(150)
   })
 
   test('stay owed where a witness is not found once and found again', async () => {
@@ -177,17 +177,17 @@ describe('tasks that are gone', () => {
     const once = new Set([WITNESSES[7]])
     const isBlind = (_: number, id: string) => once.delete(id)
     const world = { candidates: gone, there: new Set(WITNESSES), witnesses: WITNESSES, isBlind }
-    expect(await decide(world)).toMatchObject({ buried: [], undecided: 500 })
+    expect(await decide(world)).toMatchObject({ marked: [], undecided: 500 })
   })
 
   test('stay owed where nobody can speak for the look-up', async () => {
-    const { buried, undecided } = await decide({
+    const { marked, undecided } = await decide({
       candidates: named('gone', 5),
       there: new Set(),
       witnesses: [],
       isBlind: () => false,
     })
-    expect({ buried, undecided }).toEqual({ buried: [], undecided: 5 })
+    expect({ marked, undecided }).toEqual({ marked: [], undecided: 5 })
   })
 })
 
@@ -196,7 +196,7 @@ test('ids that are counted from 1 and are all in use up to some number do not hi
   for (const id of ['17', '300', '999']) there.delete(id)
   const world = { candidates: ['17', '300', '999'], there, witnesses: ['1', '2', '3', '998'], isBlind: () => false }
   for (let seed = 0; seed < 20; seed += 1)
-    expect(await decide({ ...world, seed })).toMatchObject({ buried: expect.arrayContaining(['17', '300', '999']) })
+    expect(await decide({ ...world, seed })).toMatchObject({ marked: expect.arrayContaining(['17', '300', '999']) })
 })
 
 test.each([

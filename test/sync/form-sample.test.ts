@@ -14,7 +14,7 @@ function chosen(
   tasks: Task[],
   request: Partial<SampleRequest>,
   kind: 'full' | 'head' | 'range' = 'full',
-  found = { isNews: false, showsLess: false },
+  found = { isChanged: false, showsLess: false },
 ) {
   const sample = new FormSample()
   const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
@@ -28,7 +28,7 @@ function chosen(
   return sample.take().map(({ id }) => id)
 }
 
-const NEW = { isNews: true, showsLess: false }
+const NEW = { isChanged: true, showsLess: false }
 const LIST = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? open(n) : done(n)))
 const withItem = (at: number, task: Task) => LIST.with(at, task)
 
@@ -79,7 +79,7 @@ test('of what is new the longest, where none so long was compared before', () =>
 })
 
 test('in any walk, what shows less than the mirror holds', () => {
-  const less = { isNews: false, showsLess: true }
+  const less = { isChanged: false, showsLess: true }
   expect(chosen(LIST, { doubted: 2 }, 'head', less)).toEqual(['t0', 't1'])
   expect(chosen(LIST, { doubted: 2 }, 'full', less)).toEqual(['t0', 't1'])
   expect(chosen(LIST, {}, 'head', less)).toEqual([])

@@ -1,7 +1,7 @@
 // Where a list in which whatever is written to comes first goes on as it did.
 
 import { describe, expect, test } from 'vitest'
-import { evidenceOf, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
+import { frontEvidence, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
 import { Sequence } from '../../src/walk/sequence.ts'
 import fc from '../support/fc.ts'
 
@@ -69,7 +69,7 @@ test.each([
   ['many new ones', '0? 1? 2? 3? 4? 5? 6? 7? 8? 9? a b c', { moved: 0, fresh: 10 }, true],
 ])('%s: an order in which everything comes to the front, or not yet', (_, text, evidence, is) => {
   const all = listed(text)
-  const found = evidenceOf(
+  const found = frontEvidence(
     FRONT,
     all,
     all.findIndex(({ isAsBefore, isFinal, id }) => isAsBefore && isFinal && FRONT.includes(id)),

@@ -74,10 +74,10 @@ function started(concurrency: number, { count = 10, total = null as number | nul
 test('as many windows are under way as may be, in their order, and each is asked for once', async () => {
   const { source, asked, read, under } = started(4, KNOWN)
   await under()
-  source.expect(0, 10, 10)
+  source.readAhead(0, 10, 10)
   expect(asked).toEqual([0, 10, 20, 30])
   await read(source, 0)
-  source.expect(10, 10, 10)
+  source.readAhead(10, 10, 10)
   expect(asked).toEqual([0, 10, 20, 30, 40])
 })
 
@@ -85,16 +85,16 @@ test('no more are asked for while many that have come wait', async () => {
   const { source, asked, answerAll, read, waitFor, under } = started(8)
   await under()
   for (let skip = 0; skip < 1_000; skip += 10) {
-    source.expect(skip, 10, 10)
+    source.readAhead(skip, 10, 10)
     await waitFor(source, skip)
   }
-  source.expect(1_000, 10, 10)
+  source.readAhead(1_000, 10, 10)
   await answerAll()
   asked.length = 0
-  source.expect(1_000, 10, 10)
+  source.readAhead(1_000, 10, 10)
   expect(asked).toEqual([])
   for (let skip = 1_000; skip < 1_060; skip += 10) await read(source, skip)
-  source.expect(1_060, 10, 10)
+  source.readAhead(1_060, 10, 10)
   expect(asked.length).toBeGreaterThan(3)
 })
 
@@ -105,7 +105,7 @@ test.each([
 ])('where a window weighs %s, so many are read ahead that all weigh no more', async (_, itemBytes, ahead) => {
   const { source, asked, under } = started(8, { ...KNOWN, itemBytes })
   await under()
-  source.expect(0, 10, 10)
+  source.readAhead(0, 10, 10)
   expect(asked).toHaveLength(ahead)
 })
 
@@ -132,33 +132,33 @@ test('where the walk wants other windows, those read ahead are taken in for thei
   await read(source, 0)
   await read(source, 0)
   asked.length = 0
-  source.expect(0, 10, 10)
+  source.readAhead(0, 10, 10)
   expect(asked).toHaveLength(4)
   await read(source, 5)
   expect(kept.map(([, walkId]) => walkId)).toEqual([null, null, null, null])
   asked.length = 0
-  source.expect(15, 10, 10)
+  source.readAhead(15, 10, 10)
   expect(asked).toHaveLength(2)
   // What comes before it is wanted calls for no more.
   for (let skip = 15; skip < 500; skip += 10) {
-    source.expect(skip, 10, 10)
+    source.readAhead(skip, 10, 10)
     await read(source, skip)
   }
   await answerAll()
   for (let skip = 500; skip < 1_000; skip += 10) {
-    source.expect(skip, 10, 10)
+    source.readAhead(skip, 10, 10)
     await waitFor(source, skip)
   }
   asked.length = 0
   await read(source, 3)
   asked.length = 0
-  source.expect(13, 10, 10)
+  source.readAhead(13, 10, 10)
   expect(asked).toHaveLength(2)
 })
 
 test('what lies behind the first window is asked for once that has come, and is full', async () => {
   const { source, asked, kept, answerAll, read } = started(8, KNOWN)
-  source.expect(0, 10, 10)
+  source.readAhead(0, 10, 10)
   expect(asked).toEqual([])
   const first = source.read(0, 10)
   expect(asked).toEqual([0])
@@ -169,42 +169,42 @@ test('what lies behind the first window is asked for once that has come, and is 
   await read(source, 5)
   expect(kept.slice(0, 4).map(([handle]) => handle)).toEqual([10, 20, 30, 40])
   asked.length = 0
-  source.expect(15, 10, 10)
+  source.readAhead(15, 10, 10)
   expect(asked.length).toBeGreaterThanOrEqual(4)
 })
 
 test('in a list of unknown length no more is read ahead than was read, and nothing behind a short answer', async () => {
   const { source, asked, read, waitFor, endsAt } = started(8)
-  source.expect(0, 10, 10)
+  source.readAhead(0, 10, 10)
   await read(source, 0)
   expect(asked).toEqual([0, 10])
-  source.expect(10, 10, 10)
+  source.readAhead(10, 10, 10)
   await waitFor(source, 10)
-  source.expect(20, 10, 10)
+  source.readAhead(20, 10, 10)
   expect(asked).toEqual([0, 10, 20, 30])
   endsAt(35)
   await read(source, 20)
-  source.expect(30, 10, 10)
+  source.readAhead(30, 10, 10)
   expect(asked).toEqual([0, 10, 20, 30])
   // The list goes on there all the same.
   endsAt(1_000)
   await read(source, 30)
-  source.expect(40, 10, 10)
+  source.readAhead(40, 10, 10)
   expect(asked.length).toBeGreaterThan(5)
 })
 
 test('nothing is asked for behind a first window that is short', async () => {
   const { source, asked, read } = started(8, { count: 9 })
-  source.expect(0, 10, 10)
+  source.readAhead(0, 10, 10)
   await read(source, 0)
   expect(asked).toEqual([0])
 })
 
-test('what is foreseen is asked for at once, and is all that will do for a walk that wants it fresh', async () => {
+test('what is prefetched is asked for at once, and is all that will do for a walk that wants it fresh', async () => {
   const { source, asked, kept, answerAll, under } = started(4, KNOWN)
   await under()
-  source.expect(100, 10, 10)
-  source.foresee([
+  source.readAhead(100, 10, 10)
+  source.prefetch([
     { skip: 100, take: 10 },
     { skip: 200, take: 10 },
     { skip: 300, take: 10 },
@@ -221,7 +221,7 @@ test('what is foreseen is asked for at once, and is all that will do for a walk 
   await source.read(200, 10, { fresh: true })
   expect(asked).toEqual([99])
   expect(kept.map(([handle]) => handle)).toEqual([100, 110, 120, 130])
-  source.foresee([])
+  source.prefetch([])
   await answerAll()
   expect(kept.at(-1)).toEqual([300, null])
   const again = source.read(300, 10, { fresh: true })
@@ -233,7 +233,7 @@ test('what is foreseen is asked for at once, and is all that will do for a walk 
 test('a service that is asked one thing at a time is asked nothing that may not be wanted', async () => {
   const { source, asked, under } = started(1)
   await under()
-  source.foresee([{ skip: 100, take: 10 }])
+  source.prefetch([{ skip: 100, take: 10 }])
   expect(asked).toEqual([])
 })
 
@@ -251,8 +251,8 @@ test('a walk that is over waits for no answer that it does not want', async () =
     maxBytesInFlight: 32 * 1024 * 1024,
     now: () => 0,
   })
-  source.expect(0, 10, 10)
-  source.foresee([{ skip: 100, take: 10 }])
+  source.readAhead(0, 10, 10)
+  source.prefetch([{ skip: 100, take: 10 }])
   const wanted = source.read(0, 10)
   await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.settle()])
 })

@@ -85,7 +85,7 @@ describe('sync', () => {
       'full(order) open deletions details',
     ],
     ['order not known yet: a full walk', makeInput({ facts: {} }), {}, 'full(order) open deletions details'],
-    ['--full: after the news', makeInput(), { full: true }, 'head full(asked-for) open deletions details'],
+    ['--full: after the head walk', makeInput(), { full: true }, 'head full(asked-for) open deletions details'],
     [
       'the last complete full walk is as old as sync.fullEveryMs',
       makeInput({ lastFull: complete(24), lastCompleteFull: complete(24) }),
@@ -111,13 +111,13 @@ describe('sync', () => {
       'head open deletions details',
     ],
     [
-      'no full walk has ever been complete: news by what a partial one saw',
+      'no full walk has ever been complete: a head walk by what a partial one saw',
       makeInput({ facts: { order: 'created_desc', seen_until: 5 }, lastFull: partial(0.5), lastCompleteFull: null }),
       {},
       'head open deletions details',
     ],
     [
-      'an interrupted full walk goes on, after the news and the open tasks',
+      'an interrupted full walk goes on, after the head walk and the open tasks',
       makeInput({ interrupted: cutOff(2) }),
       {},
       'head open full(resumed 11) deletions details',

@@ -72,7 +72,7 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     model.requests.push({ skip, take })
     return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
   }
-  /** Answered when they were foreseen, whatever has become of the list since. */
+  /** Answered when they were prefetched, whatever has become of the list since. */
   const early = new Map<string, { answer: Answered; askedAfter: number }>()
   return {
     async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
@@ -109,10 +109,10 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
       }
     },
     drop: () => undefined,
-    expect(skip, stride) {
+    readAhead(skip, stride) {
       model.expected.push({ skip, stride, after: model.requests.length })
     },
-    foresee(windows) {
+    prefetch(windows) {
       early.clear()
       for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), askedAfter: given })
     },

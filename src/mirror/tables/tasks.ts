@@ -1,4 +1,4 @@
-// The rows of `tasks`: look up, insert, replace, bury. Whether a row is to be changed is decided elsewhere (sync/intake).
+// The rows of `tasks`: look up, insert, replace, mark deleted. Whether a row is to be changed is decided elsewhere (sync/intake).
 import { hostOf } from '../../host.ts'
 import { INTEGER_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
 import { valuesOf } from '../../task/row.ts'
@@ -63,7 +63,7 @@ export interface TaskTable {
   setDetailAt(seq: number, readAt: number | null): void
   /** Live rows from `seq` on whose detail is not in, and where to go on; null behind the last one. */
   withoutDetail(seq: number, limit: number): { seqs: number[]; next: number | null }
-  bury(seq: number, now: number): void
+  markDeleted(seq: number, now: number): void
   restore(seq: number, now: number): void
   /** Replaces the content of a tombstone, which it stays; the list has to show the task anew. */
   strip(seq: number, row: TaskRow, contentHash: Buffer, now: number): void
@@ -113,7 +113,7 @@ export function taskTable(db: Db): TaskTable {
   const withoutDetail = db
     .prepare('SELECT seq FROM tasks WHERE seq >= ? AND deleted_at IS NULL AND detail_at IS NULL ORDER BY seq LIMIT ?')
     .pluck()
-  const bury = db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?')
+  const markDeleted = db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?')
   const restore = db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?')
   const highestSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck()
   const highestChange = db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck()
@@ -180,9 +180,9 @@ export function taskTable(db: Db): TaskTable {
       const seqs = withoutDetail.all(from, limit) as number[]
       return { seqs, next: seqs.length < limit ? null : (seqs.at(-1) as number) + 1 }
     },
-    bury(wanted, now) {
+    markDeleted(wanted, now) {
       changeSeq += 1
-      writeOne(bury, now, now, changeSeq, wanted)
+      writeOne(markDeleted, now, now, changeSeq, wanted)
     },
     restore(wanted, now) {
       changeSeq += 1

@@ -6,7 +6,7 @@ import type { Answer } from '../../service/service.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep } from '../writer/details-intake.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
-import { askForAll, askForTask, counted, dueBy, failedStep, isFound } from './details.ts'
+import { askForAll, askForTask, countedAs, dueBy, failedStep, isFound } from './details.ts'
 import { callWitnesses, inAnySequence, lookUp, type Witnesses } from './look-ups.ts'
 
 /** Candidates that are decided together: as many look-ups are lost where a run is killed. */
@@ -55,7 +55,7 @@ export function isMassDelete(candidates: number, live: number, fraction: number,
 
 /**
  * Decides the candidates that are owed. `witnesses` gives tasks that this run has just met; there is none where the list
- * is empty, and then only `allowMassDelete` together with `listIsEmpty` (asked a second time) lets anything be buried.
+ * is empty, and then only `allowMassDelete` together with `listIsEmpty` (asked a second time) lets anything be marked deleted.
  */
 export async function decideDeletions(
   run: Run,
@@ -149,7 +149,7 @@ export async function askForTombstones(run: Run): Promise<void> {
   for (;;) {
     const due = await run.writer.dueTombstones(dueBy(run), run.now(), TOMBSTONES)
     if (due.length === 0) return
-    const { taken } = await askForAll(run, due, 'deleted', counted(run, 'tombstones', due.length))
+    const { taken } = await askForAll(run, due, 'deleted', countedAs(run, 'tombstones', due.length))
     if (!taken.some(({ outcome }) => outcome === 'restored')) return
   }
 }

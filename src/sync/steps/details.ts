@@ -64,7 +64,7 @@ export interface DetailsResult {
 export type Tell = (more: number, total?: number) => void
 
 /** For progress: how many of `total` are done, of several things that go on side by side. */
-export function counted(run: Run, phase: string, total: number): Tell {
+export function countedAs(run: Run, phase: string, total: number): Tell {
   let done = 0
   return (more, all) => {
     done += more

@@ -59,7 +59,7 @@ export function untouchedFrom(front: readonly string[], listed: readonly Listed[
   return null
 }
 
-/** What a walk has seen of where news stands in a list. */
+/** What a walk has seen of where the new and changed tasks of a list end. */
 export interface FrontEvidence {
   /** Known tasks that stand above what is untouched, and stood further down or looked otherwise before. */
   moved: number
@@ -77,7 +77,7 @@ export function isTouchOrder({ moved, fresh }: FrontEvidence): boolean {
 }
 
 /** What stands above index `untouched` shows of the order. */
-export function evidenceOf(front: readonly string[], listed: readonly Listed[], untouched: number): FrontEvidence {
+export function frontEvidence(front: readonly string[], listed: readonly Listed[], untouched: number): FrontEvidence {
   const stood = new Set(front)
   const above = listed.slice(0, untouched)
   const moved = above.filter(({ id, isKnown, isAsBefore }) => isKnown && !(isAsBefore && stood.has(id)))

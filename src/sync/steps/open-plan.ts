@@ -29,7 +29,7 @@ export interface Cost {
 }
 
 /** A stretch of the list that is read whole, by one window or several. Indexes as in `places`, `margin` not included. */
-export interface Stretch {
+export interface ListSpan {
   from: number
   to: number
   /** Indexes in `places` of the tasks in it, in list order. */
@@ -39,7 +39,7 @@ export interface Stretch {
 export interface OpenPlan {
   /** Indexes in `places`, in their order: the most overdue first. */
   byId: number[]
-  stretches: Stretch[]
+  stretches: ListSpan[]
   cost: Cost
 }
 
@@ -207,7 +207,7 @@ function divide(listed: Listed, costs: RequestCosts, margin: number, byteMs: num
 function planOf({ listed, stretches, cost }: Division): OpenPlan {
   const { indexes, places } = listed
   const byId = [...listed.unlisted]
-  const read: Stretch[] = []
+  const read: ListSpan[] = []
   let next = 0
   for (const { first, last } of stretches.toReversed()) {
     byId.push(...indexes.subarray(next, first))

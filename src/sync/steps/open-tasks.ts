@@ -4,7 +4,7 @@ import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, sizeOf } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/open-due.ts'
-import { askForAll, counted } from './details.ts'
+import { askForAll, countedAs } from './details.ts'
 import {
   budgetOf,
   costOf,
@@ -15,7 +15,7 @@ import {
   widestGap,
   windowsOver,
 } from './open-plan.ts'
-import { type ListedWindow, readWindows } from './read-windows.ts'
+import { readWindows, type WantedWindow } from './read-windows.ts'
 
 /** So few are asked for by id without a plan. */
 const FEW = 20
@@ -35,7 +35,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   const due = await writer.openDue({ now: now(), limit, widest })
   if (due.ids.length === 0) return
   await seeAccount(run)
-  const tell = counted(run, 'open tasks', due.ids.length)
+  const tell = countedAs(run, 'open tasks', due.ids.length)
   const first = due.ids.length > FEW ? FIRST : FEW
   const { missing } = await askForAll(run, due.ids.slice(0, first), 'open', tell)
   if (due.ids.length > first) await askByPlan(run, from(due, first), (left) => tell(0, left + first))
@@ -75,7 +75,7 @@ async function windowsOf(
   ids: readonly string[],
   capacity: number,
   margin: number,
-): Promise<ListedWindow[]> {
+): Promise<WantedWindow[]> {
   if (stretches.length === 0) return []
   const first = stretches.map(({ members }) => ids[members[0] as number] as string)
   const starts = await writer.listIndexes(first, facts.order === 'created_desc')

@@ -3,7 +3,7 @@
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, sizeOf } from '../window-size.ts'
-import { askForAll, counted, dueBy } from './details.ts'
+import { askForAll, countedAs, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
 import { readWindows } from './read-windows.ts'
 
@@ -14,12 +14,12 @@ export async function askOwedDetails(run: Run): Promise<void> {
   const { writer } = run
   const owed = await writer.due('detail', dueBy(run), Number.MAX_SAFE_INTEGER)
   const ids = owed.map(({ taskId }) => taskId)
-  const { taken } = await askForAll(run, ids, 'detail', counted(run, 'details', ids.length))
+  const { taken } = await askForAll(run, ids, 'detail', countedAs(run, 'details', ids.length))
   const inDoubt = taken.flatMap(({ taskId, outcome }) => (outcome === 'unsettled' ? [taskId] : []))
   if (inDoubt.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return
   const windows = await windowsAround(run, inDoubt)
   await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)
-  await askForAll(run, inDoubt, 'detail', counted(run, 'details', inDoubt.length))
+  await askForAll(run, inDoubt, 'detail', countedAs(run, 'details', inDoubt.length))
 }
 
 /** By what the mirror holds. */

@@ -16,7 +16,7 @@ export interface RangeDone {
   drift: number
 }
 
-export interface Range {
+export interface AskedRange {
   since: number | null
   until: number | null
 }
@@ -29,7 +29,7 @@ type CreatedOrder = 'created_desc' | 'created_asc'
  */
 export function rangeRequest(
   order: CreatedOrder,
-  { since, until }: Range,
+  { since, until }: AskedRange,
   slackMs: number,
   overlap: number,
   frontier: number | null = null,
@@ -69,7 +69,7 @@ const LOOKED_AT = 20
 const LEAST_BEHIND = 10
 
 /** Null where the list is not in created order: then only a full walk can tell. */
-export async function runRange(run: Run, range: Range): Promise<RangeDone | null> {
+export async function runRange(run: Run, range: AskedRange): Promise<RangeDone | null> {
   const known = run.facts.order
   const order = known === undefined ? await peekOrder(run) : known
   if (order === null || !isCreatedOrder(order)) return null

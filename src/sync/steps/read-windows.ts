@@ -2,7 +2,7 @@
 import type { Window } from '../../service/service.ts'
 import type { Run } from '../context.ts'
 
-export interface ListedWindow extends Window {
+export interface WantedWindow extends Window {
   /** Tasks that it is read for. */
   members: number
 }
@@ -13,9 +13,9 @@ export interface ListedWindow extends Window {
  */
 export async function readWindows(
   run: Run,
-  windows: readonly ListedWindow[],
+  windows: readonly WantedWindow[],
   itemBytes: number,
-  onRead: (window: ListedWindow) => void = () => undefined,
+  onRead: (window: WantedWindow) => void = () => undefined,
 ): Promise<void> {
   const { concurrency, maxBytesInFlight } = run.config.service
   const waiting = [...windows]

@@ -3,7 +3,7 @@ import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
-import { evidenceOf, type FrontEvidence, type Listed, untouchedFrom } from './front.ts'
+import { type FrontEvidence, frontEvidence, type Listed, untouchedFrom } from './front.ts'
 import { runWanted } from './neighbours.ts'
 
 /** Tasks compared one by one: what was touched since is less, or the walk was a full one. */
@@ -16,7 +16,7 @@ export interface WatchedFront {
   /** A window has joined the walk. */
   joined(window: ItemsWindow): void
   /**
-   * What the walk so far shows of where news stands; null where it has not come to what is untouched, or has seen what is
+   * What the walk so far shows of where new and changed tasks end; null where it has not come to what is untouched, or has seen what is
    * new behind it too.
    */
   judge(): FrontEvidence | null
@@ -39,7 +39,7 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
 
   function judge(): FrontEvidence | null {
     const untouched = untouchedFrom(front, listed, wanted)
-    return untouched === null || lastFresh >= untouched ? null : evidenceOf(front, listed, untouched)
+    return untouched === null || lastFresh >= untouched ? null : frontEvidence(front, listed, untouched)
   }
 
   return {
@@ -52,7 +52,7 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
         finals.delete(oldest)
       }
       if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
-      const { isAsBefore } = await writer.standing(handle)
+      const { isAsBefore } = await writer.knownState(handle)
       // What was seen first counts: later this walk may have taken it in.
       for (const [index, id] of ids.entries()) if (!before.has(id)) before.set(id, isAsBefore[index] === 1)
     },

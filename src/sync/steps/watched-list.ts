@@ -37,7 +37,7 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
   let settled = Number.MAX_SAFE_INTEGER
 
   async function compare({ handle, ids }: ParsedList): Promise<void> {
-    const { seqs, isAsBefore } = await writer.standing(handle)
+    const { seqs, isAsBefore } = await writer.knownState(handle)
     for (const [index, id] of ids.entries()) {
       // What was seen first counts: later this walk may have taken it in.
       if (before.has(id)) continue
@@ -78,7 +78,7 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
 
   return {
     async begun(walkId) {
-      // Without a frontier nothing is settled, and no walk of news can be complete.
+      // Without a frontier nothing is settled, and no head or tail walk can be complete.
       if (run.facts.frontier !== undefined) settled = await writer.settledSeq(walkId)
     },
 

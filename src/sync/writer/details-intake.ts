@@ -116,11 +116,11 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     return taken.owedFor === LAGS ? 'behind' : 'unsettled'
   }
 
-  function bury(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
+  function markDeleted(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
     const known = tables.tasks.find(step.taskId)
     for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) tables.owed.settle(step.taskId, reason)
     if (known === undefined || known.deletedAt !== null) return 'unchanged'
-    tables.tasks.bury(known.seq, now)
+    tables.tasks.markDeleted(known.seq, now)
     counts.deleted = (counts.deleted ?? 0) + 1
     return 'deleted'
   }
@@ -157,7 +157,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       return writing.commit(() => {
         const taken = steps.map((step): DetailTaken => {
           if (step.kind === 'found') return { taskId: step.taskId, outcome: takeFound(step, now, counts) }
-          if (step.kind === 'absent') return { taskId: step.taskId, outcome: bury(step, now, counts) }
+          if (step.kind === 'absent') return { taskId: step.taskId, outcome: markDeleted(step, now, counts) }
           if (step.isOwedFromNow) tables.owed.owe(step.taskId, step.reason, now)
           if (step.reason === 'deleted') tables.owed.retryTombstone(step.taskId, now, step.error)
           else tables.owed.retryLater(step.taskId, step.reason, now, step.error)

@@ -90,7 +90,7 @@ export class FormSample {
   /** What kind of walk the window is of; null: of none. */
   #kind: WalkKind | null = null
   #passed = nothingPassed()
-  #news: SampledItem[] = []
+  #changed: SampledItem[] = []
   #longest: Longest = {}
   #doubted: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
@@ -112,19 +112,19 @@ export class FormSample {
     this.#passed.windows += 1
   }
 
-  /** `isNews`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
-  offer(listed: ListedTask, place: number, { isNews, showsLess }: { isNews: boolean; showsLess: boolean }): void {
+  /** `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
+  offer(listed: ListedTask, place: number, { isChanged, showsLess }: { isChanged: boolean; showsLess: boolean }): void {
     const { known, doubted } = this.#request
     if (listed.bytes.length > LONGEST_ITEM) return
     if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
     if (this.#isFull()) this.#pass(listed, place)
-    else if (known || (isNews && this.#kind !== 'range')) this.#takeNews(listed, place)
+    else if (known || (isChanged && this.#kind !== 'range')) this.#takeChanged(listed, place)
   }
 
-  #takeNews(listed: ListedTask, place: number): void {
+  #takeChanged(listed: ListedTask, place: number): void {
     const { newFinal, newOpen, longest } = this.#request
-    const kept = this.#news.filter(({ isFinal }) => isFinal === listed.final).length
-    if (kept < (listed.final ? newFinal : newOpen)) this.#news.push(itemOf(listed, place))
+    const kept = this.#changed.filter(({ isFinal }) => isFinal === listed.final).length
+    if (kept < (listed.final ? newFinal : newOpen)) this.#changed.push(itemOf(listed, place))
     keepLongest(this.#longest, listed, place, longest)
   }
 
@@ -142,7 +142,7 @@ export class FormSample {
       .filter(({ count }) => count < items * RARE)
       .sort((a, b) => a.count - b.count)
       .map(({ item }) => item)
-    const news = [...this.#news, this.#longest.result, this.#longest.data]
+    const changed = [...this.#changed, this.#longest.result, this.#longest.data]
     const ofWalk = [
       longest.result,
       rare[0],
@@ -154,15 +154,15 @@ export class FormSample {
       ...rare.slice(1, 4),
       ...byChance.slice(1),
     ]
-    // Beside a full walk news is what no walk has met: it counts where there is little else.
+    // Beside a full walk, what counts as changed is what no walk has met: it counts where there is little else.
     const { full } = this.#request
     const most = full === 0 ? Infinity : Math.min(MOST_BY_CHANCE, full + Math.floor(windows / WINDOWS_PER_ITEM))
-    const wanted = full === 0 ? news : [...ofWalk, ...news]
+    const wanted = full === 0 ? changed : [...ofWalk, ...changed]
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
     for (const item of this.#doubted) chosen.set(item.id, chosen.get(item.id) ?? item)
     this.#passed = nothingPassed()
-    this.#news = []
+    this.#changed = []
     this.#longest = {}
     this.#doubted = []
     this.#request = NOTHING

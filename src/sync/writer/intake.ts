@@ -3,7 +3,7 @@
 import { ageOf } from '../../clock.ts'
 import { isObject, parseExact } from '../../json.ts'
 import { compareForms, type FormDifference, isLess } from '../../mirror/differences.ts'
-import { canHaveMore, type Forms, isMeaningless, isSummarized, standingOf, withOnlyListed } from '../../mirror/forms.ts'
+import { canHaveMore, type Forms, isMeaningless, isSummarized, recencyOf, withOnlyListed } from '../../mirror/forms.ts'
 import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask, taskText } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedTable } from '../../mirror/tables/owed.ts'
@@ -228,32 +228,32 @@ export function takeDetail(
   const debt = tables.owed.find(task.id, 'detail')
   const isElsewhere = debt?.listed !== undefined && debt.listed !== null
   const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
-  let standing = restored ? 'newer' : standingOf(task, listed, isElsewhere ? stored : null, rules.forms, isDone)
-  if (standing === 'unclear') {
+  let recency = restored ? 'newer' : recencyOf(task, listed, isElsewhere ? stored : null, rules.forms, isDone)
+  if (recency === 'unclear') {
     const isPatienceOver =
       debt !== undefined &&
       debt.attempts >= PATIENCE.attempts &&
       (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
     // What a complete walk did not meet, only its detail tells of.
     const isUnlisted = tables.owed.find(task.id, 'candidate') !== undefined
-    if (byHand || isPatienceOver || isUnlisted) standing = 'newer'
+    if (byHand || isPatienceOver || isUnlisted) recency = 'newer'
   }
   // Of two open states nothing tells which is later. Where the list shows whole tasks, what it showed a moment ago stands.
   const held = tables.tasks.hashes(seq)
   const isOpen = !isDone(listed) && !isDone(task)
   if (
-    standing === 'newer' &&
+    recency === 'newer' &&
     isOpen &&
     isListed &&
     !byHand &&
     debt === undefined &&
     held.listHash?.equals(held.contentHash)
   )
-    standing = 'unclear'
+    recency = 'unclear'
   // Where nothing is owed, the list has shown all that the row holds: an answer that may be older does not replace it.
-  if (standing === 'older' || (standing === 'unclear' && debt === undefined)) {
+  if (recency === 'older' || (recency === 'unclear' && debt === undefined)) {
     tables.owed.settle(task.id, 'candidate')
-    const owedFor = standing === 'older' ? LAGS : DISAGREES
+    const owedFor = recency === 'older' ? LAGS : DISAGREES
     return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
   }
   const whole = withOnlyListed(task, listed, rules.forms)
@@ -263,7 +263,7 @@ export function takeDetail(
   if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
   else if (restored) tables.tasks.restore(seq, now)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
-  if (standing !== 'unclear')
+  if (recency !== 'unclear')
     return {
       seq,
       outcome,

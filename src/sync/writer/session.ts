@@ -29,7 +29,7 @@ import { FormSample } from './form-sample.ts'
 import type { Tables } from './intake.ts'
 import { openDue } from './open-due.ts'
 import { replayIntake } from './replay-intake.ts'
-import { standingLookUp } from './standing.ts'
+import { settledLookUp } from './settled.ts'
 import { windowIntake } from './windows.ts'
 import type { Writing } from './writing.ts'
 
@@ -211,7 +211,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     ...detailIntake(writing, details),
     ...formIntake(writing, details),
     ...replayIntake(writing),
-    ...standingLookUp(writing),
+    ...settledLookUp(writing),
     ...openDue(writing),
 
     opened(): Opened {

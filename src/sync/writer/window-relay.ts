@@ -3,7 +3,7 @@
 // brought up to date here. Knows no tables.
 import type { Moment } from '../../task.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
-import type { Looked, Standing, TakeIn, TakenIn, Viewed } from './windows.ts'
+import type { KnownState, Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
 /** Calls a method of the session in the writer thread, in the order of the calls; `transfer` is given away. */
@@ -13,7 +13,7 @@ export interface WindowRelay {
   parseList(raw: Uint8Array): Promise<ParsedList>
   view(handle: number, walkId: number): Promise<Viewed>
   /** As the mirror is now: windows handed over to be taken in before are in it. */
-  standing(handle: number): Promise<Standing>
+  knownState(handle: number): Promise<KnownState>
   /**
    * Answers before the window is taken in. Where that fails, this or a later call throws the error, and the writer
    * refuses whatever else it is told of the walk.
@@ -174,7 +174,7 @@ export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
       }
     },
 
-    standing: (handle) => call('standing', [handle]) as Promise<Standing>,
+    knownState: (handle) => call('knownState', [handle]) as Promise<KnownState>,
 
     async takeIn(step) {
       throwFailed()

@@ -41,7 +41,7 @@ export interface Viewed extends Looked {
 }
 
 /** What the mirror holds of the items of a window, by index. */
-export interface Standing {
+export interface KnownState {
   /** Seqs of live tasks; 0 where it holds none. */
   seqs: Float64Array
   /** 1 where the list shows the task as it did last. */
@@ -167,7 +167,7 @@ export function windowIntake(writing: Writing) {
 
     look,
 
-    standing(handle: number): Standing {
+    knownState(handle: number): KnownState {
       const { window, unfit } = held.get(handle) as Held
       const known = findAll(window, unfit).map((row) => (row?.deletedAt === null ? row : undefined))
       return {
@@ -309,7 +309,7 @@ export function windowIntake(writing: Writing) {
     step: TakeIn,
     place: number,
     counts: Partial<RunCounts>,
-  ): { seq: number; isNews: boolean; showsLess: boolean } {
+  ): { seq: number; isChanged: boolean; showsLess: boolean } {
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
       if (isAnother(tables, writing.rules, known, shown)) {
@@ -317,7 +317,7 @@ export function windowIntake(writing: Writing) {
         if (tables.setAside.add(item, runId, step.now)) counts.rejected = (counts.rejected ?? 0) + 1
         // Set aside is met.
         writing.seen.add(known.seq)
-        return { seq: known.seq, isNews: false, showsLess: false }
+        return { seq: known.seq, isChanged: false, showsLess: false }
       }
     }
     // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
@@ -332,6 +332,6 @@ export function windowIntake(writing: Writing) {
     if (first) counts.seen = (counts.seen ?? 0) + 1
     if (first || outcome !== 'unchanged') countOutcome(counts, outcome)
     if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, step.now)
-    return { seq, isNews: outcome === 'inserted' || outcome === 'updated', showsLess }
+    return { seq, isChanged: outcome === 'inserted' || outcome === 'updated', showsLess }
   }
 }

@@ -11,7 +11,7 @@ import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
-export interface NewsDone {
+export interface IncrementalDone {
   verdict: Verdict
   reason: string | null
   drift: number
@@ -21,12 +21,12 @@ export interface NewsDone {
   bringForward: boolean
 }
 
-export function runNews(run: Run, kind: 'head' | 'tail'): Promise<NewsDone> {
+export function runIncremental(run: Run, kind: 'head' | 'tail'): Promise<IncrementalDone> {
   if (kind === 'tail') return runTail(run)
   return run.facts.order === 'updated_desc' ? runFront(run) : runHead(run)
 }
 
-async function runHead(run: Run): Promise<NewsDone> {
+async function runHead(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const before = facts.total ?? null
@@ -74,7 +74,7 @@ async function runHead(run: Run): Promise<NewsDone> {
 }
 
 /** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
-async function runFront(run: Run): Promise<NewsDone> {
+async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const { total } = facts
   const inserted = (await run.writer.counts()).inserted
@@ -128,7 +128,7 @@ async function lastTaskMoved(run: Run): Promise<boolean> {
   return ids.length !== 1 || ids[0] !== lastId
 }
 
-async function runTail(run: Run): Promise<NewsDone> {
+async function runTail(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const { settleMs } = run.config.sync

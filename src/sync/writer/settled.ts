@@ -4,7 +4,7 @@ import type { Writing } from './writing.ts'
 /** Walks looked back at, far more than ever end partial in a row. */
 const MOST_WALKS = 1_000
 
-export function standingLookUp({ walks }: Writing) {
+export function settledLookUp({ walks }: Writing) {
   return {
     /**
      * The highest seq that was there before anything was taken in by a walk that ended short of `complete` or not at all,

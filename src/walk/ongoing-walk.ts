@@ -1,4 +1,4 @@
-// The course of a walk: everything it knows on its way, what of that is kept for another process, and what it comes to.
+// A walk under way: all that it knows, what of that is kept for another process, and its result.
 // Where the walk goes is decided by walk.ts, detours.ts, ties.ts and ending.ts.
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
@@ -14,13 +14,13 @@ import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
 
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
-export type Ended = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
+export type WalkEnd = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
 export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 
 /** So many answers of one item where more were asked for are no coincidence. */
 const SINGLES = 20
 
-export class Course {
+export class OngoingWalk {
   readonly source: WindowSource
   readonly request: WalkRequest
   readonly reader: Reader
