@@ -4,7 +4,7 @@ import type { Fact } from './facts.ts'
 import { Judge, type Line, OtherRules, RULES_NUMBER, Unproven } from './judge.ts'
 import type { Basis, WalkRange } from './state.ts'
 
-/** The values of an answer in this order, those that are mostly empty last. Evidence is read for ever: add at the end. */
+/** The values of an answer in this order, those that are mostly empty last. Another order, or another value, is `RULES_NUMBER`'s next. */
 const FACT: Record<keyof Fact, null | false | 0> = {
   skip: 0,
   asked: 0,
@@ -65,6 +65,16 @@ export function linesOf(text: string): Line[] {
     if (op === 'marked' || op === 'owed' || op === 'filtered' || op === 'ended' || op === 'resumed') return { op }
     throw new Unproven('a line of it is of no kind that is known')
   })
+}
+
+/** Whether a walk whose evidence begins with `lines`, JSON text, may go on by these rules. */
+export function mayGoOn(lines: string): boolean {
+  try {
+    const [first] = linesOf(lines)
+    return first?.op === 'begun' && first.rules === RULES_NUMBER
+  } catch {
+    return false
+  }
 }
 
 /** What the evidence of a walk proves. */

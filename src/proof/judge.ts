@@ -23,7 +23,7 @@ export type Line =
 /** Evidence does not prove what it claims; the message says why, and names nothing of it. */
 export class Unproven extends Error {}
 
-/** Grows with every rule that becomes stricter: what was proven by others is no proof by these. */
+/** Grows with every change of a rule or of what a line says: what was proven by others is no proof by these. */
 export const RULES_NUMBER = 1
 
 /** Evidence by the rules of another version. */

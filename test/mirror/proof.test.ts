@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { verifyProof } from '../../src/mirror/maintenance/proof.ts'
 import { openReader } from '../../src/mirror/open.ts'
 import { evidenceDigest, evidenceOf } from '../../src/mirror/tables/evidence.ts'
+import { walkTable } from '../../src/mirror/tables/walks.ts'
 import { linesOf, textOf } from '../../src/proof/evidence.ts'
 import type { Line } from '../../src/proof/judge.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
@@ -100,6 +101,26 @@ test.each([
   using scratch = makeScratch()
   const { faults } = await check(changed(scratch, (db) => db.exec(sql)))
   expect(faults).toEqual([{ walkId: 1, message: expect.stringMatching(message) }])
+})
+
+test.each([
+  ['as it is', 'SELECT 1', true],
+  ['begun by other rules', `UPDATE walk_evidence SET lines = '[["begun",null,0]]' WHERE number = 1`, false],
+  ['with a first row that cannot be read', "UPDATE walk_evidence SET lines = '[[' WHERE number = 1", false],
+  ['without its evidence', 'DELETE FROM walk_evidence', false],
+])('a walk that was cut off, %s, may go on: %3$s', (_, sql, mayGoOn) => {
+  using scratch = makeScratch()
+  const path = changed(scratch, (db) => {
+    db.exec(
+      "UPDATE walks SET finished_at = NULL, verdict = NULL, state = '{}' WHERE id = 1; DELETE FROM walks WHERE id > 1",
+    )
+    db.exec(sql)
+  })
+  const db = openReader(path)
+  const found = walkTable(db).interrupted()
+  db.close()
+  expect(found?.id).toBe(1)
+  expect(found?.state !== null).toBe(mayGoOn)
 })
 
 const handleOf = (line: Line | undefined) => (line?.op === 'taken' ? line.handle : null)

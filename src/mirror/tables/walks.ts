@@ -1,4 +1,5 @@
 // The rows of `walks`: begin, progress (inside a window's transaction), end, and the one to resume.
+import { mayGoOn } from '../../proof/evidence.ts'
 import type { Order, Verdict } from '../../task.ts'
 import type { Db } from '../open.ts'
 import { writeOne } from './statements.ts'
@@ -73,7 +74,7 @@ export function walkTable(db: Db) {
   const lastEnded = db.prepare(
     'SELECT * FROM walks WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1',
   )
-  const hasEvidence = db.prepare('SELECT 1 FROM walk_evidence WHERE walk_id = ? AND number = 1')
+  const firstLines = db.prepare('SELECT lines FROM walk_evidence WHERE walk_id = ? AND number = 1').pluck()
   const interrupted = db.prepare(
     `SELECT * FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
      AND windows > 0 AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)
@@ -121,11 +122,11 @@ export function walkTable(db: Db) {
       toWalk(lastEnded.get(kind, verdict, verdict)),
     /**
      * A full walk that was begun after the last one that ended, and was cut off; without a state where nothing could prove it any
-     * more, as version 0.1.0 kept no evidence.
+     * more: version 0.1.0 kept no evidence, another version may have had other rules.
      */
     interrupted(): WalkRow | null {
       const walk = toWalk(interrupted.get())
-      return walk === null || hasEvidence.get(walk.id) !== undefined ? walk : { ...walk, state: null }
+      return walk === null || mayGoOn(String(firstLines.get(walk.id))) ? walk : { ...walk, state: null }
     },
   }
 }

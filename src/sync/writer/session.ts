@@ -10,16 +10,15 @@ import { commitsTo, type Gathering } from '../../mirror/commits.ts'
 import { explaining } from '../../mirror/explain.ts'
 import { takeLock } from '../../mirror/lock.ts'
 import { beginTrial, closeWriter, type Db, endTrial, openWriter } from '../../mirror/open.ts'
-import { evidenceTable, Met } from '../../mirror/tables/evidence.ts'
+import { evidenceTable } from '../../mirror/tables/evidence.ts'
 import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
 import { type Owed, type OwedReason, owedTable } from '../../mirror/tables/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../../mirror/tables/runs.ts'
 import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { placesOf, taskTable } from '../../mirror/tables/tasks.ts'
-import { type WalkEnd, type WalkKind, type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
+import { type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
 import { walBytes } from '../../mirror/wal.ts'
-import { Unproven } from '../../proof/judge.ts'
 import type { Detail } from '../../service/wire.ts'
 import type { Moment } from '../../task.ts'
 import { identityOf, isOther, type Shown } from '../identity.ts'
@@ -30,6 +29,7 @@ import type { Tables } from './intake.ts'
 import { openDue } from './open-due.ts'
 import { replayIntake } from './replay-intake.ts'
 import { settledLookUp } from './settled.ts'
+import { walkIntake } from './walk-intake.ts'
 import { windowIntake } from './windows.ts'
 import type { Writing } from './writing.ts'
 
@@ -68,16 +68,6 @@ export interface Opened {
   interrupted: WalkRow | null
   liveTasks: number
   owed: Record<Exclude<OwedReason, 'deleted'>, number>
-}
-
-export interface WalkEnded extends WalkEnd {
-  walkId: number
-  /** What the kernel of proof was told since the last step, as JSON text. */
-  evidence: string
-  facts: Facts
-  /** Rows the walk did not meet become candidates for deletion: complete full walks only. */
-  candidates: boolean
-  now: number
 }
 
 /** Rows looked at for a witness near a place. */
@@ -145,31 +135,6 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     return runs.begin(options.command, options.toolVersion, options.now)
   })
 
-  /** No other code has to be believed where it says `complete`. Why it is not, in words; null where it is. */
-  function seal(walkId: number): string | null {
-    try {
-      evidence.seal(walkId)
-      return null
-    } catch (error) {
-      if (error instanceof Unproven) return error.message
-      throw error
-    }
-  }
-
-  /** What the walk did not meet, and was there when it began, is to be asked for by id. Returns how many that is. */
-  function oweMissing(walkId: number, now: number): number {
-    const highest = (walks.get(walkId) as WalkRow).maxSeqAtStart
-    let found = 0
-    for (const seq of writing.marks(walkId).missing(highest)) {
-      // A detail of this run has answered for the task by itself.
-      const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
-      if (live === undefined) continue
-      owed.owe(live, 'candidate', now)
-      found += 1
-    }
-    return found
-  }
-
   const writing: Writing = {
     db,
     runId,
@@ -202,11 +167,15 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     throwBroken() {
       if (broken !== null) throw broken.error
     },
+    mend() {
+      broken = null
+    },
   }
 
   const details = new Map<number, Detail>()
 
   return {
+    ...walkIntake(writing, options.acceptOthers),
     ...windowIntake(writing),
     ...detailIntake(writing, details),
     ...formIntake(writing, details),
@@ -231,45 +200,6 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       commit(() => writeFacts(db, facts, now))
       writing.rules.forms = formsOf(readFacts(db))
     },
-
-    beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
-      return commit(() => {
-        const walkId = walks.begin(
-          { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
-          now,
-        )
-        if (options.acceptOthers) evidence.disown()
-        // Only a full walk is ever resumed, and only the latest.
-        evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
-        broken = null
-        return walkId
-      })
-    },
-
-    /**
-     * Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. One that is called
-     * complete and is not by its evidence ends as partial, and `bug` is thrown.
-     */
-    endWalk(ended: WalkEnded): number {
-      const { walkId, now } = ended
-      writing.throwBroken()
-      const done = commit(() => {
-        walks.end(walkId, ended, now)
-        evidence.add(walkId, ended.evidence, new Met())
-        const unproven = ended.verdict === 'complete' ? seal(walkId) : null
-        if (unproven === null) {
-          writeFacts(db, ended.facts, now)
-          return { unproven, candidates: ended.candidates ? oweMissing(walkId, now) : 0 }
-        }
-        walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
-        return { unproven, candidates: 0 }
-      })
-      if (done.unproven !== null) throw notProven(walkId, done.unproven)
-      return done.candidates
-    },
-
-    walk: (walkId: number): WalkRow | null => walks.get(walkId),
-    lastFull: (): WalkRow | null => walks.lastEnded('full'),
 
     /** Details and candidates that are due, oldest check first; candidates that this run has met are none. */
     due(reason: 'detail' | 'candidate', now: number, limit: number): Owed[] {
@@ -379,12 +309,6 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
       return walBytes(options.path)
     },
   }
-}
-
-function notProven(walkId: number, why: string): MirrorError {
-  return new MirrorError('bug', `Walk ${walkId} was to be called complete, which its evidence does not show: ${why}`, {
-    hint: 'It is written down as partial; the next run walks again. Unless somebody has changed the mirror, please report it.',
-  })
 }
 
 function takenAway(path: string): MirrorError {

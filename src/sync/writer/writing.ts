@@ -50,4 +50,6 @@ export interface Writing {
   gather<T>(work: () => T): T
   /** Throws what windows of the present walk were rolled back for: nothing may be built on them. */
   throwBroken(): void
+  /** Another walk begins. */
+  mend(): void
 }

@@ -1,0 +1,95 @@
+// A walk from its beginning to its verdict: what it is written down as, by its evidence, and what it did not meet.
+import { MirrorError } from '../../errors.ts'
+import { Met } from '../../mirror/tables/evidence.ts'
+import { type Facts, writeFacts } from '../../mirror/tables/facts.ts'
+import type { WalkEnd, WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
+import { Unproven } from '../../proof/judge.ts'
+import type { Writing } from './writing.ts'
+
+export interface WalkEnded extends WalkEnd {
+  walkId: number
+  /** What the kernel of proof was told since the last step, as JSON text. */
+  evidence: string
+  facts: Facts
+  /** Rows the walk did not meet become candidates for deletion: complete full walks only. */
+  candidates: boolean
+  now: number
+}
+
+/** `acceptsOthers`: tasks of another account may take the places of the mirror's. */
+export function walkIntake(writing: Writing, acceptsOthers: boolean) {
+  const { runId, walks, evidence } = writing
+  const { tasks, owed } = writing.tables
+
+  /** No other code has to be believed where it says `complete`. Why it is not, in words; null where it is. */
+  function seal(walkId: number): string | null {
+    try {
+      evidence.seal(walkId)
+      return null
+    } catch (error) {
+      if (error instanceof Unproven) return error.message
+      throw error
+    }
+  }
+
+  /** What the walk did not meet, and was there when it began, is to be asked for by id. Returns how many that is. */
+  function oweMissing(walkId: number, now: number): number {
+    const highest = (walks.get(walkId) as WalkRow).maxSeqAtStart
+    let found = 0
+    for (const seq of writing.marks(walkId).missing(highest)) {
+      // A detail of this run has answered for the task by itself.
+      const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+      if (live === undefined) continue
+      owed.owe(live, 'candidate', now)
+      found += 1
+    }
+    return found
+  }
+
+  return {
+    beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
+      return writing.commit(() => {
+        const walkId = walks.begin(
+          { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
+          now,
+        )
+        if (acceptsOthers) evidence.disown()
+        // Only a full walk is ever resumed, and only the latest.
+        evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
+        writing.mend()
+        return walkId
+      })
+    },
+
+    /**
+     * Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. One that is called
+     * complete and is not by its evidence ends as partial, and `bug` is thrown.
+     */
+    endWalk(ended: WalkEnded): number {
+      const { walkId, now } = ended
+      writing.throwBroken()
+      const done = writing.commit(() => {
+        walks.end(walkId, ended, now)
+        evidence.add(walkId, ended.evidence, new Met())
+        const unproven = ended.verdict === 'complete' ? seal(walkId) : null
+        if (unproven === null) {
+          writeFacts(writing.db, ended.facts, now)
+          return { unproven, candidates: ended.candidates ? oweMissing(walkId, now) : 0 }
+        }
+        walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
+        return { unproven, candidates: 0 }
+      })
+      if (done.unproven !== null) throw notProven(walkId, done.unproven)
+      return done.candidates
+    },
+
+    walk: (walkId: number): WalkRow | null => walks.get(walkId),
+    lastFull: (): WalkRow | null => walks.lastEnded('full'),
+  }
+}
+
+function notProven(walkId: number, why: string): MirrorError {
+  return new MirrorError('bug', `Walk ${walkId} was to be called complete, which its evidence does not show: ${why}`, {
+    hint: 'It is written down as partial; the next run walks again. Unless somebody has changed the mirror, please report it.',
+  })
+}
