@@ -3,12 +3,12 @@ import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Clock, steadyClock } from './clock.ts'
 import type { CommandContext } from './commands/command.ts'
-import { piecesOf } from './commands/json-pieces.ts'
+import { jsonPieceTexts } from './commands/json-pieces.ts'
 import { printPieces } from './commands/printed.ts'
 import type { Environment, LoadedConfig } from './config/load.ts'
-import type { Facts } from './errors.ts'
+import type { ErrorFacts } from './errors.ts'
 import { tellError } from './failure.ts'
-import type { Given } from './flags.ts'
+import type { GivenFlags } from './flags.ts'
 import type { LogLevel } from './log-levels.ts'
 import { canRedraw, createStatusLine, knownWidth, wantsColour } from './terminal.ts'
 
@@ -38,7 +38,7 @@ export const MACHINE_CLOCKS: Clocks = { wall: Date.now, monotonic: () => perform
 
 export async function createContext(
   command: string,
-  given: Given,
+  given: GivenFlags,
   streams: CommandStreams,
   signal: AbortSignal,
   untilSignal: boolean,
@@ -67,7 +67,7 @@ export async function createContext(
   })
   streams.onProgressRequest(() => progress.print())
   const told = new Set<string>()
-  const tellOnce = (level: 'info' | 'warn', fields: Facts, message: string) => {
+  const tellOnce = (level: 'info' | 'warn', fields: ErrorFacts, message: string) => {
     if (!told.has(message)) log[level](fields, message)
     told.add(message)
   }
@@ -111,7 +111,7 @@ export async function createContext(
     },
     async print(data) {
       line.clear()
-      await printPieces(stdout, piecesOf(typeof data === 'string' ? data : JSON.stringify(data)))
+      await printPieces(stdout, jsonPieceTexts(typeof data === 'string' ? data : JSON.stringify(data)))
     },
   }
 }

@@ -51,7 +51,7 @@ export const EXIT_CODE_OF = {
 export type ErrorCode = keyof typeof EXIT_CODE_OF
 
 /** Facts for the log: chosen scalars only, never a secret, a whole request or a task. */
-export type Facts = Record<string, string | number | boolean | null | undefined>
+export type ErrorFacts = Record<string, string | number | boolean | null | undefined>
 
 /**
  * What went wrong, to what, and what to do next.
@@ -59,10 +59,10 @@ export type Facts = Record<string, string | number | boolean | null | undefined>
  */
 export class MirrorError extends Error {
   readonly code: ErrorCode
-  readonly facts: Facts
+  readonly facts: ErrorFacts
   readonly hint: string | undefined
 
-  constructor(code: ErrorCode, message: string, detail: { facts?: Facts; hint?: string; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, detail: { facts?: ErrorFacts; hint?: string; cause?: unknown } = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause })
     this.name = 'MirrorError'
     this.code = code

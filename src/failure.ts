@@ -1,5 +1,5 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
-import { type Facts, foreseen, MirrorError } from './errors.ts'
+import { type ErrorFacts, foreseen, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
 import { shown } from './shown.ts'
 
@@ -8,7 +8,7 @@ export function tellError(
   thrown: unknown,
   log: Log | null,
   stderr: { isTTY: boolean; write(text: string): void },
-  facts: Facts = {},
+  facts: ErrorFacts = {},
 ): void {
   const error = foreseen(thrown)
   if (log === null || stderr.isTTY) stderr.write(shown(words(error)))
@@ -16,7 +16,7 @@ export function tellError(
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }
 
-function logError(error: unknown, log: Log, facts: Facts): void {
+function logError(error: unknown, log: Log, facts: ErrorFacts): void {
   if (error instanceof MirrorError) {
     const cause = error.cause instanceof Error ? error.cause.message : undefined
     log.error({ ...facts, ...error.facts, code: error.code, hint: error.hint, cause }, error.message)

@@ -25,7 +25,7 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { flags: '--no-progress', description: 'no progress line' },
 ]
 
-export interface Given {
+export interface GivenFlags {
   /** By name in camel case, only what was given: `{ maxAge: 900000, noProgress: true }`. */
   values: Record<string, unknown>
   /** The same for flags that stand for a configuration key. */
@@ -33,8 +33,8 @@ export interface Given {
 }
 
 /** What was given by flag or, where there is none, by its environment twin. Throws `usage-invalid`. */
-export function collectFlags(flags: readonly Flag[], command: Command, env: Environment, now: number): Given {
-  const given: Given = { values: {}, overrides: [] }
+export function collectFlags(flags: readonly Flag[], command: Command, env: Environment, now: number): GivenFlags {
+  const given: GivenFlags = { values: {}, overrides: [] }
   for (const flag of flags) {
     const fromFlag = parsedValue(flag, command)
     const text = fromFlag ?? readTwin(flag, env)

@@ -1,15 +1,15 @@
 // The log: pino's JSON lines, made readable on a terminal. Written synchronously, so that no last line is lost.
 // Callers log chosen fields, never whole requests, tasks or errors of the HTTP library.
 import { createRequire } from 'node:module'
-import type { Facts } from './errors.ts'
+import type { ErrorFacts } from './errors.ts'
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
 import { shown } from './shown.ts'
 
 export interface Log {
-  debug(fields: Facts, message: string): void
-  info(fields: Facts, message: string): void
-  warn(fields: Facts, message: string): void
-  error(fields: Facts, message: string): void
+  debug(fields: ErrorFacts, message: string): void
+  info(fields: ErrorFacts, message: string): void
+  warn(fields: ErrorFacts, message: string): void
+  error(fields: ErrorFacts, message: string): void
 }
 
 export interface LogOptions {
@@ -26,7 +26,7 @@ export async function createLog(options: LogOptions): Promise<Log> {
   let logger: Log | null = null
 
   /** The library is loaded with the first line: a quiet run writes none. */
-  function log(level: keyof Log, fields: Facts, message: string): void {
+  function log(level: keyof Log, fields: ErrorFacts, message: string): void {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return
     logger ??= makeLogger(options.level, (line) => options.write(format(line)))
     logger[level](fields, message)

@@ -10,7 +10,7 @@ import { KEYS } from '../src/config/keys.ts'
 import { EXIT } from '../src/errors.ts'
 import { longName, SHARED_FLAGS } from '../src/flags.ts'
 import { readStatus } from '../src/mirror/status.ts'
-import { metricsText, RUN_FIGURES, type RunFigures } from '../src/notify/metrics.ts'
+import { metricsText, RUN_FIGURES, type RunMetrics } from '../src/notify/metrics.ts'
 import { makeMirror } from './export/mirror.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -25,7 +25,7 @@ test('the runbook has a chapter for every exit code, and no other', () => {
 
 test('every metric the documents name is one that is told', async () => {
   const { db } = makeMirror()
-  const all = Object.fromEntries(Object.keys(RUN_FIGURES).map((name) => [name, 0])) as RunFigures
+  const all = Object.fromEntries(Object.keys(RUN_FIGURES).map((name) => [name, 0])) as RunMetrics
   const jobs = [{ job: 'sync', running: false, skipped: 0, nextAt: 0, ended: new Map() }]
   const walk = { id: 1, verdict: 'complete' as const, reason: null, startedAt: 0, finishedAt: 0 }
   const status = { ...readStatus(db), freshAt: 0, frontier: 0, notBefore: 0, lastFullWalk: walk }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Facts } from '../src/errors.ts'
+import type { ErrorFacts } from '../src/errors.ts'
 import type { Log } from '../src/log.ts'
 import { createProgress, formatProgress } from '../src/progress.ts'
 import type { StatusLine } from '../src/terminal.ts'
@@ -43,14 +43,14 @@ test('the line stays shorter than the terminal is wide, and drops whole parts', 
 function watched(onTerminal: boolean, shown = true) {
   vi.useFakeTimers({ now: 0 })
   const lines: string[] = []
-  const logged: [Facts, string][] = []
+  const logged: [ErrorFacts, string][] = []
   const line: StatusLine = {
     show: (text) => void lines.push(text),
     clear: () => void lines.push('(cleared)'),
     write: (text) => void lines.push(text),
   }
   const quiet = () => {}
-  const take = (facts: Facts, text: string) => void logged.push([facts, text])
+  const take = (facts: ErrorFacts, text: string) => void logged.push([facts, text])
   const log: Log = { debug: quiet, warn: take, error: quiet, info: take }
   const options = { line: onTerminal ? line : null, columns: () => 80, log, shown, now: Date.now }
   return { progress: createProgress(options), lines, logged }

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream'
 import type { Clock } from '../clock.ts'
 import type { ApiKey } from '../config/api-key.ts'
 import type { Environment, LoadedConfig } from '../config/load.ts'
-import type { Facts } from '../errors.ts'
+import type { ErrorFacts } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Progress } from '../progress.ts'
 
@@ -71,7 +71,7 @@ export interface CommandContext {
    * Tells of an error on stderr, for a command that goes on or has an exit code of its own. The log gets the name of the
    * command and `facts`, such as the run, with it.
    */
-  tell(error: unknown, facts?: Facts): void
+  tell(error: unknown, facts?: ErrorFacts): void
   /** Writes to stdout: an object as one line of JSON, text as it is with a newline behind. What may be long: reading.ts. */
   print(data: string | object): Promise<void>
 }

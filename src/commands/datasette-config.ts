@@ -18,7 +18,7 @@ export const datasetteConfig: CommandSpec<DatasetteFlags> = {
   ],
   async run(context, { name }) {
     const { config } = await context.config()
-    const { datasetteConfig: text } = await import('../export/datasette.ts')
+    const { datasetteConfigOf: text } = await import('../export/datasette.ts')
     const { parse } = await import('node:path')
     const database = name ?? parse(config.mirror.path).name
     const yaml = text(database)

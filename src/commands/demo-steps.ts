@@ -20,7 +20,7 @@ import type { Task } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import { calledAs } from './called-as.ts'
 import type { CommandContext } from './command.ts'
-import { counted, pairs, table } from './layout.ts'
+import { countText, pairs, table } from './layout.ts'
 import { exportText } from './text/export.ts'
 import { runText } from './text/run.ts'
 
@@ -55,7 +55,7 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
   const simulator = await startSimulator({ tasks: TASKS, key: KEY, latencyMs: 5, oddities: 0.02 })
   try {
     const { account } = simulator
-    await say(`1. A simulated account of ${counted(account.listed, 'task')} at ${simulator.url}\n`)
+    await say(`1. A simulated account of ${countText(account.listed, 'task')} at ${simulator.url}\n`)
     const runContext = demoContext(context, simulator.url, files.mirror)
 
     await say('2. First sync: everything')
@@ -139,7 +139,7 @@ async function compare(path: string, account: Account, say: Say): Promise<boolea
         const sent = shapeTask(parseExact(account.get(id)!) as Task)
         return stored !== null && stored.deletedAt === null && sameContent(stored.row, sent)
       })
-    const answer = equal ? `Yes: all ${counted(account.listed, 'task')}, digit for digit.` : 'No.'
+    const answer = equal ? `Yes: all ${countText(account.listed, 'task')}, digit for digit.` : 'No.'
     await say(`7. Is the mirror equal to the account?\n${answer}\n`)
     return equal
   } finally {

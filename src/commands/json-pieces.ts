@@ -5,7 +5,7 @@
 const PIECE = 65_536
 
 /** `text` in pieces that split no surrogate pair. */
-export function* piecesOf(text: string): Generator<string> {
+export function* jsonPieceTexts(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = start + PIECE
     const isSplit = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
@@ -25,7 +25,7 @@ export function* indentJson(text: string): Generator<string> {
       const end = stringEnd(text, at)
       if (end - at > PIECE) {
         yield piece
-        yield* piecesOf(text.slice(at, end))
+        yield* jsonPieceTexts(text.slice(at, end))
         piece = ''
       } else piece += text.slice(at, end)
       at = end - 1
@@ -64,7 +64,7 @@ function stringEnd(text: string, start: number): number {
 export function* jsonPieces(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > PIECE) {
     yield '"'
-    for (const part of piecesOf(value)) yield JSON.stringify(part).slice(1, -1)
+    for (const part of jsonPieceTexts(value)) yield JSON.stringify(part).slice(1, -1)
     yield '"'
   } else if (Array.isArray(value)) {
     let mark = '['

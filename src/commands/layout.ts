@@ -32,7 +32,7 @@ export function pairs(
 
 export type Cell = string | number | bigint | null
 
-export interface TableOptions {
+export interface TableLayout {
   /** Longer cells are cut to so many characters. */
   widest?: number
   /** Of the terminal. */
@@ -48,7 +48,7 @@ export interface TableOptions {
 export function table(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { widest = 60, width = Number.POSITIVE_INFINITY, sentences = [] }: TableOptions = {},
+  { widest = 60, width = Number.POSITIVE_INFINITY, sentences = [] }: TableLayout = {},
 ): string {
   const cells = rows.map((row) => row.map((cell) => cellText(cell, widest)))
   const widths = columns.map((name, index) => Math.max(name.length, ...cells.map((row) => (row[index] ?? '').length)))
@@ -99,7 +99,7 @@ export function grouped(value: number | bigint): string {
 }
 
 /** "1 task", "12,345 tasks". */
-export function counted(value: number, noun: string, plural = `${noun}s`): string {
+export function countText(value: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(value)} ${value === 1 ? noun : plural}`
 }
 

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
-import type { SnapshotVerified, VerifyOptions } from '../export/verify/verify.ts'
+import type { SnapshotVerified, VerifySnapshotsOptions } from '../export/verify/verify.ts'
 import { walPath } from '../mirror/files.ts'
 import type { Argument, Io, Result } from '../mirror/reading-thread.ts'
 import type { CommandContext } from './command.ts'
@@ -23,7 +23,7 @@ export const reading = {
     const { openReader } = await import('../mirror/open.ts')
     const { readTask } = await import('../mirror/tables/tasks-read.ts')
     const { taskText } = await import('../mirror/shape.ts')
-    const { indentJson, piecesOf } = await import('./json-pieces.ts')
+    const { indentJson, jsonPieceTexts } = await import('./json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
     const db = openReader(dbPath)
     try {
@@ -32,7 +32,7 @@ export const reading = {
       const { row, ...meta } = task
       const text = taskText(row)
       const whole = withMeta ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
-      await printPieces(out, json ? piecesOf(whole) : indentJson(whole))
+      await printPieces(out, json ? jsonPieceTexts(whole) : indentJson(whole))
       return true
     } finally {
       db.close()
@@ -50,14 +50,14 @@ export const reading = {
     { out }: Io,
   ) {
     const { openReader } = await import('../mirror/open.ts')
-    const { readRejected } = await import('../mirror/tables/rejected.ts')
-    const { rejectedText } = await import('./text/rejected.ts')
+    const { readSetAside } = await import('../mirror/tables/set-aside-read.ts')
+    const { setAsideText } = await import('./text/rejected.ts')
     const { jsonPieces } = await import('./json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
     const db = openReader(dbPath)
     try {
-      const list = readRejected(db, { limit, withRaw })
-      await printPieces(out, json ? jsonPieces({ schemaVersion: 1, ...list }) : rejectedText(list, columns))
+      const list = readSetAside(db, { limit, withRaw })
+      await printPieces(out, json ? jsonPieces({ schemaVersion: 1, ...list }) : setAsideText(list, columns))
     } finally {
       db.close()
     }
@@ -69,7 +69,7 @@ export const reading = {
   },
 
   async verifySnapshot(
-    { dir, ...options }: Omit<VerifyOptions, keyof Io> & { dir: string },
+    { dir, ...options }: Omit<VerifySnapshotsOptions, keyof Io> & { dir: string },
     { signal, onProgress }: Io,
   ): Promise<SnapshotVerified> {
     const { verifySnapshot } = await import('../export/verify/verify.ts')

@@ -38,9 +38,9 @@ export const rejected: CommandSpec<RejectedFlags> = {
 
 async function replayAll(context: CommandContext): Promise<number> {
   const { serviceContext } = await import('./service-context.ts')
-  const { replayRejected } = await import('../sync/one-off/replay.ts')
+  const { replaySetAside } = await import('../sync/one-off/replay.ts')
   const { replayText } = await import('./text/rejected.ts')
-  const result = await replayRejected(await serviceContext(context))
+  const result = await replaySetAside(await serviceContext(context))
   await context.print(context.json ? result : replayText(result))
   return result.left > 0 ? EXIT.partial : EXIT.done
 }

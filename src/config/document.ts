@@ -2,7 +2,7 @@
 import { DEFAULTS } from './defaults.ts'
 import { expectation } from './explain.ts'
 import { environmentName, KEYS, valueAt } from './keys.ts'
-import { schemaOf } from './schema.ts'
+import { schemaOfKey } from './schema.ts'
 
 const SECTIONS: Record<string, string> = {
   service: 'The service: address, key, limits.',
@@ -45,6 +45,6 @@ export function configurationDocument(): string {
 
 function keyText(key: string): string {
   const preset = valueAt(DEFAULTS, key)
-  const about = schemaOf(key).description ?? ''
+  const about = schemaOfKey(key).description ?? ''
   return `- \`${key}\` (\`${environmentName(key)}\`): ${about}\n  Takes ${expectation(key)}; default \`${JSON.stringify(preset)}\`.`
 }

@@ -2,7 +2,7 @@
 // Repeats no text: it may be a secret in the wrong place.
 import { z } from 'zod'
 import { KEYS, valueAt } from './keys.ts'
-import { schemaOf } from './schema.ts'
+import { schemaOfKey } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -40,7 +40,7 @@ function explainUnknown(key: string): string {
 
 /** What `key` takes, in words, read from its JSON Schema. */
 export function expectation(key: string): string {
-  if (KEYS.includes(key)) return describe(z.toJSONSchema(schemaOf(key), { io: 'input' }) as JsonSchema)
+  if (KEYS.includes(key)) return describe(z.toJSONSchema(schemaOfKey(key), { io: 'input' }) as JsonSchema)
   const isItem = KEYS.some((other) => key.startsWith(`${other}.`))
   return isItem ? 'text' : 'an object'
 }

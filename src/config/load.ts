@@ -4,7 +4,7 @@ import { MirrorError } from '../errors.ts'
 import { explainIssues, explainValue } from './explain.ts'
 import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
-import { type Config, configSchema, schemaOf } from './schema.ts'
+import { type Config, configSchema, schemaOfKey } from './schema.ts'
 import { readSmallFile } from './small-file.ts'
 import { refuseDistrusted } from './trust.ts'
 
@@ -42,7 +42,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 
   const problems: string[] = []
   for (const { key, value, name } of [...fromEnvironment(sources.env), ...sources.overrides]) {
-    const parsed = schemaOf(key).safeParse(value)
+    const parsed = schemaOfKey(key).safeParse(value)
     if (parsed.success) {
       setAt(merged, key, parsed.data)
       origins[key] = name
@@ -55,7 +55,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const { $schema: _, ...config } = configSchema.parse(merged)
   if (config.service.proxy === 'environment') {
     const found = proxyFromEnvironment(config.service.baseUrl, sources.env)
-    if (!schemaOf('service.proxy').safeParse(found.url).success) {
+    if (!schemaOfKey('service.proxy').safeParse(found.url).success) {
       throw invalid([`${found.name}: expected an http URL, got text`])
     }
     config.service.proxy = found.url
@@ -118,7 +118,7 @@ function fromText(key: string, text: string): unknown {
     text,
     text.split(',').map((part) => part.trim()),
   )
-  const schema = schemaOf(key)
+  const schema = schemaOfKey(key)
   const fitting = readings.filter((value) => schema.safeParse(value).success)
   return fitting.length > 0 ? fitting[0] : text
 }

@@ -282,7 +282,7 @@ export const configSchema = z.strictObject({
 export type Config = Omit<z.output<typeof configSchema>, '$schema'>
 
 /** The schema of the value of `key`. */
-export function schemaOf(key: string): z.ZodType {
+export function schemaOfKey(key: string): z.ZodType {
   let schema: z.ZodType = configSchema
   for (const name of key.split('.')) {
     const shape: Record<string, z.ZodType> = (inner(schema) as z.ZodObject).shape as Record<string, z.ZodType>

@@ -25,7 +25,7 @@ interface Mapping {
 /**
  * YAML for Datasette before 1.0 (`-m`, which leaves settings out) and since (`-m` and `-c`), about a database called `name`: the name of the file without its ending.
  */
-export function datasetteConfig(name: string): string {
+export function datasetteConfigOf(name: string): string {
   const tables: Mapping = {}
   for (const { name: table, about, columns } of describeSchema(migrations().map(({ sql }) => sql))) {
     tables[table] = {

@@ -9,11 +9,11 @@ import { recordSnapshot } from '../mirror/tables/snapshots.ts'
 import { type Content, contentOf, filtersOf, packingOf, refuseMisplaced } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
 import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
-import type { Packing, PackStretch } from './encode/pieces.ts'
+import type { Packing, PackKeyRange } from './encode/pieces.ts'
 import { pour, stopIfAborted, type TwoThreads } from './encode/pour.ts'
 import { openBoth, type SecondThread, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
-import { type Destination, feedBase, type RecordedFilters, refuseOlderMirror } from './publish/feed.ts'
+import { type FeedDestination, feedBase, type RecordedFilters, refuseOlderMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
 import { openDraft } from './publish/publish.ts'
 import { type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
@@ -71,7 +71,7 @@ async function publish(
   if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
   await store?.makeReady(startedAt)
   const latest = store === null ? undefined : await readLatest(store)
-  const destination: Destination = { place, format: target.format, filters, latest }
+  const destination: FeedDestination = { place, format: target.format, filters, latest }
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
   const packing = packingOf(target, options, filters)
@@ -150,7 +150,7 @@ async function cutsOf(
   const ready = second.begin(packing, redactionOf(redact))
   // Its failure is thrown by the packing that waits for it.
   ready.catch(() => {})
-  const there: PackStretch = (stretch) => ready.then(() => second.pack(stretch))
+  const there: PackKeyRange = (keyRange) => ready.then(() => second.pack(keyRange))
   return { cut, both: { second, there, head: head ?? begin(cut) } }
 }
 

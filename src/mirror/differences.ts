@@ -64,7 +64,7 @@ export function isBelow(path: FieldPath, above: FieldPath): boolean {
 }
 
 /** What the task has there; undefined where it has nothing, or below a list. */
-export function valueAt(task: Task, path: FieldPath): JsonValue | undefined {
+export function fieldValue(task: Task, path: FieldPath): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>(
     (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     task,
@@ -128,11 +128,11 @@ export function isLess(kind: DifferenceKind): boolean {
 }
 
 function difference(path: FieldPath, kind: DifferenceKind, part: JsonValue): FormDifference {
-  return { path, kind, size: sizeOf(part), isShorter: false }
+  return { path, kind, size: bytesOfValue(part), isShorter: false }
 }
 
 /** Bytes of a string, or of the JSON text of anything else. */
-export function sizeOf(value: JsonValue): number {
+export function bytesOfValue(value: JsonValue): number {
   return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
 }
 

@@ -1,7 +1,7 @@
 // What a sample of tasks, asked for by both ways twice where they differ, teaches of all others. Every task has a vote on
 // every field; one that changed between two reads, or stands behind in one way, is outvoted. Pure.
 import type { Task } from '../task.ts'
-import { compareForms, type FieldPath, type FormDifference, isBelow, isLess, valueAt } from './differences.ts'
+import { compareForms, type FieldPath, type FormDifference, fieldValue, isBelow, isLess } from './differences.ts'
 import { type Forms, isMeaningless, type SummaryField, type UnevenField } from './forms.ts'
 import { isOfInterface } from './shape.ts'
 
@@ -88,12 +88,12 @@ function isWhole({ listed, details }: SampledForms): boolean {
 }
 
 function isMarked({ listed }: SampledForms, path: FieldPath): boolean {
-  return valueAt(listed.at(-1) as Task, path) === true
+  return fieldValue(listed.at(-1) as Task, path) === true
 }
 
 /** Whether the task has the field in either way. Elements of lists are not told apart: they count as had. */
 function has({ listed, details }: SampledForms, path: FieldPath): boolean {
-  return path.includes('[]') || [listed[0], details[0]].some((form) => form && valueAt(form, path) !== undefined)
+  return path.includes('[]') || [listed[0], details[0]].some((form) => form && fieldValue(form, path) !== undefined)
 }
 
 /** Each field once for each way. */
@@ -126,7 +126,7 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
     if (kind === 'absent') vote(path, 'absent')
     else if (kind === 'cut' || (isShorter && isSure)) vote(path, 'cut', size)
     else if (isCut && isFlag(last, each)) {
-      if (valueAt(last, path) === true) vote(path, 'marked')
+      if (fieldValue(last, path) === true) vote(path, 'marked')
     } else if (!isSure || STATE.has(path[0] as string)) continue
     else if (kind !== 'extra') vote(path, 'differs')
     else if (isOneState) vote(path, 'only-listed')
@@ -136,7 +136,7 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
 
 /** `"truncated":true` beside what is cut: a word about the list and no part of the task. */
 function isFlag(listed: Task, { path, kind }: FormDifference): boolean {
-  return kind === 'extra' && typeof valueAt(listed, path) === 'boolean'
+  return kind === 'extra' && typeof fieldValue(listed, path) === 'boolean'
 }
 
 function keptPath(path: FieldPath): FieldPath {

@@ -3,7 +3,15 @@
 // few (form-votes.ts). Pure: paths and sizes, never values.
 import { isObject } from '../json.ts'
 import type { JsonValue, Task } from '../task.ts'
-import { compareForms, type FieldPath, type FormDifference, isBelow, isLess, sizeOf, valueAt } from './differences.ts'
+import {
+  bytesOfValue,
+  compareForms,
+  type FieldPath,
+  type FormDifference,
+  fieldValue,
+  isBelow,
+  isLess,
+} from './differences.ts'
 import { isOfInterface } from './shape.ts'
 
 /** A field of which details hold more than the list shows. */
@@ -33,8 +41,8 @@ export const NO_FORMS: Readonly<Forms> = { summary: [], uneven: [] }
  */
 export function canHaveMore(listed: Task, { summary }: Forms): boolean {
   return summary.some((field) => {
-    if (field.how === 'cut') return sizeOf(listed) >= field.from
-    if (field.how === 'marked') return valueAt(listed, field.path) === true
+    if (field.how === 'cut') return bytesOfValue(listed) >= field.from
+    if (field.how === 'marked') return fieldValue(listed, field.path) === true
     return !isPart(field.path) && lacks(listed, field.path)
   })
 }

@@ -12,7 +12,7 @@ export interface LastPublication {
   publishedAt: number
 }
 
-export interface RunFigure {
+export interface RecentRun {
   id: number
   command: string
   outcome: Outcome | null
@@ -33,11 +33,11 @@ interface Published extends LastPublication {
 
 export interface Recent {
   /** Newest first. */
-  runs: RunFigure[]
+  runs: RecentRun[]
   /** In the order of publication, the last first. */
   publications: (Published & { startedAt: number | null })[]
   /** The last run that ended otherwise than well, stopped ones aside, and how many have ended well since. */
-  lastFailure: { run: RunFigure; wellSince: number } | null
+  lastFailure: { run: RecentRun; wellSince: number } | null
   setAside: { reason: string; items: number; lastSeenAt: number }[]
 }
 
@@ -58,10 +58,10 @@ export function readRecent(db: Db): Recent {
   return db.transaction(() => {
     const failed = db
       .prepare(`SELECT ${RUN} FROM runs WHERE outcome IN ('failed', 'partial') ORDER BY id DESC LIMIT 1`)
-      .get() as RunFigure | undefined
+      .get() as RecentRun | undefined
     const wellSince = db.prepare("SELECT count(*) FROM runs WHERE id > ? AND outcome = 'ok'").pluck()
     return {
-      runs: db.prepare(`SELECT ${RUN} FROM runs ORDER BY id DESC LIMIT ${MOST_RUNS}`).all() as RunFigure[],
+      runs: db.prepare(`SELECT ${RUN} FROM runs ORDER BY id DESC LIMIT ${MOST_RUNS}`).all() as RecentRun[],
       publications: db
         .prepare(
           `SELECT ${PUBLICATION}, since_seq IS NOT NULL AS isFeed FROM snapshots

@@ -7,7 +7,7 @@ import { openDraft } from '../export/publish/publish.ts'
 import { readBeginning } from '../mirror/files.ts'
 import { openReader } from '../mirror/open.ts'
 import { type MirrorStatus, readStatus } from '../mirror/status.ts'
-import { metricsText, type RunFigures, readRuns } from './metrics.ts'
+import { metricsText, type RunMetrics, readRuns } from './metrics.ts'
 
 /** So much of the present file is read: its own text is a hundredth of it. */
 const MOST_BYTES = 1024 * 1024
@@ -20,7 +20,7 @@ export async function writeMetricsFile(
   path: string,
   dbPath: string,
   command: string,
-  figures: RunFigures,
+  figures: RunMetrics,
   toolVersion: string,
   now: number,
   inUse: readonly string[],
@@ -41,7 +41,7 @@ export async function writeMetricsFile(
 }
 
 /** A failed run does not take away when the command last succeeded. */
-export function withLastSuccess(figures: RunFigures, before: RunFigures | undefined): RunFigures {
+export function withLastSuccess(figures: RunMetrics, before: RunMetrics | undefined): RunMetrics {
   const last = before?.success_timestamp_seconds
   return last === undefined ? figures : { success_timestamp_seconds: last, ...figures }
 }

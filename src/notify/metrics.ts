@@ -25,8 +25,8 @@ export const RUN_FIGURES = {
   waited_seconds: 'How long the last run waited because the service asked it to, or between retries.',
 } as const
 
-export type RunFigure = keyof typeof RUN_FIGURES
-export type RunFigures = Partial<Record<RunFigure, number>>
+export type RunMetric = keyof typeof RUN_FIGURES
+export type RunMetrics = Partial<Record<RunMetric, number>>
 
 const RUN_PREFIX = 'task_mirror_last_run_'
 
@@ -46,7 +46,7 @@ export interface Metered {
   /** null where there is no mirror, or it could not be read. */
   status: MirrorStatus | null
   /** By command. */
-  runs: ReadonlyMap<string, RunFigures>
+  runs: ReadonlyMap<string, RunMetrics>
   jobs?: readonly JobFigures[]
   /** Epoch ms. */
   now: number
@@ -62,7 +62,7 @@ export function metricsText({ toolVersion, status, runs, jobs = [], now, settleM
   gauge('task_mirror_build_info', 'Always 1; the version is a label.', 'version').set({ version: toolVersion }, 1)
   const isKnown = (ms: number) => ageOf(ms, now, settleMs) !== null
   if (status !== null) addMirror(status, isKnown, gauge)
-  for (const [figure, help] of Object.entries(RUN_FIGURES) as [RunFigure, string][]) {
+  for (const [figure, help] of Object.entries(RUN_FIGURES) as [RunMetric, string][]) {
     const known = [...runs].filter(([, figures]) => figures[figure] !== undefined)
     if (known.length === 0) continue
     const metric = gauge(`${RUN_PREFIX}${figure}`, help, 'command')
@@ -139,12 +139,12 @@ function addJobs(jobs: readonly JobFigures[], gauge: MakeGauge, registry: Regist
 const RUN_SAMPLE = new RegExp(`^${RUN_PREFIX}(\\w+)\\{command="(\\w+)"\\} (\\S+)$`, 'gm')
 
 /** The figures of the last runs in a text of `metricsText`: what other commands have written before. */
-export function readRuns(text: string): Map<string, RunFigures> {
-  const runs = new Map<string, RunFigures>()
+export function readRuns(text: string): Map<string, RunMetrics> {
+  const runs = new Map<string, RunMetrics>()
   for (const [, figure = '', command = '', value] of text.matchAll(RUN_SAMPLE)) {
     if (!Object.hasOwn(RUN_FIGURES, figure) || !Number.isFinite(Number(value))) continue
     const figures = runs.get(command) ?? {}
-    figures[figure as RunFigure] = Number(value)
+    figures[figure as RunMetric] = Number(value)
     runs.set(command, figures)
   }
   return runs

@@ -2,10 +2,10 @@
 // place that tells them; whatever goes wrong in telling never changes how the run ended.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
-import { exitCodeOf, type Facts, isMirrorError, MirrorError } from '../errors.ts'
+import { type ErrorFacts, exitCodeOf, isMirrorError, MirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
-import type { RunFigures } from './metrics.ts'
+import type { RunMetrics } from './metrics.ts'
 
 export interface NoticeContext {
   config: Pick<Config, 'notify' | 'mirror'>
@@ -16,13 +16,13 @@ export interface NoticeContext {
   /** Configuration and key: what the metrics file must not take the place of. */
   inUse: readonly string[]
   /** Takes the figures of every run; `schedule` keeps them for /metrics. */
-  onFigures?: (command: string, figures: RunFigures) => void
+  onFigures?: (command: string, figures: RunMetrics) => void
 }
 
 /** How a run ended: its exit code, and its figures under the names of `--json`. */
-export interface Ended {
+export interface EndedRun {
   exitCode: number
-  fields: Facts
+  fields: ErrorFacts
 }
 
 /**
@@ -33,7 +33,7 @@ export async function withNotice<T>(
   context: NoticeContext,
   command: string,
   work: (log: Log) => Promise<T>,
-  describe: (result: T) => Ended,
+  describe: (result: T) => EndedRun,
 ): Promise<T> {
   checkMonitors(context.config.notify)
   const monitor = monitorOf(command)
@@ -44,7 +44,7 @@ export async function withNotice<T>(
   // Not waited for: a monitor that is slow must not hold up the run.
   const started =
     url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 }).catch(String)
-  const tell = async ({ exitCode, fields }: Ended, error: unknown): Promise<void> => {
+  const tell = async ({ exitCode, fields }: EndedRun, error: unknown): Promise<void> => {
     const durationMs = context.now() - startedAt
     const code = stopCode(context.signal) ?? exitCode
     const line = { command, exitCode: code, durationMs, ...fields }
@@ -93,7 +93,7 @@ function stopCode({ aborted, reason }: AbortSignal): number | null {
   return aborted && isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : null
 }
 
-export function errorFields(error: unknown): Facts {
+export function errorFields(error: unknown): ErrorFacts {
   return { error: error instanceof MirrorError ? error.code : 'bug' }
 }
 
@@ -112,8 +112,8 @@ const SAME_NAMES = [
 ] as const
 
 /** The figures for Prometheus of the fields of a run. */
-export function figuresOf(fields: Facts, now: number): RunFigures {
-  const figures: RunFigures = { end_timestamp_seconds: now / 1000 }
+export function figuresOf(fields: ErrorFacts, now: number): RunMetrics {
+  const figures: RunMetrics = { end_timestamp_seconds: now / 1000 }
   if (typeof fields.exitCode === 'number') figures.exit_code = fields.exitCode
   if (fields.exitCode === 0) figures.success_timestamp_seconds = now / 1000
   if (typeof fields.durationMs === 'number') figures.duration_seconds = fields.durationMs / 1000
@@ -128,7 +128,7 @@ export function figuresOf(fields: Facts, now: number): RunFigures {
 async function writeFigures(
   { config, log, now, toolVersion, inUse }: NoticeContext,
   command: string,
-  figures: RunFigures,
+  figures: RunMetrics,
 ) {
   const { metricsFile } = config.notify
   if (metricsFile === null) return
@@ -141,7 +141,7 @@ async function writeFigures(
   }
 }
 
-function bodyOf(recent: readonly string[], line: Facts, error: unknown): string {
+function bodyOf(recent: readonly string[], line: ErrorFacts, error: unknown): string {
   const hint = isMirrorError(error) && error.hint !== undefined ? [error.hint] : []
   const told = error === null ? [] : [error instanceof Error ? error.message : String(error), ...hint]
   return [JSON.stringify(line), ...told, ...recent].join('\n')

@@ -48,7 +48,7 @@ export interface Fact {
   /** Items at the end that share the last one's createdAt. */
   trail: number
   /** The item before those. */
-  beforeTrail: TieRun | null
+  beforeTrail: RunMember | null
   /** The index of the item that the windows which have joined end with; null where the answer does not show it. */
   floorAt: number | null
   /** Neighbours of equal createdAt whose ids rise, and fall. */
@@ -70,13 +70,13 @@ export interface Fact {
 }
 
 /** A run, known by one of it that was met: another run may have the same createdAt. */
-export interface TieRun {
+export interface RunMember {
   moment: Moment
   member: string
 }
 
 /** What is known of the run that is owed: the indexes between which it is counted. */
-export interface OwedRun extends TieRun {
+export interface OwedRun extends RunMember {
   from: number | null
   to: number | null
 }
@@ -89,7 +89,7 @@ export interface KnownRuns {
   seen: ReadonlySet<string>
   floorId: string | null
   /** One of a run of which everything was met: see `State`. */
-  passed: TieRun | null
+  passed: RunMember | null
   /** The walk speaks of a range. */
   hasRange: boolean
 }

@@ -1,6 +1,6 @@
 // What the kernel knows of a walk, as plain data, and the words for it: docs/proof.md.
 import type { Moment } from '../task.ts'
-import type { Fact, TieRun } from './facts.ts'
+import type { Fact, RunMember } from './facts.ts'
 
 /** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
 export type Basis =
@@ -100,10 +100,10 @@ export interface Edge {
 export interface State {
   floor: Floor | null
   /** An item that a window which joined shows before one of another createdAt: everything of its run has been met. */
-  passed: TieRun | null
+  passed: RunMember | null
   bracket: Bracket | null
   /** A run of which some that stayed may not have been met. */
-  owed: TieRun | null
+  owed: RunMember | null
   count: Count | null
   /**
    * Where the answer ends that was read last while a run is owed. `reachesBeyond`: it asked for more than there was, so

@@ -23,7 +23,7 @@ export function plain(text: string, longest = LONGEST): string {
   return letters.length > longest ? `${letters.slice(0, longest - 1).join('')}…` : flat
 }
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   name: string
   /** Numbers are set to the right. */
   value: (row: Row) => string | number | null
@@ -32,8 +32,8 @@ export interface Column<Row> {
 }
 
 /** A table with a caption; the first column is the head of its row. */
-export function tableHtml<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const isNumber = ({ value }: Column<Row>) => {
+export function tableHtml<Row>(caption: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]): string {
+  const isNumber = ({ value }: TableColumn<Row>) => {
     const contents = rows.map(value).filter((content) => content !== '' && content !== null)
     return contents.length > 0 && contents.every((content) => typeof content === 'number')
   }
@@ -43,7 +43,7 @@ export function tableHtml<Row>(caption: string, columns: readonly Column<Row>[],
   const body = rows.map((row) => {
     const cells = columns.map(({ value, longest }, index) => {
       const content = value(row)
-      const text = typeof content === 'number' ? grouped(content) : escapeHtml(plain(content ?? '', longest))
+      const text = typeof content === 'number' ? groupedNumber(content) : escapeHtml(plain(content ?? '', longest))
       const kind = typeof content === 'number' ? ' class="n"' : longest === undefined ? '' : ' class="text"'
       return index === 0 ? `<th scope="row"${kind}>${text}</th>` : `<td${kind}>${text}</td>`
     })
@@ -52,7 +52,7 @@ export function tableHtml<Row>(caption: string, columns: readonly Column<Row>[],
   return `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>`
 }
 
-export function grouped(value: number): string {
+export function groupedNumber(value: number): string {
   return value.toLocaleString('en-US')
 }
 

@@ -1,7 +1,7 @@
 // What the report says of open tasks: how old they are, and which are late, as far as that can be told.
 import { OPEN_AGES_MS, type OpenFigures } from '../mirror/figures.ts'
 import type { Series } from './charts.ts'
-import { type Column, duration, grouped, percent, tableHtml } from './html.ts'
+import { duration, groupedNumber, percent, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): string {
@@ -11,7 +11,7 @@ export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): str
   if (rows.every((row) => row.tasks === 0)) return emptySection('open', title, 'No task is open.')
   const isTold = timeframe?.isMoment === true
   type Row = (typeof rows)[number]
-  const columns: Column<Row>[] = [
+  const columns: TableColumn<Row>[] = [
     { name: 'Age', value: ({ name }) => name },
     { name: 'Tasks', value: (row) => row.tasks },
     ...(isTold ? [{ name: 'Past their timeframe (inferred)', value: (row: Row) => row.late }] : []),
@@ -29,7 +29,7 @@ export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): str
       label: 'Bars: open tasks by age',
       kind: 'rows',
       categories: names.map((name) => ({ name })),
-      format: grouped,
+      format: groupedNumber,
       series,
     },
     table: tableHtml('Open tasks by age', columns, rows),
@@ -50,13 +50,13 @@ function latenessText(
   open: number,
 ): string {
   if (timeframe === null) return 'Not told: "task-mirror probe" finds out whether timeframe reads as a moment.'
-  const seen = `of ${grouped(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
+  const seen = `of ${groupedNumber(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
   if (!timeframe.isMoment || ended === null) return `Not told: timeframe does not read as a moment (${seen}).`
   const near = `${percent(timeframe.nearCompleted, 1)} of those that ended did so within a day of it`
   const ofOpen =
     open === 0
       ? 'No task is open.'
-      : `${grouped(late)} of ${grouped(open)} open tasks (${percent(late, open)}) are past their timeframe.`
+      : `${groupedNumber(late)} of ${groupedNumber(open)} open tasks (${percent(late, open)}) are past their timeframe.`
   const byHowMuch =
     ended.late === 0
       ? ''
@@ -64,6 +64,6 @@ function latenessText(
   const ofEnded =
     ended.tasks === 0
       ? ''
-      : ` Of the newest ${grouped(ended.tasks)} that have ended, ${grouped(ended.late)} (${percent(ended.late, ended.tasks)}) did so after it${byHowMuch}.`
+      : ` Of the newest ${groupedNumber(ended.tasks)} that have ended, ${groupedNumber(ended.late)} (${percent(ended.late, ended.tasks)}) did so after it${byHowMuch}.`
   return `${ofOpen}${ofEnded} That timeframe is a moment is inferred: ${seen}, and ${near}.`
 }

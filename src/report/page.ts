@@ -37,15 +37,15 @@ export function reportPage(shown: Shown, facts: ReportFacts): string {
   })
 }
 
-export interface StatusFacts extends ReportFacts {
+export interface StatusPageFacts extends ReportFacts {
   baseUrl: string | null
   health: { ok: boolean; ageMs: number | null; reason: string | null }
   jobs: readonly JobFigures[]
   /** What went wrong in the last run of a job, outside of what the mirror knows of runs. */
-  problems: readonly Problem[]
+  problems: readonly JobProblem[]
 }
 
-export interface Problem {
+export interface JobProblem {
   job: string
   /** Epoch ms. */
   at: number
@@ -53,7 +53,7 @@ export interface Problem {
 }
 
 /** The status page of `schedule`. `shown` is null as long as there is nothing to show. */
-export function statusPage(shown: Shown | null, facts: StatusFacts): string {
+export function statusPage(shown: Shown | null, facts: StatusPageFacts): string {
   const { health, jobs, problems, now } = facts
   const when: When = { now, ago: 'ago' }
   const state = health.ok ? 'The mirror is fresh.' : `Not well: ${health.reason ?? ''}`

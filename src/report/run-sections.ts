@@ -2,9 +2,9 @@
 // exports, what was set aside.
 import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
-import type { Recent, RunFigure } from '../mirror/recent.ts'
+import type { Recent, RecentRun } from '../mirror/recent.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
-import { type Column, duration, escapeHtml, grouped, minute, plain, tableHtml } from './html.ts'
+import { duration, escapeHtml, groupedNumber, minute, plain, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 /** Rows of the table, and marks of the chart. */
@@ -27,14 +27,14 @@ export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, recent: Re
   const lastExport = recent.publications[0]
   const rows = [
     ['Fresh as of', freshAt === null ? 'no complete walk yet' : minute(freshAt), age(freshAt, when)],
-    ['Live tasks', grouped(tasks.live), `${grouped(tasks.open)} of them open`],
-    ['Marked deleted', grouped(tasks.deleted), 'kept until pruned'],
-    ['Set aside', grouped(tasks.setAside), tasks.setAside === 0 ? 'everything was taken in' : 'see below'],
+    ['Live tasks', groupedNumber(tasks.live), `${groupedNumber(tasks.open)} of them open`],
+    ['Marked deleted', groupedNumber(tasks.deleted), 'kept until pruned'],
+    ['Set aside', groupedNumber(tasks.setAside), tasks.setAside === 0 ? 'everything was taken in' : 'see below'],
     ['Last full walk', lastFullWalk?.verdict ?? 'none yet', age(lastFullWalk?.finishedAt ?? null, when)],
     ['Last run', lastRun === undefined ? 'none yet' : outcomeText(lastRun), age(lastRun?.startedAt ?? null, when)],
     [
       'Last export',
-      lastExport === undefined ? 'none yet' : `${grouped(lastExport.rows)} rows`,
+      lastExport === undefined ? 'none yet' : `${groupedNumber(lastExport.rows)} rows`,
       age(lastExport?.publishedAt ?? null, when),
     ],
   ]
@@ -53,7 +53,7 @@ export function lastError({ lastFailure }: Recent, when: When): string {
   const since =
     wellSince === 0
       ? 'No run has ended well since.'
-      : `${wellSince === 1 ? 'One run has' : `${grouped(wellSince)} runs have`} ended well since.`
+      : `${wellSince === 1 ? 'One run has' : `${groupedNumber(wellSince)} runs have`} ended well since.`
   const what = `run ${run.id} (${plain(run.command)}), ${outcomeText(run)}, ${age(run.finishedAt ?? run.startedAt, when)}${why}`
   return banner(wellSince === 0, 'Last error:', `${what}${/[.!?]$/.test(what) ? '' : '.'} ${since}`)
 }
@@ -68,7 +68,7 @@ export function age(ms: number | null, { now, ago }: When): string {
   return ageMs === null ? 'in the future: the clock was wrong' : `${duration(ageMs)} ${ago}`
 }
 
-function outcomeText({ outcome, exitCode }: RunFigure): string {
+function outcomeText({ outcome, exitCode }: RecentRun): string {
   if (outcome === null) return 'running or killed'
   return exitCode === null || exitCode === 0 ? outcome : `${outcome}, exit ${exitCode}`
 }
@@ -80,7 +80,7 @@ interface Done {
   durationMs: number | null
   outcome: string
   series: 'ok' | 'bad' | 'export'
-  run: RunFigure | null
+  run: RecentRun | null
   notes: string
 }
 
@@ -97,7 +97,7 @@ function doneOf({ runs: all, publications }: Recent): Done[] {
     }),
   )
   const published = publications.map(({ startedAt, publishedAt, rows, bytes, format, isFeed, path }): Done => {
-    const what = `${isFeed === 1 ? 'feed of ' : ''}${grouped(rows)} rows, ${prettyBytes(bytes)} ${format}`
+    const what = `${isFeed === 1 ? 'feed of ' : ''}${groupedNumber(rows)} rows, ${prettyBytes(bytes)} ${format}`
     const durationMs = startedAt === null ? null : publishedAt - startedAt
     const notes = `${what} to ${plain(path)}`
     return {
@@ -117,7 +117,7 @@ export function runs(recent: Recent): string {
   const of = (series: Done['series']) =>
     drawn.map((done) => (done.series === series ? Math.max(1, done.durationMs as number) : null))
   const figure = (name: 'requests' | 'inserted' | 'updated' | 'deleted') => (done: Done) => done.run?.[name] ?? ''
-  const columns: Column<Done>[] = [
+  const columns: TableColumn<Done>[] = [
     { name: 'Started', value: ({ at }) => minute(at) },
     { name: 'Run', value: ({ command, run }) => (run === null ? command : `${command} ${run.id}`) },
     { name: 'Outcome', value: ({ outcome }) => outcome },
@@ -166,7 +166,7 @@ export function setAside({ setAside: all }: Recent): string {
   const title = 'Set aside'
   if (all.length === 0) return emptySection('aside', title, 'Nothing is set aside: every item was taken in.')
   type Row = Recent['setAside'][number]
-  const columns: Column<Row>[] = [
+  const columns: TableColumn<Row>[] = [
     { name: 'Reason', value: ({ reason }) => reason },
     { name: 'Items', value: ({ items }) => items },
     { name: 'Last seen', value: ({ lastSeenAt }) => minute(lastSeenAt) },
@@ -179,7 +179,7 @@ export function setAside({ setAside: all }: Recent): string {
       label: 'Bars: items set aside by reason',
       kind: 'rows',
       categories: all.map(({ reason }) => ({ name: plain(reason, 40) })),
-      format: grouped,
+      format: groupedNumber,
       series: [{ name: 'items', colour: 'bad', values: all.map(({ items }) => items) }],
     },
     table: tableHtml('Items set aside by reason', columns, all),

@@ -3,7 +3,7 @@
 // reader chooses.
 import type { Ending, HostFigures, TaskFigures } from '../mirror/figures.ts'
 import type { Category, Colour, Series } from './charts.ts'
-import { type Column, duration, grouped, minute, percent, plain, tableHtml } from './html.ts'
+import { duration, groupedNumber, minute, percent, plain, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 const HOUR_MS = 3_600_000
@@ -64,7 +64,7 @@ function binNoun(binMs: number): string {
 /** "crm.example.org", "no host", "25 other hosts". */
 export function hostName({ kind, host, hosts: count }: HostFigures, longest?: number): string {
   if (kind === 'all') return 'all hosts'
-  if (kind === 'rest') return count === 1 ? 'one other host' : `${grouped(count)} other hosts`
+  if (kind === 'rest') return count === 1 ? 'one other host' : `${groupedNumber(count)} other hosts`
   return host === null || host === '' ? 'no host' : plain(host, longest)
 }
 
@@ -121,13 +121,13 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
   const counts = countsOf(figures, hostOf(figures, slice), slice)
   const outcomes = outcomesOf(figures)
   const undated = sumOf(counts.byBin(-1))
-  const columns: Column<Bin>[] = [
+  const columns: TableColumn<Bin>[] = [
     { name: 'Created', value: nameAndNote },
     { name: 'Tasks', value: ({ bin }) => sumOf(counts.byBin(bin)) },
     ...outcomes.map(({ name, has }) => ({ name, value: ({ bin }: Bin) => sumOf(counts.byBin(bin), has) })),
   ]
   const hollow = bins.some(({ isPartial }) => isPartial) ? ' Hollow: not the whole of the period is in it.' : ''
-  const left = undated === 0 ? '' : ` ${grouped(undated)} more have no usable date and are not shown.`
+  const left = undated === 0 ? '' : ` ${groupedNumber(undated)} more have no usable date and are not shown.`
   return section({
     id: 'tasks',
     title,
@@ -136,7 +136,7 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
       label: `Columns: tasks per ${binNoun(binMs)} from ${bins[0]?.name} to ${bins.at(-1)?.name}, by outcome`,
       kind: 'columns',
       categories: bins,
-      format: grouped,
+      format: groupedNumber,
       series: outcomes.map(({ name, colour, has }) => ({
         name,
         colour,
@@ -163,7 +163,7 @@ function durations(figures: TaskFigures, slice: Slice): string {
   const bins = binsOf(figures, slice)
   if (binMs === null || !bins.some(({ bin }) => found.has(bin)))
     return emptySection('durations', title, 'None of these tasks has ended yet.')
-  const columns: Column<Bin>[] = [
+  const columns: TableColumn<Bin>[] = [
     { name: 'Created', value: nameAndNote },
     { name: 'Ended', value: ({ bin }) => found.get(bin)?.[4] ?? 0 },
     ...PERCENTILES.map(({ head, at }) => ({
@@ -205,7 +205,7 @@ function hosts(figures: TaskFigures, slice: Slice): string {
     .map((host) => ({ host, counts: countsOf(figures, host, slice).all, ...endedOf(host, slice) }))
     .map((row) => ({ ...row, tasks: sumOf(row.counts), failed: sumOf(row.counts, (ending) => FAILED.test(ending)) }))
   type Row = (typeof rows)[number]
-  const columns: Column<Row>[] = [
+  const columns: TableColumn<Row>[] = [
     { name: 'Host', value: ({ host }) => hostName(host, LONGEST_HOST) },
     { name: 'Tasks', value: ({ tasks }) => tasks },
     { name: '400 and above', value: ({ failed }) => failed },
@@ -217,7 +217,7 @@ function hosts(figures: TaskFigures, slice: Slice): string {
     slice.host !== 0
       ? 'The one that was chosen.'
       : named.some(({ kind }) => kind === 'rest')
-        ? `The ${named.length - 1} with most tasks of ${grouped(count)}.`
+        ? `The ${named.length - 1} with most tasks of ${groupedNumber(count)}.`
         : 'All of them.'
   return section({
     id: 'hosts',
@@ -227,7 +227,7 @@ function hosts(figures: TaskFigures, slice: Slice): string {
       label: 'Bars: tasks per host, by outcome',
       kind: 'rows',
       categories: rows.map(({ host }) => ({ name: hostName(host) })),
-      format: grouped,
+      format: groupedNumber,
       series: outcomesOf(figures).map(({ name, colour, has }) => ({
         name,
         colour,
@@ -262,7 +262,7 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
   if (rows.length === 0) return emptySection('codes', title, 'None of these tasks is final yet.')
   const total = rows.reduce((sum, { tasks }) => sum + tasks, 0)
   type Row = (typeof rows)[number]
-  const columns: Column<Row>[] = [
+  const columns: TableColumn<Row>[] = [
     { name: 'Status code', value: ({ ending }) => endingName(ending) },
     { name: 'Tasks', value: ({ tasks }) => tasks },
     { name: 'Share', value: ({ tasks }) => percent(tasks, total) },
@@ -282,7 +282,7 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
       label: 'Bars: final tasks per status code of the response',
       kind: 'rows',
       categories: rows.map(({ ending }) => ({ name: endingName(ending) })),
-      format: grouped,
+      format: groupedNumber,
       series,
     },
     table: tableHtml('Final tasks by status code', columns, rows),

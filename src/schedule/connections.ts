@@ -19,7 +19,7 @@ const PATIENCE_MS = 100
 const IDLE_MS = 10_000
 const END_OF_HEAD = '\r\n\r\n'
 
-export interface Connections {
+export interface ServerConnections {
   endAll(): void
 }
 
@@ -33,7 +33,7 @@ export function boundConnections(
   take: (stream: Duplex) => void,
   urgent: (head: string) => boolean,
   now: () => number = () => performance.now(),
-): Connections {
+): ServerConnections {
   const open = new Set<Socket>()
   const later = whenNobodyComes(server, now)
   let sweep: NodeJS.Timeout | null = null

@@ -4,22 +4,22 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ageOf, type Clock, steadyClock } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
-import { EXIT, exitCodeOf, type Facts, isMirrorError } from '../errors.ts'
+import { type ErrorFacts, EXIT, exitCodeOf, isMirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { MirrorStatus } from '../mirror/status.ts'
 import { describeExport, describeRun } from '../notify/fields.ts'
 import { checkMonitors } from '../notify/healthcheck.ts'
-import { metricsText, type RunFigures } from '../notify/metrics.ts'
+import { metricsText, type RunMetrics } from '../notify/metrics.ts'
 import { withLastSuccess } from '../notify/metrics-file.ts'
 import { type NoticeContext, withNotice } from '../notify/run-notice.ts'
-import { type Problem, statusPage, statusPolicy } from '../report/page.ts'
+import { type JobProblem, statusPage, statusPolicy } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { readToken } from './access.ts'
 import { createJobKeeper, type Job } from './jobs.ts'
-import { startKnowing } from './knowing.ts'
 import { publish } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
+import { startStatusCache } from './status-cache.ts'
 import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
 
 export interface ScheduleOptions {
@@ -39,7 +39,7 @@ export interface ScheduleOptions {
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
   makeRunContext: (now: Clock) => Promise<RunContext>
   /** Tells of what ended a run early. */
-  tell: (error: unknown, facts: Facts) => void
+  tell: (error: unknown, facts: ErrorFacts) => void
   /** Called once everything runs; `url` is null where nothing is served. */
   onReady: (ready: { url: string | null; jobs: { name: string; nextAt: number | null }[] }) => Promise<void>
 }
@@ -55,10 +55,10 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { hosts, tokenFile } = config.schedule
   const { token, warning } = tokenFile === null ? { token: null, warning: null } : readToken(tokenFile)
   if (warning !== null) log.warn({}, warning)
-  const known = await startKnowing({ dbPath: config.mirror.path, settleMs, now, monotonic })
-  const runs = new Map<string, RunFigures>()
+  const cache = await startStatusCache({ dbPath: config.mirror.path, settleMs, now, monotonic })
+  const runs = new Map<string, RunMetrics>()
   /** By job: what ended its last run, where the mirror may have no row that says so. */
-  const problems = new Map<string, Problem>()
+  const problems = new Map<string, JobProblem>()
   /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
   const noticeOf = (clock: Clock): NoticeContext => ({
     ...{ config, log, signal, now: clock, toolVersion, inUse: options.inUse },
@@ -74,7 +74,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
       problems.set(command, { job: command, at: now(), message: (error as Error).message })
       return exitCodeOf(error)
     } finally {
-      await known.refresh()
+      await cache.refresh()
     }
   }
   /** A moment in the future says nothing of when a job ran last. */
@@ -82,13 +82,13 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     moment === undefined ? otherwise : ageOf(moment, now(), settleMs) === null ? 0 : moment
   const jobs: Job[] = []
   if (timetables.sync !== null) {
-    const firstAt = firstMoment(timetables.sync, pastOr(known.status()?.runs.find(isSync)?.startedAt, 0), now())
+    const firstAt = firstMoment(timetables.sync, pastOr(cache.status()?.runs.find(isSync)?.startedAt, 0), now())
     const run = afterwards('sync', (notice) => syncOnce(options, notice))
     jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
   }
   if (timetables.export !== null) {
     // A first snapshot is made when it is due, not of a mirror that has just begun.
-    const firstAt = firstMoment(timetables.export, pastOr(known.publication()?.publishedAt, now()), now())
+    const firstAt = firstMoment(timetables.export, pastOr(cache.publication()?.publishedAt, now()), now())
     const run = afterwards('export', async (notice) => {
       // Both begin together; that the mirror is still to be made is no failure.
       if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
@@ -101,7 +101,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
   const keeper = createJobKeeper(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
   const maxAgeMs = maxAgeOf(config, timetables.sync, now())
-  const health = () => healthOf(known.status(), known.ageMs(), maxAgeMs)
+  const health = () => healthOf(cache.status(), cache.ageMs(), maxAgeMs)
   const page = () => {
     const facts = {
       toolVersion,
@@ -110,7 +110,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
       jobs: keeper.figures(),
       problems: [...problems.values()],
     }
-    return statusPage(known.shown(), { ...facts, baseUrl: config.service.baseUrl })
+    return statusPage(cache.shown(), { ...facts, baseUrl: config.service.baseUrl })
   }
   const server =
     listen === null
@@ -121,11 +121,11 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
           {
             health,
             metrics: () =>
-              metricsText({ toolVersion, status: known.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
+              metricsText({ toolVersion, status: cache.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
             page: () => ({ html: page(), policy: statusPolicy() }),
           },
         ).catch(async (error) => {
-          await known.end()
+          await cache.end()
           throw error
         })
   try {
@@ -136,7 +136,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     await keeper.keep()
   } finally {
     await server?.close()
-    await known.end()
+    await cache.end()
   }
 }
 

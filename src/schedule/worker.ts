@@ -16,14 +16,14 @@ export interface FiguresQuestion {
 }
 
 /** What is known at once. */
-export interface Known {
+export interface StatusRead {
   status: MirrorStatus
   publication: LastPublication | null
   recent: Recent
 }
 
 export const work = {
-  status: (dbPath: string): Known =>
+  status: (dbPath: string): StatusRead =>
     read(dbPath, (db) => ({
       status: readStatus(db),
       publication: readLastPublication(db),

@@ -26,12 +26,12 @@ const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
 /** Why a body could not be had, apart from its connection breaking. */
 export class BodyProblem extends Error {
-  readonly happening: 'too-large' | 'not-json' | 'truncated'
+  readonly outcome: 'too-large' | 'not-json' | 'truncated'
 
-  constructor(happening: 'too-large' | 'not-json' | 'truncated', message: string) {
+  constructor(outcome: 'too-large' | 'not-json' | 'truncated', message: string) {
     super(message)
     this.name = 'BodyProblem'
-    this.happening = happening
+    this.outcome = outcome
   }
 }
 

@@ -1,18 +1,18 @@
 // The service over HTTP: asks, judges the answer, and asks again where that helps. Every decision is a row of
-// judgement.ts, every wait is on the clock of pacing.ts. Knows nothing of tasks and of the mirror.
+// retry-policy.ts, every wait is on the clock of pacing.ts. Knows nothing of tasks and of the mirror.
 import pRetry from 'p-retry'
-import { type Facts, isMirrorError, MirrorError } from '../errors.ts'
+import { type ErrorFacts, isMirrorError, MirrorError } from '../errors.ts'
 import { isAskable, readAddress } from './address.ts'
+import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
 import { openConnections } from './connections.ts'
 import { readEnvelope } from './envelope.ts'
-import { exchange, orAborted, type Reply } from './exchange.ts'
+import { exchange, type HttpResponse, orAborted } from './exchange.ts'
 import { type Came, dateWatch } from './freshness.ts'
-import { backOffMs, type Happening, happeningOf, type Operation, WHAT_IS_DONE } from './judgement.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
-import type { Noticed } from './noticed.ts'
 import { createPacing, type WaitReason } from './pacing.ts'
+import type { ResponseFacts } from './response-facts.ts'
+import { type AttemptOutcome, backOffMs, type Operation, outcomeOf, RETRY_POLICY } from './retry-policy.ts'
 import type { Answer, Decode, Decoded, Ok, RequestOptions, Service } from './service.ts'
-import { conclude, Unanswered } from './unanswered.ts'
 
 export interface ClientOptions {
   /** http or https; may have a path and a trailing slash. */
@@ -51,9 +51,9 @@ export interface ClientOptions {
   /** The first window that came. */
   onFirst?(came: Came): void
   /** Every answer as it begins: what its headers tell beside the answer. */
-  onNotice?(noticed: Noticed): void
+  onResponse?(facts: ResponseFacts): void
   /** What happened, in chosen scalars that hold no key and no body. */
-  log?(event: 'retry' | 'no-answer', facts: Facts): void
+  log?(event: 'retry' | 'no-answer', facts: ErrorFacts): void
 }
 
 /** Throws `config-invalid` for an address, key or proxy that cannot be used; nothing is sent before the first request. */
@@ -81,9 +81,9 @@ export function createClient(options: ClientOptions): Service {
   let listed = 0
 
   const scrub = (text: string) => withoutKey(text, apiKey)
-  const onNotice = ({ contentCoding, limits, ...noticed }: Noticed) =>
-    options.onNotice?.({
-      ...noticed,
+  const onResponse = ({ contentCoding, limits, ...facts }: ResponseFacts) =>
+    options.onResponse?.({
+      ...facts,
       contentCoding: contentCoding === null ? null : scrub(contentCoding),
       limits: limits.map(scrub),
     })
@@ -133,7 +133,7 @@ export function createClient(options: ClientOptions): Service {
           minTimeout: 0,
           maxTimeout: 0,
           shouldRetry: ({ error, retriesConsumed }) => {
-            if (!(error instanceof Unanswered) || !WHAT_IS_DONE[error.happening].retried) return false
+            if (!(error instanceof AttemptFailure) || !RETRY_POLICY[error.outcome].retried) return false
             const delayMs = backOffMs(retriesConsumed, options.random())
             retryAt = now() + delayMs
             trouble = scrub(error.words)
@@ -143,15 +143,15 @@ export function createClient(options: ClientOptions): Service {
         },
       )
     } catch (error) {
-      if (!(error instanceof Unanswered)) throw error
+      if (!(error instanceof AttemptFailure)) throw error
       options.log?.('no-answer', { ...error.facts, operation, attempts })
       const { header, query } = credentialsFor(operation, auth, apiKey)
       const keySent = header !== null || query !== ''
-      return conclude(error, { operation, origin: address.origin, path, attempts, keySent, scrub })
+      return finalAnswer(error, { operation, origin: address.origin, path, attempts, keySent, scrub })
     }
   }
 
-  /** Sends once, when its turn has come. Throws `Unanswered` for everything but a usable answer. */
+  /** Sends once, when its turn has come. Throws `AttemptFailure` for everything but a usable answer. */
   async function askOnce<T extends Decoded>(
     request: Request,
     decode: Decode<T>,
@@ -177,7 +177,7 @@ export function createClient(options: ClientOptions): Service {
       const reply = await exchange(question, {
         ...options,
         maxResponseBytes: request.maxBytes,
-        ...{ onNotice, dispatcher, wasConnecting, signal: wanted },
+        ...{ onResponse, dispatcher, wasConnecting, signal: wanted },
       })
       // The network is free while a success is decoded; anything else is learned from first.
       if (isSuccess(reply)) leave()
@@ -186,7 +186,7 @@ export function createClient(options: ClientOptions): Service {
       trouble = null
       return answer
     } catch (error) {
-      if (error instanceof Unanswered) learn(error, startedAt, () => connections.suspect(dispatcher))
+      if (error instanceof AttemptFailure) learn(error, startedAt, () => connections.suspect(dispatcher))
       throw error
     } finally {
       traffic.inFlight -= 1
@@ -196,7 +196,7 @@ export function createClient(options: ClientOptions): Service {
 
   async function judged<T extends Decoded>(
     { operation, path, body: asked }: Request,
-    reply: Reply,
+    reply: HttpResponse,
     { decode, discard }: { decode: Decode<T>; discard: Wanted<T>['discard'] },
     startedAt: number,
   ): Promise<Ok<T>> {
@@ -212,14 +212,14 @@ export function createClient(options: ClientOptions): Service {
     const success = isSuccess(reply)
     const read = success ? await decoded(reply, decode) : { body: 'none' as const, value: null }
     const { statusCode, message } = read.value ?? readEnvelope(success ? null : reply.body)
-    const happening = happeningOf(operation, { httpStatus, statusCode, body: read.body })
-    if (happening === 'answered' && read.value !== null) {
+    const outcome = outcomeOf(operation, { httpStatus, statusCode, body: read.body })
+    if (outcome === 'answered' && read.value !== null) {
       // A run may look at the end of the list before it reads the front.
       if (operation === 'list' && listed++ < FIRST_ANSWERS) options.onFirst?.(came)
       return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes, ...age }
     }
     if (read.value !== null) discard?.(read.value)
-    throw new Unanswered(happening, UNUSABLE[happening] ?? (message || `HTTP ${httpStatus}`), {
+    throw new AttemptFailure(outcome, UNUSABLE[outcome] ?? (message || `HTTP ${httpStatus}`), {
       httpStatus,
       statusCode,
       locationHost: locationHost === null ? null : scrub(locationHost),
@@ -228,7 +228,7 @@ export function createClient(options: ClientOptions): Service {
     })
   }
 
-  async function decoded<T extends Decoded>({ body }: Reply, decode: Decode<T>) {
+  async function decoded<T extends Decoded>({ body }: HttpResponse, decode: Decode<T>) {
     if (body === null || body.byteLength === 0) return { body: 'none' as const, value: null }
     try {
       const value = await orAborted(() => decode(body), signal)
@@ -243,12 +243,12 @@ export function createClient(options: ClientOptions): Service {
   }
 
   /** What one bad answer teaches about all requests. Throws `wait-too-long`. */
-  function learn({ happening, detail }: Unanswered, startedAt: number, suspect: () => void): void {
-    const judgement = WHAT_IS_DONE[happening]
-    if (judgement.strained) pacing.heard('strained', startedAt)
-    else if (judgement.ends === 'refused') pacing.heard('well', startedAt)
-    if (judgement.suspect) suspect()
-    if (judgement.ends === 'status' && typeof detail.retryAfterMs === 'number') pacing.hold(detail.retryAfterMs)
+  function learn({ outcome, detail }: AttemptFailure, startedAt: number, suspect: () => void): void {
+    const rule = RETRY_POLICY[outcome]
+    if (rule.strained) pacing.heard('strained', startedAt)
+    else if (rule.ends === 'refused') pacing.heard('well', startedAt)
+    if (rule.suspect) suspect()
+    if (rule.ends === 'status' && typeof detail.retryAfterMs === 'number') pacing.hold(detail.retryAfterMs)
   }
 
   return {
@@ -300,13 +300,13 @@ interface Wanted<T> {
 }
 
 /** A success that cannot be used: what the service says of it, such as "OK", would mislead. */
-const UNUSABLE: Partial<Record<Happening, string>> = {
+const UNUSABLE: Partial<Record<AttemptOutcome, string>> = {
   empty: 'an answer without a body',
   'not-json': 'a body that is no JSON object',
   'no-payload': 'a success without items',
   'too-large': 'an answer with more items than can be taken in at once',
 }
 
-function isSuccess({ httpStatus }: Reply): boolean {
+function isSuccess({ httpStatus }: HttpResponse): boolean {
   return httpStatus >= 200 && httpStatus < 300
 }

@@ -1,18 +1,18 @@
 // One request and its answer on the wire, within one deadline. Judges nothing: says what came, or how it broke.
 import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
+import { AttemptFailure } from './attempt-failure.ts'
 import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody, tooLarge } from './body.ts'
 import { admittedAgeMs } from './freshness.ts'
-import { happeningOfBreak } from './judgement.ts'
-import { type Noticed, notice } from './noticed.ts'
+import { type ResponseFacts, responseFacts } from './response-facts.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { Unanswered } from './unanswered.ts'
+import { outcomeOfBreak } from './retry-policy.ts'
 import { request } from './undici.ts'
 
 /** Errors are told in less than this; a longer body is judged by its HTTP status alone. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024
 
-export interface Question {
+export interface HttpRequest {
   origin: string
   /** Sent as it is, never normalised; may end in a query with the key, so it goes into no message. */
   path: string
@@ -23,7 +23,7 @@ export interface Question {
   userAgent: string
 }
 
-export interface Reply {
+export interface HttpResponse {
   httpStatus: number
   /** The decoded body. Of an answer other than 2xx null where it could not be had, and of a 3xx always. */
   body: Uint8Array<ArrayBuffer> | null
@@ -47,16 +47,16 @@ export interface ExchangeOptions {
   signal: AbortSignal
   now(): number
   /** An answer has begun. */
-  onNotice?(noticed: Noticed): void
+  onResponse?(facts: ResponseFacts): void
 }
 
-/** Sends `question` once. Rejects with `Unanswered`, or with the reason of the signal. */
-export async function exchange(question: Question, options: ExchangeOptions): Promise<Reply> {
-  const late = new Unanswered('timed-out', `no complete answer within ${options.requestTimeoutMs} ms`)
+/** Sends `question` once. Rejects with `AttemptFailure`, or with the reason of the signal. */
+export async function exchange(question: HttpRequest, options: ExchangeOptions): Promise<HttpResponse> {
+  const late = new AttemptFailure('timed-out', `no complete answer within ${options.requestTimeoutMs} ms`)
   return within(options.requestTimeoutMs, late, options.signal, (signal) => send(question, options, signal))
 }
 
-async function send(question: Question, options: ExchangeOptions, signal: AbortSignal): Promise<Reply> {
+async function send(question: HttpRequest, options: ExchangeOptions, signal: AbortSignal): Promise<HttpResponse> {
   const headers = ['accept', 'application/json', 'accept-encoding', ACCEPTED_CODINGS, 'user-agent', question.userAgent]
   // No cache on the way is to answer in the service's place.
   headers.push('cache-control', 'no-cache')
@@ -73,9 +73,9 @@ async function send(question: Question, options: ExchangeOptions, signal: AbortS
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
-  const noticed = notice(httpStatus, answer.headers)
-  options.onNotice?.(noticed)
-  const { serviceDate } = noticed
+  const facts = responseFacts(httpStatus, answer.headers)
+  options.onResponse?.(facts)
+  const { serviceDate } = facts
   const receivedAt = options.now()
   const reply = {
     httpStatus,
@@ -164,14 +164,14 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
 }
 
 function broken(error: unknown, phase: 'connect' | 'head' | 'body', httpStatus?: number): unknown {
-  if (error instanceof Unanswered || error instanceof MirrorError) return error
+  if (error instanceof AttemptFailure || error instanceof MirrorError) return error
   const status = httpStatus === undefined ? {} : { httpStatus }
-  if (error instanceof BodyProblem) return new Unanswered(error.happening, error.message, status)
+  if (error instanceof BodyProblem) return new AttemptFailure(error.outcome, error.message, status)
   const { code = 'unknown', message = '' } = error as NodeJS.ErrnoException
   const text = PLAIN_WORDS[code] ?? (message === '' ? code : message)
   // Only errors of connecting are kept as a cause: others can hold bytes of the answer.
   const cause = phase === 'connect' ? { cause: error } : {}
-  return new Unanswered(happeningOfBreak(phase, code), text, { ...status, ...cause, errorCode: code })
+  return new AttemptFailure(outcomeOfBreak(phase, code), text, { ...status, ...cause, errorCode: code })
 }
 
 function hostOf(location: string | string[] | undefined, origin: string): string | null {

@@ -38,34 +38,34 @@ export interface Pacing {
 /** How many may be under way at once. */
 export interface Allowance {
   present: number
-  /** Up to how many was borne well until it was too much. */
-  borne: number
+  /** As the slow-start threshold of TCP: up to how many went well until it was too much. */
+  threshold: number
   /** Good answers that one more takes, for each that is under way: more with every time it was too much. */
   patience: number
 }
 
-/** At first as many as are wanted count as borne. */
+/** At first the threshold is as many as are wanted. */
 export function allowanceOf(present: number, most: number): Allowance {
-  return { present: Math.min(present, most), borne: most, patience: 0.5 }
+  return { present: Math.min(present, most), threshold: most, patience: 0.5 }
 }
 
 const MOST_PATIENCE = 16
 
 /**
- * As TCP does it: half after a strained answer; one more for each good one up to what was borne, so that a round doubles
+ * As TCP does it: half after a strained answer; one more for each good one up to the threshold, so that a round doubles
  * it, and beyond that about one more per round. A service that bears no more than it does now is tried more and more rarely.
  */
 export function nextAllowance(
-  { present, borne, patience }: Allowance,
+  { present, threshold, patience }: Allowance,
   how: 'well' | 'strained',
   most: number,
 ): Allowance {
   if (how === 'strained') {
     const half = Math.max(1, present / 2)
-    return { present: half, borne: half, patience: Math.min(MOST_PATIENCE, patience * 2) }
+    return { present: half, threshold: half, patience: Math.min(MOST_PATIENCE, patience * 2) }
   }
-  const more = present < borne ? 1 : 1 / (present * Math.max(1, patience))
-  return { present: Math.min(most, present + more), borne, patience }
+  const more = present < threshold ? 1 : 1 / (present * Math.max(1, patience))
+  return { present: Math.min(most, present + more), threshold, patience }
 }
 
 /** Requests at once in the beginning, before it is known how the service bears them. */

@@ -6,9 +6,9 @@ import { CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT } from './json-bytes
 import { isJson, spaceEnd } from './json-check.ts'
 import type { Span } from './json-scan.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from './json-strict.ts'
-import { type Page, type PageItem, readItem, shortMessage } from './wire.ts'
+import { type ListPage, type PageItem, readItem, shortMessage } from './wire.ts'
 
-type Envelope = Pick<Page, 'statusCode' | 'message'>
+type Envelope = Pick<ListPage, 'statusCode' | 'message'>
 
 export interface PlainPage {
   bytes: Buffer

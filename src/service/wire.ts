@@ -28,7 +28,7 @@ export interface UnfitItem {
 export type PageItem = { kind: 'task'; task: Task } | UnfitItem
 
 /** The answer of the list. */
-export interface Page extends Decoded {
+export interface ListPage extends Decoded {
   /** In list order; empty where `hasPayload` is false. */
   items: PageItem[]
 }
@@ -56,7 +56,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * Reads `{statusCode, message, body: {items}}`. Nothing but one item at a time is ever made of its bytes. Throws
  * `MirrorError` `body-invalid` for what is no JSON object, or has too many items.
  */
-export function readPage(raw: Uint8Array): Page {
+export function readPage(raw: Uint8Array): ListPage {
   const { envelope, bytes, body } = open(raw)
   const at = body === -1 ? -1 : memberAt(bytes, body, 'items')
   if (bytes[at] !== OPEN_LIST) return { ...envelope, hasPayload: false, items: [] }

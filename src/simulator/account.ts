@@ -2,14 +2,14 @@
 // Pure state: the same seed, clock and calls give the same texts. Knows nothing of HTTP, timers or Math.random.
 import { headOf, idOf, slotOf } from './content.ts'
 import { OpenTasks } from './open-tasks.ts'
-import { DEFAULTS, type SimulatorOptions } from './options.ts'
+import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
 import { type Compare, ListOrder } from './order.ts'
-import { cutTake, fittingCount, type PagingOptions, type Refusal, stretchOf } from './paging.ts'
+import { cutTake, fittingCount, type PagingOptions, type Refusal, sliceOf } from './paging.ts'
 import { type Random, seeded, unitAt } from './random.ts'
 import { type StandingOptions, StandingStill } from './standing-still.ts'
-import { type Presence, type TableOptions, TaskTable } from './task-table.ts'
+import { type Presence, SimulatedTasks, type SimulatedTasksOptions } from './task-table.ts'
 
-export type AccountOptions = TableOptions &
+export type AccountOptions = SimulatedTasksOptions &
   PagingOptions &
   Pick<
     SimulatorOptions,
@@ -30,7 +30,7 @@ export type AccountOptions = TableOptions &
   StandingOptions
 
 /** Epoch milliseconds. */
-export type Clock = () => number
+export type SimulatedClock = () => number
 
 /**
  * Where a task is inserted. `front`, `middle`, `behind`: by place in the list, in orders by `createdAt` (others leave no
@@ -49,7 +49,7 @@ export interface Change {
   text: string | null
 }
 
-export interface ListedWindow {
+export interface AccountWindow {
   kind: 'window'
   /** JSON texts in list order. */
   texts: string[]
@@ -58,16 +58,16 @@ export interface ListedWindow {
 const HIDDEN_SALT = 8
 
 /** Makes an account; options not given are those of an untouched simulator. */
-export function createAccount(options: Partial<AccountOptions> & { now?: Clock } = {}): Account {
+export function createAccount(options: Partial<AccountOptions> & { now?: SimulatedClock } = {}): Account {
   const { now = Date.now, ...rest } = options
-  return new Account({ ...DEFAULTS, ...rest }, now)
+  return new Account({ ...SIMULATOR_DEFAULTS, ...rest }, now)
 }
 
 export class Account {
   readonly options: Readonly<AccountOptions>
-  readonly now: Clock
+  readonly now: SimulatedClock
   readonly #random: Random
-  readonly #tasks: TaskTable
+  readonly #tasks: SimulatedTasks
   readonly #open = new OpenTasks()
   readonly #order: ListOrder
   readonly #still: StandingStill<ListOrder>
@@ -76,12 +76,12 @@ export class Account {
   /** What details showed before a change, and the answer after which it was made. */
   readonly #before = new Map<number, { text: string; read: number }[]>()
 
-  constructor(options: AccountOptions, now: Clock) {
+  constructor(options: AccountOptions, now: SimulatedClock) {
     this.options = options
     this.now = now
     this.#random = seeded(options.seed, 0xacc0)
     this.#still = new StandingStill(options)
-    this.#tasks = new TaskTable(options)
+    this.#tasks = new SimulatedTasks(options)
     this.#tasks.fill(options.newest ?? now(), now())
     const slots = Array.from({ length: this.#tasks.length }, (_, slot) => slot)
     for (const slot of slots) if (this.#tasks.isOpen(slot)) this.#open.add(slot)
@@ -107,11 +107,11 @@ export class Account {
   }
 
   /** What the list answers to one request. */
-  list(skip: number, take: number): ListedWindow | Refusal {
+  list(skip: number, take: number): AccountWindow | Refusal {
     const { options } = this
     const read = ++this.#reads
     const order = this.#still.shown(this.#order, read, this.now(), () => this.#order.copy())
-    const stretch = stretchOf(options, order.length, skip, cutTake(options, read, take))
+    const stretch = sliceOf(options, order.length, skip, cutTake(options, read, take))
     if (stretch.kind === 'refusal') return stretch
     const { from, to } = stretch
     const slots = this.#slotsOf(order, from, to, seeded(options.seed, read, 0x11f7))
@@ -342,7 +342,7 @@ export class Account {
 /** Equal `createdAt` are told apart by the sequence of insertion. */
 function comparison(
   { order, openTasksStand, seed, idSeed = seed }: Pick<AccountOptions, 'order' | 'openTasksStand' | 'seed' | 'idSeed'>,
-  tasks: TaskTable,
+  tasks: SimulatedTasks,
 ): Compare {
   if (order === 'created_desc') return (a, b) => tasks.arrivedAt(b) - tasks.arrivedAt(a) || b - a
   if (order === 'created_asc') return (a, b) => tasks.arrivedAt(a) - tasks.arrivedAt(b) || a - b

@@ -1,6 +1,6 @@
 // A cache between the client and the simulated service: answers the same request with what was said before, and shows that
 // as well or as badly as such caches do.
-import type { Clock } from './account.ts'
+import type { SimulatedClock } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 import type { SimulatedAnswer } from './respond.ts'
 
@@ -15,10 +15,10 @@ const MOST = 10_000
 
 export class Cache {
   readonly #options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>
-  readonly #now: Clock
+  readonly #now: SimulatedClock
   readonly #kept = new Map<string, { answer: SimulatedAnswer; at: number }>()
 
-  constructor(options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>, now: Clock) {
+  constructor(options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>, now: SimulatedClock) {
     this.#options = options
     this.#now = now
   }

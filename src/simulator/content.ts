@@ -16,7 +16,7 @@ export interface TaskState {
 }
 
 /** What all tasks of an account have in common. */
-export interface ContentOptions {
+export interface TaskContentOptions {
   seed: number
   /** The seed of the ids; `seed` where there is none. */
   idSeed?: number | undefined
@@ -100,7 +100,7 @@ function hex(value: number): string {
 }
 
 /** The text of a task as the list (with less than all where `carries` says so) or the detail shows it. */
-export function taskText(options: ContentOptions, state: TaskState, carries: Carries = 'whole'): string {
+export function simulatedText(options: TaskContentOptions, state: TaskState, carries: Carries = 'whole'): string {
   const { seed } = options
   const { slot, createdAt, completedAt } = state
   const oddity = unitAt(seed, slot, SALT.odd) < options.oddities ? mix32(slot + SALT.oddKind) % ODDITIES.length : -1

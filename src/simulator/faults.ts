@@ -1,7 +1,7 @@
 // Which requests go wrong, and how: a script (array or function) first, then a share of all requests by seed. Decides only.
 import type { FaultKind, SimulatorOptions } from './options.ts'
 import { seeded } from './random.ts'
-import type { Asked } from './respond.ts'
+import type { ParsedRequest } from './respond.ts'
 
 /** What goes wrong with one answer. The fields of one fault may be combined; `reset` and `hang` leave no answer. */
 export interface Fault {
@@ -28,7 +28,7 @@ export interface Fault {
 }
 
 /** A request as scripts, hooks and the log see it. */
-export interface SimulatedRequest extends Asked {
+export interface SimulatedRequest extends ParsedRequest {
   /** From 0. */
   n: number
   method: string

@@ -6,7 +6,7 @@ export function expectedTexts(account: Account): Map<string, string> {
   return new Map(account.ids().map((id) => [id, account.get(id)!]))
 }
 
-export interface History {
+export interface RecordedHistory {
   /** All texts the task has had since the recording began, oldest first; null: it could not be read. */
   of(id: string): readonly (string | null)[]
   /** Every id there has been. */
@@ -15,7 +15,7 @@ export interface History {
 }
 
 /** Records the states of all tasks from now on, the present ones first. Holds every text: not for a million tasks. */
-export function recordHistory(account: Account): History {
+export function recordHistory(account: Account): RecordedHistory {
   const states = new Map<string, (string | null)[]>()
   for (const [id, text] of expectedTexts(account)) states.set(id, [text])
   const stop = account.subscribe(({ id, text }) => {

@@ -166,7 +166,7 @@ export type NotFoundStyle = (typeof NOT_FOUND)[number]
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
 /** The options of an untouched simulator. */
-export const DEFAULTS: Readonly<SimulatorOptions> = Object.freeze(schema.parse({}))
+export const SIMULATOR_DEFAULTS: Readonly<SimulatorOptions> = Object.freeze(schema.parse({}))
 
 /**
  * Checks options given as values or as the texts of command-line flags, and fills in the defaults; an `undefined` counts
@@ -200,7 +200,7 @@ export interface SimulatorFlag {
 /** The flags of `simulate` in the order of the table; `simulatorOptions` takes their values under `key`. */
 export function simulatorFlags(): SimulatorFlag[] {
   return (Object.keys(table) as (keyof SimulatorOptions)[]).map((key) => {
-    const preset = DEFAULTS[key]
+    const preset = SIMULATOR_DEFAULTS[key]
     return {
       key,
       flag: flagOf(key),
@@ -218,7 +218,7 @@ function flagOf(key: string): string {
 
 /** A switch has no value, unless it is on from the start and can only be turned off. */
 function valueTextOf(key: keyof SimulatorOptions): string | null {
-  const preset = DEFAULTS[key]
+  const preset = SIMULATOR_DEFAULTS[key]
   if (preset === false) return null
   if (preset === true) return '<true|false>'
   const choices = choicesOf(key)
@@ -237,7 +237,7 @@ function wanted(key: string): string {
   const option = key as keyof SimulatorOptions
   const choices = choicesOf(option)
   if (choices !== null) return `must be one of ${choices.join(', ')}`
-  const preset = DEFAULTS[option]
+  const preset = SIMULATOR_DEFAULTS[option]
   if (typeof preset === 'number')
     return `must be a number in its range (${table[option].description}; default ${preset})`
   return `must be: ${table[option].description}`

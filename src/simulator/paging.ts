@@ -7,7 +7,7 @@ export type PagingOptions = Pick<
 >
 
 /** Indexes `from` (inclusive) to `to` (exclusive) of the list. */
-export interface Stretch {
+export interface ListSlice {
   kind: 'stretch'
   from: number
   to: number
@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 /** `total` counts the tasks in the list; `skip` and `take` are whole numbers from 0. */
-export function stretchOf(options: PagingOptions, total: number, skip: number, take: number): Stretch | Refusal {
+export function sliceOf(options: PagingOptions, total: number, skip: number, take: number): ListSlice | Refusal {
   if (take > options.takeLimit) return refusal(400, `take must be at most ${options.takeLimit}`)
   if (options.skipLimit > 0 && skip + take > options.skipLimit) {
     return refusal(400, `skip + take must be at most ${options.skipLimit}`)

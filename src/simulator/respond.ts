@@ -9,7 +9,7 @@ export type AnswerOptions = Pick<
 >
 
 /** What a request asks for, as far as its method, path and body tell. */
-export interface Asked {
+export interface ParsedRequest {
   operation: 'list' | 'get' | 'other'
   skip: number | null
   take: number | null
@@ -30,7 +30,7 @@ export interface SimulatedAnswer {
 const NOTHING = { skip: null, take: null, id: null, problem: null }
 
 /** `target` is the path and query as sent; `body` the text of the request body. */
-export function askedOf(options: AnswerOptions, method: string, target: string, body: string): Asked {
+export function parseRequest(options: AnswerOptions, method: string, target: string, body: string): ParsedRequest {
   const path = target.split('?', 1)[0]!
   const tasks = `${options.path}/tasks/`
   if (!path.startsWith(tasks)) return { ...NOTHING, operation: 'other' }
@@ -44,7 +44,7 @@ export function askedOf(options: AnswerOptions, method: string, target: string, 
 export function answerTo(
   options: AnswerOptions,
   account: Account,
-  asked: Asked,
+  asked: ParsedRequest,
   target: string,
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): SimulatedAnswer {
@@ -84,7 +84,7 @@ function notFound(style: NotFoundStyle): SimulatedAnswer {
 }
 
 /** Missing fields have defaults; anything that is no whole number from 0 is a problem. */
-function windowAsked(options: AnswerOptions, body: string): Pick<Asked, 'skip' | 'take' | 'problem'> {
+function windowAsked(options: AnswerOptions, body: string): Pick<ParsedRequest, 'skip' | 'take' | 'problem'> {
   let sent: unknown
   try {
     sent = body === '' ? {} : JSON.parse(body)
@@ -114,7 +114,7 @@ function decoded(segment: string): string {
 
 function isAuthorized(
   options: AnswerOptions,
-  asked: Asked,
+  asked: ParsedRequest,
   target: string,
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): boolean {

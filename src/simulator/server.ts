@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { MirrorError } from '../errors.ts'
-import { Account, type Clock } from './account.ts'
+import { Account, type SimulatedClock } from './account.ts'
 import { Cache } from './cache.ts'
 import { Changes } from './changes.ts'
 import { type Fault, type FaultScript, faultFor, type SimulatedRequest } from './faults.ts'
 import { type SimulatorOptions, simulatorOptions } from './options.ts'
-import { answerTo, askedOf, failure, type SimulatedAnswer } from './respond.ts'
+import { answerTo, failure, parseRequest, type SimulatedAnswer } from './respond.ts'
 
 /** Called before a request is answered, and awaited: the place to change the account in the middle of a walk. */
 export type RequestHook = (request: SimulatedRequest, account: Account) => void | Promise<void>
@@ -19,7 +19,7 @@ export type RequestHook = (request: SimulatedRequest, account: Account) => void 
 /** What only a program can give; everything else is a `SimulatorOptions`. */
 export interface SimulatorHooks {
   /** The simulated clock; the machine's where absent. */
-  now?: Clock
+  now?: SimulatedClock
   faults?: FaultScript
   onBeforeRequest?: RequestHook
   /** An account made before; its own options and clock hold, those given here do not reach it. */
@@ -153,7 +153,7 @@ class RunningSimulator implements Simulator {
     const method = incoming.method ?? ''
     const target = incoming.url ?? ''
     const body = await textOf(incoming)
-    const asked = askedOf(this.options, method, target, body ?? '')
+    const asked = parseRequest(this.options, method, target, body ?? '')
     if (body === null) asked.problem = 'The request body is too large'
     const request: SimulatedRequest = { n, method, target, ...asked }
     const fault = faultFor(this.options, this.#faults, request)

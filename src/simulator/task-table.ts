@@ -1,11 +1,11 @@
 // The tasks of an account by slot, a few numbers each, and their texts: made when first read. Slots are never reused.
-import { type ContentOptions, FINAL_STATUSES, OPEN_STATUSES, taskText } from './content.ts'
+import { FINAL_STATUSES, OPEN_STATUSES, simulatedText, type TaskContentOptions } from './content.ts'
 import { listedTextOf } from './listed-text.ts'
-import { DEFAULTS, type SimulatorOptions } from './options.ts'
+import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 import { TextCache } from './text-cache.ts'
 
-export type TableOptions = ContentOptions &
+export type SimulatedTasksOptions = TaskContentOptions &
   Pick<
     SimulatorOptions,
     | 'tasks'
@@ -30,8 +30,8 @@ export type Presence = 'listed' | 'delisted' | 'removed'
 const DAY_MS = 86_400_000
 const SALT = { jitter: 1, open: 2, status: 3, late: 4, future: 5, howFar: 6, duration: 7, stamp: 8 } as const
 
-export class TaskTable {
-  readonly #options: TableOptions
+export class SimulatedTasks {
+  readonly #options: SimulatedTasksOptions
   // Columns: a million tasks are a few arrays of numbers.
   readonly #createdAt: number[] = []
   readonly #completedAt: number[] = []
@@ -46,7 +46,7 @@ export class TaskTable {
   readonly #early = new Map<number, number>()
   #touches = 0
 
-  constructor(options: TableOptions) {
+  constructor(options: SimulatedTasksOptions) {
     this.#options = options
   }
 
@@ -172,7 +172,7 @@ export class TaskTable {
     return resultAfterReads > 0 && !this.isOpen(slot) && (this.#early.get(slot) ?? 0) < resultAfterReads
   }
 
-  #make(slot: number, carries = DEFAULTS.listCarries): string {
+  #make(slot: number, carries = SIMULATOR_DEFAULTS.listCarries): string {
     const isOpen = this.isOpen(slot)
     const state = {
       slot,
@@ -181,7 +181,7 @@ export class TaskTable {
       systemStatus: (isOpen ? OPEN_STATUSES : FINAL_STATUSES)[this.#status[slot]!]!,
       revision: this.#revision[slot]!,
     }
-    return taskText(this.#options, state, carries)
+    return simulatedText(this.#options, state, carries)
   }
 
   #stampError(slot: number): number {

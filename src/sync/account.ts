@@ -1,7 +1,7 @@
 // Whether the service still shows the account of this mirror: watched with every answer, before anything of it is taken in.
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
-import { judgeAccount, type Shown } from './identity.ts'
+import { type AccountShown, judgeAccount } from './identity.ts'
 import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
 import { askFirst } from './window-size.ts'
@@ -20,20 +20,20 @@ const LOOKED_UP = 5
 /** `onBegun` is called once, when the first answers have passed. */
 export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun(): Promise<void> }): AccountCheck {
   const isSure = run.opened.liveTasks === 0 || run.request.rebind === true
-  const all: Shown = { known: 0, others: 0, unknown: 0 }
+  const all: AccountShown = { known: 0, others: 0, unknown: 0 }
   const found = new Set<string>()
   let areGone = false
   let isBegun = false
   let isAsked = false
   const judge = () =>
     isSure ? 'same' : judgeAccount(all, { isAsked, hasOtherKey: given.hasOtherKey && !isBegun, areGone })
-  const add = ({ known, others, unknown }: Shown): void => {
+  const add = ({ known, others, unknown }: AccountShown): void => {
     all.known += known
     all.others += others
     all.unknown += unknown
   }
 
-  async function judgeShown(shown: Shown): Promise<void> {
+  async function judgeShown(shown: AccountShown): Promise<void> {
     add(shown)
     if (judge() === 'ask') {
       isAsked = true
@@ -68,7 +68,7 @@ function isMass({ request, opened, config }: Run): boolean {
   return request.allowMassDelete !== true && isMassDelete(live, live, massDeleteFraction, massDeleteMinimum)
 }
 
-function otherAccount({ known, others }: Shown, areGone: boolean): MirrorError {
+function otherAccount({ known, others }: AccountShown, areGone: boolean): MirrorError {
   const nothing = areGone
     ? 'The service shows none of the tasks of this mirror, and knows none of some that were asked for by id: it may be another account'
     : 'The API key is another one, and its account shares no task with this mirror'
@@ -86,7 +86,7 @@ function otherAccount({ known, others }: Shown, areGone: boolean): MirrorError {
  * Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Adds to `found`; takes
  * nothing in.
  */
-async function lookUpKnown(run: Run, found: Set<string>): Promise<Shown & { asked: number; gone: number }> {
+async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountShown & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
   const ids = await run.writer.liveIdsAt(Array.from({ length: LOOKED_UP }, run.random))
   for (const id of ids) {

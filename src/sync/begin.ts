@@ -1,7 +1,7 @@
-// How every run at the service begins and how its error is told, be it a sync or an errand: the writer's thread, what of the
+// How every run at the service begins and how its error is told, be it a sync or a one-off run: the writer's thread, what of the
 // run its parts share, and what is settled before the first request.
 import { isMirrorError } from '../errors.ts'
-import { LONGEST_WAIT_MS } from '../mirror/tables/facts.ts'
+import { LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
 import { toolVersion } from '../version.ts'
 import { UNBOUND } from './account.ts'
@@ -48,7 +48,7 @@ export async function rememberWait(run: Run, error: unknown): Promise<void> {
   if (!isMirrorError(error, 'wait-too-long')) return
   const until = Number(error.facts.notBefore)
   if (!Number.isFinite(until)) return
-  await learn(run, { not_before: Math.min(until, run.now() + LONGEST_WAIT_MS) }).catch(() => undefined)
+  await learn(run, { not_before: Math.min(until, run.now() + LONGEST_KEPT_WAIT_MS) }).catch(() => undefined)
 }
 
 /** What the row of the run tells of its error. */

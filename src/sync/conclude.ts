@@ -9,7 +9,7 @@ import type { PlanStep } from './plan.ts'
 import type { RunResult, RunSummary } from './summary.ts'
 
 /** What a run has come to so far. */
-export interface Ended {
+export interface RunTally {
   plan: PlanStep[]
   /** The walks that count, and why one is partial: a complete full walk takes the place of those before it. */
   walks: { verdict: Verdict; note: string | null }[]
@@ -19,7 +19,7 @@ export interface Ended {
 }
 
 /** The run can only be `partial`; `note` says why, in one sentence. */
-export function fallShort(run: Run, ended: Ended, note: string): void {
+export function fallShort(run: Run, ended: RunTally, note: string): void {
   run.notes.push(note)
   ended.codes.push(EXIT.partial)
 }
@@ -28,9 +28,9 @@ export function fallShort(run: Run, ended: Ended, note: string): void {
  * Ends the run in the mirror and sums it up; `error` is what ended it early, `stopped` the caller's signal. Throws where
  * the mirror cannot be read any more.
  */
-export async function conclude(
+export async function concludeRun(
   run: Run,
-  ended: Ended,
+  ended: RunTally,
   error: unknown,
   startedAt: number,
   stopped: AbortSignal,

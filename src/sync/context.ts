@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts'
 import type { Log } from '../log.ts'
 import type { Progress } from '../progress.ts'
 import type { Service } from '../service/service.ts'
-import type { Shown } from './identity.ts'
+import type { AccountShown } from './identity.ts'
 import type { SyncRequest } from './plan.ts'
 import type { ShownCosts } from './shown-costs.ts'
 import type { Opened } from './writer/session.ts'
@@ -31,7 +31,7 @@ export interface AccountCheck {
   /** Ids of this mirror that the look-up has found for it. */
   found: ReadonlySet<string>
   /** To be called with what every answer shows, before anything of it is taken in. Throws `other-account`. */
-  saw(shown: Shown): Promise<void>
+  saw(shown: AccountShown): Promise<void>
 }
 
 /** A run under way. */

@@ -14,7 +14,7 @@ export function identityOf({ user_id, created_at }: Pick<TaskRow, 'user_id' | 'c
 }
 
 /** What answers showed of tasks that the mirror holds, tombstones included. */
-export interface Shown {
+export interface AccountShown {
   known: number
   /** Of these, how many carry another `createdAt` or `userId` than the mirror's. */
   others: number
@@ -45,7 +45,7 @@ export type AccountJudgement = 'same' | 'other' | 'ask'
  * of those that were looked up, and it would be a mass deletion if all were gone.
  */
 export function judgeAccount(
-  shown: Shown,
+  shown: AccountShown,
   { isAsked, hasOtherKey, areGone }: { isAsked: boolean; hasOtherKey: boolean; areGone: boolean },
 ): AccountJudgement {
   if (shown.known === 0) {

@@ -5,11 +5,11 @@ import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
-import type { Shown } from './identity.ts'
+import type { AccountShown } from './identity.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
 
-type Asked = { askedAfter: number } & (
+type EarlyAnswer = { askedAfter: number } & (
   | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 )
@@ -43,7 +43,7 @@ export interface ListSourceOptions {
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
   /** Called with every window before any of it is taken in: the place to refuse another account. */
-  onShown?(shown: Shown): Promise<void>
+  onShown?(shown: AccountShown): Promise<void>
 }
 
 /** Where the length of the list is not known; one more for each that the walk waited for, so that a round doubles it. */
@@ -51,8 +51,8 @@ const FIRST_DEPTH = 1
 
 export function listSource(options: ListSourceOptions): ListSource {
   const { service, writer, walkId, concurrency, maxBytesInFlight } = options
-  const ahead = new Map<string, Promise<Asked>>()
-  const prefetched = new Map<string, Promise<Asked>>()
+  const ahead = new Map<string, Promise<EarlyAnswer>>()
+  const prefetched = new Map<string, Promise<EarlyAnswer>>()
   const over = new AbortController()
   let keeping: { error: unknown } | null = null
   let last = options.total
@@ -97,7 +97,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     }
   }
 
-  async function ask(skip: number, take: number, maxRetries?: number): Promise<Asked> {
+  async function ask(skip: number, take: number, maxRetries?: number): Promise<EarlyAnswer> {
     const { signal } = over
     const askedAfter = given
     const retries = maxRetries === undefined ? {} : { maxRetries }
@@ -118,7 +118,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus, askedAfter }
   }
 
-  function askEarly(early: Map<string, Promise<Asked>>, key: string, skip: number, take: number): void {
+  function askEarly(early: Map<string, Promise<EarlyAnswer>>, key: string, skip: number, take: number): void {
     const asked = ask(skip, take)
     const note = () => {
       if (early.get(key) === asked) come.add(key)
@@ -128,7 +128,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     early.set(key, asked)
   }
 
-  function forget(early: Map<string, Promise<Asked>>): void {
+  function forget(early: Map<string, Promise<EarlyAnswer>>): void {
     for (const [key, asked] of early) {
       come.delete(key)
       const skip = Number.parseInt(key, 10)
@@ -143,7 +143,7 @@ export function listSource(options: ListSourceOptions): ListSource {
   }
 
   /** What was asked for ahead, where it will do. Where the walk wants something else, what was read ahead is stale. */
-  function takeEarly(key: string, fresh: boolean): Promise<Asked> | undefined {
+  function takeEarly(key: string, fresh: boolean): Promise<EarlyAnswer> | undefined {
     const early = fresh ? prefetched : ahead
     const asked = early.get(key)
     if (asked === undefined) {
@@ -177,7 +177,7 @@ export function listSource(options: ListSourceOptions): ListSource {
     async askAhead(skip, take) {
       askEarly(ahead, `${skip}:${take}`, skip, take)
       try {
-        const asked = await (ahead.get(`${skip}:${take}`) as Promise<Asked>)
+        const asked = await (ahead.get(`${skip}:${take}`) as Promise<EarlyAnswer>)
         return asked.kind === 'parsed' ? 'parsed' : asked.reason
       } catch {
         // Told where the walk reads it.

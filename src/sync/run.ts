@@ -7,7 +7,7 @@ import type { Service } from '../service/service.ts'
 import type { Verdict } from '../task.ts'
 import { seeAccount } from './account.ts'
 import { newRun, openWriterThread, settleBeginning } from './begin.ts'
-import { conclude, type Ended, fallShort } from './conclude.ts'
+import { concludeRun, fallShort, type RunTally } from './conclude.ts'
 import { loadClient, openClient, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
@@ -59,7 +59,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   }
   const service = parts.service ?? (await openClient(context, time.signal, { earlier, onFirst }))
   const run = newRun({ ...context, signal: time.signal }, { service, writer, request, opened })
-  const progress: Ended = { plan: [], walks: [], drift: 0, codes: [] }
+  const progress: RunTally = { plan: [], walks: [], drift: 0, codes: [] }
   let error: unknown = null
   try {
     settleBeginning(run, context)
@@ -74,7 +74,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   await service.close()
   let result: RunResult | null = null
   try {
-    result = await conclude(run, progress, error, startedAt, context.signal)
+    result = await concludeRun(run, progress, error, startedAt, context.signal)
   } finally {
     time.clear()
     context.progress.finish()
@@ -109,7 +109,7 @@ function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> 
   })
 }
 
-async function carryOut(run: Run, ended: Ended): Promise<void> {
+async function carryOut(run: Run, ended: RunTally): Promise<void> {
   const { opened, request, now, config } = run
   const { fullEveryMs, settleMs } = config.sync
   const input = { ...opened, facts: run.facts, fullEveryMs, settleMs, now: now() }
@@ -126,7 +126,7 @@ async function carryOut(run: Run, ended: Ended): Promise<void> {
   }
 }
 
-async function carryOutStep(run: Run, ended: Ended, step: PlanStep, at: number): Promise<void> {
+async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: number): Promise<void> {
   const { request, writer, now } = run
   const walked = (what: string, done: { verdict: Verdict; reason: string | null; drift: number }): void => {
     ended.drift += done.drift
@@ -206,7 +206,7 @@ function goesOn(plan: PlanStep[]): boolean {
   return plan.some((step) => step.kind === 'full' && step.resume !== null)
 }
 
-async function askForIds(run: Run, ended: Ended, ids: string[]): Promise<void> {
+async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void> {
   await seeAccount(run)
   const { missing } = await askForAll(run, ids, 'detail', countedAs(run, 'details', ids.length), true)
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)

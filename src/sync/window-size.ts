@@ -32,7 +32,7 @@ export function windowSize(configured: WindowSize, maxBytesInFlight: number, ite
 }
 
 /** By what this run's answers have shown, or earlier runs. */
-export function sizeOf(run: Run): WindowSize {
+export function windowSizeOf(run: Run): WindowSize {
   return windowSize(run.config.sync, run.config.service.maxBytesInFlight, itemBytesOf(run))
 }
 
@@ -48,12 +48,12 @@ export async function sizeByFirst(run: Run, source: ListSource): Promise<WindowS
     const { window } = run.config.sync
     if ((await source.askAhead(0, window)) === 'too-large') await askFew(run)
   }
-  return sizeOf(run)
+  return windowSizeOf(run)
 }
 
 /** The first window of the list, shorter where that is too heavy. */
 export async function askFirst(run: Run): Promise<Answer<ParsedList>> {
-  const answer = await run.service.list({ skip: 0, take: sizeOf(run).window }, (raw) => run.writer.parseList(raw))
+  const answer = await run.service.list({ skip: 0, take: windowSizeOf(run).window }, (raw) => run.writer.parseList(raw))
   return answer.kind === 'failed' && answer.reason === 'too-large' ? listFew(run) : answer
 }
 

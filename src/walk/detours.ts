@@ -6,7 +6,7 @@ import type { EndJudgement } from './end-judgement.ts'
 import { acceptEnd, stopIfSpent } from './ending.ts'
 import { isListEmpty, passUnreadable } from './guards.ts'
 import { crossHidden } from './hidden.ts'
-import type { OngoingWalk, Steps, WalkEnd } from './ongoing-walk.ts'
+import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import type { Reading } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 
@@ -16,8 +16,8 @@ const TRIES = 12
 export async function* onUnreadable(
   ongoing: OngoingWalk,
   reading: Reading & { kind: 'unreadable' },
-): Steps<WalkEnd | null> {
-  const moved = (): WalkEnd | null => {
+): Steps<WalkEnding | null> {
+  const moved = (): WalkEnding | null => {
     ongoing.stuck += 1
     ongoing.retry(ongoing.forward())
     return ongoing.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
@@ -48,7 +48,7 @@ export async function* onUnreadable(
   return null
 }
 
-export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnd | null> {
+export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnding | null> {
   const { chain, request, reader } = ongoing
   ongoing.fruitless += 1
   if (ongoing.skip === 0) {
@@ -79,7 +79,11 @@ export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnd | null> {
 }
 
 /** Behind a stretch of hidden items. */
-async function* onHidden(ongoing: OngoingWalk, crossed: EndJudgement, before: number): Steps<WalkEnd | null | 'moved'> {
+async function* onHidden(
+  ongoing: OngoingWalk,
+  crossed: EndJudgement,
+  before: number,
+): Steps<WalkEnding | null | 'moved'> {
   if (crossed.kind === 'proven') {
     ongoing.total = crossed.index + 1
     return { kind: 'list-end' }

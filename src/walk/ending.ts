@@ -7,13 +7,17 @@ import type { EndJudgement } from './end-judgement.ts'
 import { joinByPlace } from './guards.ts'
 import { followLast } from './last-item.ts'
 import type { Patience } from './moving-end.ts'
-import { lastOf, type OngoingWalk, type Steps, type WalkEnd } from './ongoing-walk.ts'
+import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { probeAt } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { payOwed } from './ties.ts'
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
-export async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: boolean): Steps<WalkEnd | null> {
+export async function* askForEnd(
+  ongoing: OngoingWalk,
+  window: ItemsWindow,
+  fruitless: boolean,
+): Steps<WalkEnding | null> {
   const before = ongoing.reader.requests
   const ended = yield* lookAtEnd(ongoing, window, fruitless)
   // One item at a time: that ends with a reason of its own.
@@ -21,7 +25,7 @@ export async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, frui
   return ended ?? stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows))
 }
 
-async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: boolean): Steps<WalkEnd | null> {
+async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: boolean): Steps<WalkEnding | null> {
   const last = lastOf(window)
   const index = window.skip + window.ids.length - 1
   const question = ongoing.endQuestion(last, index)
@@ -83,7 +87,7 @@ async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
   return answer.kind === 'failed' || (answer.kind === 'items' && answer.met.includes(0))
 }
 
-export function stopIfSpent(patience: Patience): WalkEnd | null {
+export function stopIfSpent(patience: Patience): WalkEnding | null {
   return patience === 'go-on' ? null : { kind: 'stop', reason: 'end-keeps-moving' }
 }
 
@@ -113,7 +117,7 @@ export async function* acceptEnd(
   ongoing: OngoingWalk,
   end: EndJudgement & { kind: 'proven' },
   lastMet: { id: string; moment: Moment },
-): Steps<WalkEnd> {
+): Steps<WalkEnding> {
   if (end.window !== undefined) {
     ongoing.chain = extendChain(ongoing.chain, end.window)
     yield ongoing.step(end.window)

@@ -14,7 +14,7 @@ import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
 
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
-export type WalkEnd = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
+export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
 export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 
 /** So many answers of one item where more were asked for are no coincidence. */

@@ -5,7 +5,7 @@ import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { askForEnd, passHorizon } from './ending.ts'
 import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
 import { closeLap } from './lap.ts'
-import { lastOf, OngoingWalk, type Steps, type WalkEnd } from './ongoing-walk.ts'
+import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { orderShown } from './order.ts'
 import { capacityOf } from './pace.ts'
 import { type Reading, readWindow } from './reader.ts'
@@ -61,12 +61,12 @@ function guessAhead({ request, chain, source, skip }: OngoingWalk): void {
   if (isWhole && chain.last === null) source.readAhead(skip, window - overlapOf(window, overlap), window)
 }
 
-function goOn(ongoing: OngoingWalk, reading: Reading): Steps<WalkEnd | null> {
+function goOn(ongoing: OngoingWalk, reading: Reading): Steps<WalkEnding | null> {
   if (reading.kind === 'unreadable') return onUnreadable(ongoing, reading)
   return reading.kind === 'nothing' ? onNothing(ongoing) : onWindow(ongoing, reading)
 }
 
-async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnd | null> {
+async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
   const { chain, request } = ongoing
   const beginning = chain.last === null
   if (beginning && window.skip > 0 && request.accepts !== undefined && !(await request.accepts(window))) {
@@ -86,7 +86,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkE
 }
 
 /** Takes the window in, looks at what it tells of the service, and asks for the end where it looks like one. */
-async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnd | null> {
+async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
   const earlier = ongoing.chain
   const beginning = earlier.last === null
   ongoing.back = 1

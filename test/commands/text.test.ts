@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { indentJson, jsonPieces, piecesOf } from '../../src/commands/json-pieces.ts'
-import { counted, pairs, table } from '../../src/commands/layout.ts'
+import { indentJson, jsonPieces, jsonPieceTexts } from '../../src/commands/json-pieces.ts'
+import { countText, pairs, table } from '../../src/commands/layout.ts'
 import { runText, stoppedText } from '../../src/commands/text/run.ts'
 import { statusText } from '../../src/commands/text/status.ts'
 import type { MirrorStatus } from '../../src/mirror/status.ts'
@@ -211,7 +211,7 @@ test('pairs without a value are left out, and lines of a value stay beneath each
 })
 
 test('one is singular', () => {
-  expect([counted(1, 'task'), counted(0, 'task'), counted(2, 'retry', 'retries')]).toEqual([
+  expect([countText(1, 'task'), countText(0, 'task'), countText(2, 'retry', 'retries')]).toEqual([
     '1 task',
     '0 tasks',
     '2 retries',
@@ -246,6 +246,6 @@ test.each([
   const written = [...jsonPieces({ a: [value, ''], b: undefined, c: {}, d: [] })]
   expect(JSON.parse(written.join(''))).toEqual(JSON.parse(text))
   expect(written.reduce((most, piece) => Math.max(most, piece.length), 0)).toBeLessThan(500_000)
-  expect([...piecesOf(text)].every((piece) => piece.isWellFormed())).toBe(true)
-  expect([...piecesOf(text)].join('')).toBe(text)
+  expect([...jsonPieceTexts(text)].every((piece) => piece.isWellFormed())).toBe(true)
+  expect([...jsonPieceTexts(text)].join('')).toBe(text)
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
 import { environmentName, KEYS, valueAt } from '../../src/config/keys.ts'
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts'
-import { configSchema, jsonSchema, schemaOf } from '../../src/config/schema.ts'
+import { configSchema, jsonSchema, schemaOfKey } from '../../src/config/schema.ts'
 import { MirrorError } from '../../src/errors.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -44,7 +44,7 @@ test('every key has a description, a default in the published schema and an envi
     const described = key.split('.').reduce<unknown>((at, name) => valueAt(at, `properties.${name}`), published)
     expect(described, key).toMatchObject({ description: expect.any(String) })
     expect(valueAt(described, 'default'), key).toEqual(valueAt(DEFAULTS, key))
-    expect(schemaOf(key).safeParse(valueAt(DEFAULTS, key)).success, key).toBe(true)
+    expect(schemaOfKey(key).safeParse(valueAt(DEFAULTS, key)).success, key).toBe(true)
   }
   expect(new Set(KEYS.map(environmentName)).size).toBe(KEYS.length)
 })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { datasetteConfig } from '../../src/export/datasette.ts'
+import { datasetteConfigOf } from '../../src/export/datasette.ts'
 import { CANNED_QUERIES } from '../../src/export/datasette-queries.ts'
 import { makeMirror, ordinaryRows } from './mirror.ts'
 
@@ -18,7 +18,7 @@ const tablesOf = (text: string, name: string) => parse(text).databases[name].tab
 
 test('the file is YAML that names tables and columns that exist, and describes all of them', () => {
   const { db } = makeMirror()
-  const tables = tablesOf(datasetteConfig('task-mirror'), 'task-mirror')
+  const tables = tablesOf(datasetteConfigOf('task-mirror'), 'task-mirror')
   const present = db.prepare(
     "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
   )
@@ -34,7 +34,7 @@ test('the file is YAML that names tables and columns that exist, and describes a
 
 test('what sorts a table has an index, so that the first page comes at once', () => {
   const { db } = makeMirror(...ordinaryRows(10))
-  for (const [name, { sort_desc }] of Object.entries(tablesOf(datasetteConfig('m'), 'm'))) {
+  for (const [name, { sort_desc }] of Object.entries(tablesOf(datasetteConfigOf('m'), 'm'))) {
     if (sort_desc === undefined) continue
     const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT * FROM ${name} ORDER BY ${sort_desc} DESC LIMIT 51`).all()
     expect(JSON.stringify(plan), name).not.toContain('TEMP B-TREE')
@@ -49,14 +49,14 @@ test.each(CANNED_QUERIES)(
     db.exec(`INSERT INTO service_facts (key, value, observed_at) VALUES ('timeframe', '{"isMoment":true}', 1);
       UPDATE tasks SET completed_at = NULL, system_status = 'WAITING' WHERE seq = 1;
       INSERT INTO open_checks (task_id, reason, next_check_at) SELECT id, 'open', 0 FROM tasks WHERE seq = 1`)
-    expect(parse(datasetteConfig('m')).databases.m.queries[name]).toEqual({ title, sql })
+    expect(parse(datasetteConfigOf('m')).databases.m.queries[name]).toEqual({ title, sql })
     const rows = db.prepare(sql).all(sql.includes(':path') ? { path: '$.n' } : {})
     expect(rows.length).toBeGreaterThan(0)
   },
 )
 
 test('names and texts that YAML would read otherwise come through', () => {
-  expect(Object.keys(parse(datasetteConfig('no: "yes"\n#')).databases)).toEqual(['no: "yes"\n#'])
+  expect(Object.keys(parse(datasetteConfigOf('no: "yes"\n#')).databases)).toEqual(['no: "yes"\n#'])
 })
 
 /** Datasette is a program of Python; where there is none, the tests above stand alone. */
@@ -65,7 +65,7 @@ const hasDatasette = spawnSync('datasette', ['--version']).status === 0
 test.runIf(hasDatasette)('Datasette shows the mirror with it', () => {
   const mirror = makeMirror(...ordinaryRows(50))
   const config = join(mirror.folder, 'datasette.yaml')
-  writeFileSync(config, datasetteConfig('mirror'))
+  writeFileSync(config, datasetteConfigOf('mirror'))
   const ask = (path: string) =>
     spawnSync('datasette', [mirror.path, '-m', config, '--get', path], { encoding: 'utf8' }).stdout
   expect(JSON.parse(ask('/mirror/failures-per-host.json?_shape=array'))[0]).toMatchObject({ host: 'example.com' })

@@ -7,7 +7,7 @@ import { compressors } from 'hyparquet-compressors'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Compression } from '../../src/export/encode/compression.ts'
 import { hyparquetEngine } from '../../src/export/encode/parquet/hyparquet.ts'
-import { piecesOf } from '../../src/export/encode/pieces.ts'
+import { packedPieces } from '../../src/export/encode/pieces.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
 import { makeRedactor, REDACTED_HEADERS } from '../../src/export/read/redact.ts'
@@ -263,7 +263,7 @@ test('row groups are bounded in bytes, sorted, and the id has a bloom filter', a
     }),
   )
   const making = { redactor: makeRedactor([]), pause: async () => {}, cutter: null }
-  for await (const piece of piecesOf([rows], packer, making)) {
+  for await (const piece of packedPieces([rows], packer, making)) {
     await writer.add({ ...piece, content: await piece.content })
   }
   await writer.close({})

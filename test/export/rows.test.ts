@@ -76,7 +76,7 @@ test('batches are bounded by bytes, so that large tasks do not pile up', () => {
   expect(read(mirror.path).batches.map((batch) => batch.length)).toEqual([2, 2, 2])
 })
 
-test('a long stretch without any wanted row still gives way', () => {
+test('a long key range without any wanted row still gives way', () => {
   const mirror = makeMirror(...ordinaryRows(2_500))
   const { batches, ids } = read(mirror.path, { statuses: ['NEVER'] })
   expect(ids).toEqual([])

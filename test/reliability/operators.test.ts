@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { environmentName, KEYS } from '../../src/config/keys.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { schemaOf } from '../../src/config/schema.ts'
+import { schemaOfKey } from '../../src/config/schema.ts'
 import { MirrorError } from '../../src/errors.ts'
 import { makeStage, SOAK, type Stage } from '../acceptance/stage.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -39,7 +39,7 @@ function loadFile(content: object): string {
 
 describe('the configuration', () => {
   test.for(KEYS)('%s refuses every wrong value by name, without repeating it', (key) => {
-    const wrong = WRONG.filter((value) => !schemaOf(key).safeParse(value).success)
+    const wrong = WRONG.filter((value) => !schemaOfKey(key).safeParse(value).success)
     expect(wrong.length).toBeGreaterThan(4)
     for (const value of wrong) {
       const said = loadFile(nested(key, value))
@@ -50,7 +50,7 @@ describe('the configuration', () => {
     const name = environmentName(key)
     for (const value of wrong) {
       // A single text is a list of one there.
-      if (typeof value !== 'string' || value === '' || schemaOf(key).safeParse([value]).success) continue
+      if (typeof value !== 'string' || value === '' || schemaOfKey(key).safeParse([value]).success) continue
       expect(refusalOf(() => loadConfig({ file: null, env: { [name]: value }, overrides: [] }))).toMatch(
         new RegExp(`^${name}: expected (?!.*hunter2)`),
       )

@@ -1,6 +1,6 @@
 // Services that are odd beyond what the simulator of the product offers: replicas that lag, caches, orders that change in
 // mid-life. Makes the window such a service answers with from what the account really lists; knows nothing of walks.
-import { fittingCount, type PagingOptions, type Refusal, stretchOf } from '../../src/simulator/paging.ts'
+import { fittingCount, type PagingOptions, type Refusal, sliceOf } from '../../src/simulator/paging.ts'
 import { type Random, shuffle } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -109,7 +109,7 @@ export class OddList {
     const wanted = oddity.kind === 'rounded-take' ? Math.ceil(take / oddity.multiple) * oddity.multiple : take
     if (oddity.kind === 'failing-end' && from >= ids.length)
       return { kind: 'refusal', status: 500, message: 'Internal Server Error' }
-    const stretch = stretchOf(this.#paging, ids.length, from, wanted)
+    const stretch = sliceOf(this.#paging, ids.length, from, wanted)
     if (stretch.kind === 'refusal') return stretch
     let some = ids.slice(stretch.from, stretch.to)
     if (oddity.kind === 'cut' && answer >= oddity.from && answer < oddity.to)

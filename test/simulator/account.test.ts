@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { type Account, createAccount } from '../../src/simulator/account.ts'
 import { expectedTexts, recordHistory } from '../../src/simulator/history.ts'
 import type { Carries, ListOrderName } from '../../src/simulator/options.ts'
-import { TaskTable } from '../../src/simulator/task-table.ts'
+import { SimulatedTasks } from '../../src/simulator/task-table.ts'
 import type { Task } from '../../src/task.ts'
 
 const NOW = Date.UTC(2026, 10, 20)
@@ -96,7 +96,7 @@ describe('an account', () => {
 
   it('finds a window at the far end of a million tasks without making the others', () => {
     const it = account({ tasks: 1_000_000 })
-    const made = vi.spyOn(TaskTable.prototype, 'text')
+    const made = vi.spyOn(SimulatedTasks.prototype, 'text')
     expect(ids(it, 999_990, 1000)).toHaveLength(10)
     expect(made).toHaveBeenCalledTimes(10)
     made.mockRestore()

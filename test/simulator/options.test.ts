@@ -1,10 +1,10 @@
 // Options as values and as texts of flags.
 import { describe, expect, it } from 'vitest'
-import { DEFAULTS, simulatorFlags, simulatorOptions } from '../../src/simulator/options.ts'
+import { SIMULATOR_DEFAULTS, simulatorFlags, simulatorOptions } from '../../src/simulator/options.ts'
 
 describe('simulatorOptions', () => {
   it('fills in the defaults', () => {
-    expect(simulatorOptions()).toEqual(DEFAULTS)
+    expect(simulatorOptions()).toEqual(SIMULATOR_DEFAULTS)
     expect(simulatorOptions({ tasks: undefined }).tasks).toBe(5000)
   })
 
@@ -21,7 +21,7 @@ describe('simulatorOptions', () => {
         wrap: true,
       }),
     ).toEqual({
-      ...DEFAULTS,
+      ...SIMULATOR_DEFAULTS,
       tasks: 20,
       faultRate: 0.01,
       poison: ['3', '77'],
@@ -77,6 +77,6 @@ describe('simulatorFlags', () => {
     const given = Object.fromEntries(
       simulatorFlags().flatMap(({ key, default: text }) => (text === null ? [] : [[key, text]])),
     )
-    expect(simulatorOptions(given)).toEqual(DEFAULTS)
+    expect(simulatorOptions(given)).toEqual(SIMULATOR_DEFAULTS)
   })
 })

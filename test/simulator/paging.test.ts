@@ -1,7 +1,7 @@
 // Limits, caps and quirks of paging, as a table.
 import { expect, it } from 'vitest'
-import { DEFAULTS } from '../../src/simulator/options.ts'
-import { fittingCount, type PagingOptions, stretchOf } from '../../src/simulator/paging.ts'
+import { SIMULATOR_DEFAULTS } from '../../src/simulator/options.ts'
+import { fittingCount, type PagingOptions, sliceOf } from '../../src/simulator/paging.ts'
 
 const refused = (status: number) => ({ kind: 'refusal', status, message: expect.any(String) })
 const stretch = (from: number, to: number) => ({ kind: 'stretch', from, to })
@@ -31,7 +31,7 @@ it.each<[string, Partial<PagingOptions>, number, number, number, object]>([
   ['repeatLast gives the last window again', { repeatLast: true }, 95, 100, 10, stretch(90, 95)],
   ['repeatLast far beyond', { repeatLast: true }, 100, 9000, 10, stretch(90, 100)],
 ])('%s', (_title, options, total, skip, take, answer) => {
-  expect(stretchOf({ ...DEFAULTS, ...options }, total, skip, take)).toEqual(answer)
+  expect(sliceOf({ ...SIMULATOR_DEFAULTS, ...options }, total, skip, take)).toEqual(answer)
 })
 
 it.each([

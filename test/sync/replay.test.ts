@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/status.ts'
-import { readRejected } from '../../src/mirror/tables/rejected.ts'
 import { type SetAside, setAsideTable } from '../../src/mirror/tables/set-aside.ts'
+import { readSetAside } from '../../src/mirror/tables/set-aside-read.ts'
 import { readTask } from '../../src/mirror/tables/tasks-read.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { replayRejected } from '../../src/sync/one-off/replay.ts'
+import { replaySetAside } from '../../src/sync/one-off/replay.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -38,12 +38,12 @@ test('a text that can be read now is taken in as it was sent, and what cannot st
   const raw = '{"id":"late","createdAt":1700000000000,"systemStatus":"DONE","data":{},"result":{},"n":1.0}'
   setAside(path, Date.now(), { raw }, { reason: 'no-id', raw: '{"n":1}' }, { reason: 'not-an-object', raw: '7' })
 
-  const result = await replayRejected(context)
+  const result = await replaySetAside(context)
   expect(result).toEqual({ schemaVersion: 1, tried: 3, taken: 1, settled: 0, left: 2 })
   expect(simulator.requests).toBe(requests)
   expect(reading(path, (db) => readTask(db, 'late')?.row.extra)).toBe('{"data":{},"result":{},"n":1.0}')
   expect(
-    reading(path, (db) => readRejected(db, { limit: 9, withRaw: false }).items.map(({ reason }) => reason)),
+    reading(path, (db) => readSetAside(db, { limit: 9, withRaw: false }).items.map(({ reason }) => reason)),
   ).toEqual(['not-an-object', 'no-id'])
   expect(reading(path, (db) => readStatus(db).runs[0])).toMatchObject({
     command: 'rejected',
@@ -64,7 +64,7 @@ test('an item with a task id is asked for by id, and the answer wins over the ol
   simulator.account.update([id])
   setAside(path, Date.now() + 60_000, { taskId: id, raw: isNow }, { taskId: 'nobody', raw: '[' })
 
-  expect(await replayRejected(context)).toMatchObject({ tried: 2, taken: 1, left: 1 })
+  expect(await replaySetAside(context)).toMatchObject({ tried: 2, taken: 1, left: 1 })
   const { extra, data_url, ...row } = reading(path, (db) => readTask(db, id))!.row
   expect(JSON.parse(simulator.account.get(id)!)).toMatchObject({ id, data: { url: data_url } })
   expect(row.result_body).toBe(JSON.stringify(JSON.parse(simulator.account.get(id)!).result.body))
@@ -87,7 +87,7 @@ test('an old text neither replaces newer content nor takes a tombstone back', as
     { raw: `{"id":${JSON.stringify(kept)},"old":true}` },
   )
 
-  expect(await replayRejected(context)).toMatchObject({ tried: 2, taken: 2, left: 0 })
+  expect(await replaySetAside(context)).toMatchObject({ tried: 2, taken: 2, left: 0 })
   expect(reading(path, (db) => readTask(db, gone)?.deletedAt)).not.toBeNull()
   expect(reading(path, (db) => readTask(db, kept)?.row.extra)).toBeNull()
 })
@@ -98,21 +98,21 @@ test('an unreadable place is settled by a later complete full walk that does not
   await using simulator = await startSimulator({ tasks: 40, openFraction: 0, poison: ['17'] })
   const context = makeRunContext(simulator.url, path, { random: () => 0 })
   await runSync(context, { command: 'sync' })
-  expect(await replayRejected(context)).toMatchObject({ tried: 1, taken: 0, settled: 0, left: 1 })
+  expect(await replaySetAside(context)).toMatchObject({ tried: 1, taken: 0, settled: 0, left: 1 })
 
   // Another full walk meets it again: it is as unreadable as before.
   await runSync(context, { command: 'sync', full: true })
-  expect(await replayRejected(context)).toMatchObject({ tried: 1, settled: 0, left: 1 })
+  expect(await replaySetAside(context)).toMatchObject({ tried: 1, settled: 0, left: 1 })
 
   simulator.options.poison.length = 0
   await runSync(context, { command: 'sync', full: true })
-  expect(await replayRejected(context)).toEqual({ schemaVersion: 1, tried: 1, taken: 0, settled: 1, left: 0 })
+  expect(await replaySetAside(context)).toEqual({ schemaVersion: 1, tried: 1, taken: 0, settled: 1, left: 0 })
   expect(reading(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
 })
 
 test('there is nothing to replay without a mirror, and none is made', async () => {
   using scratch = makeScratch()
   const context = makeRunContext('http://127.0.0.1:9', scratch.path('m.sqlite'))
-  await expect(replayRejected(context)).rejects.toMatchObject({ code: 'mirror-missing' })
+  await expect(replaySetAside(context)).rejects.toMatchObject({ code: 'mirror-missing' })
   expect(() => reading(scratch.path('m.sqlite'), () => 0)).toThrow(/no mirror/)
 })

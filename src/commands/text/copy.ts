@@ -2,13 +2,13 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import type { CopyResult } from '../../export/copy.ts'
-import { counted, grouped, pairs } from '../layout.ts'
+import { countText, grouped, pairs } from '../layout.ts'
 
 export function copyText({ path, tasks, bytes, cut, durationMs }: CopyResult, width?: number): string {
   return pairs(
     [
       ['copy', path],
-      ['content', `${counted(tasks, 'task')}, ${prettyBytes(bytes)}`],
+      ['content', `${countText(tasks, 'task')}, ${prettyBytes(bytes)}`],
       ['cut', `change ${grouped(cut)}`],
       ['duration', prettyMilliseconds(durationMs)],
     ],

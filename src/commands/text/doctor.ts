@@ -1,6 +1,6 @@
 // The text of `doctor`. Pure.
 import type { Check } from '../../doctor/check.ts'
-import { counted, pairs } from '../layout.ts'
+import { countText, pairs } from '../layout.ts'
 
 export function doctorText(checks: readonly Check[], width?: number): string {
   const lines = pairs(
@@ -11,5 +11,5 @@ export function doctorText(checks: readonly Check[], width?: number): string {
     width,
   )
   const wrong = checks.filter(({ state }) => state === 'wrong').length
-  return `${lines}\n\n${wrong === 0 ? 'Nothing is wrong.' : `${counted(wrong, 'thing is', 'things are')} wrong.`}`
+  return `${lines}\n\n${wrong === 0 ? 'Nothing is wrong.' : `${countText(wrong, 'thing is', 'things are')} wrong.`}`
 }

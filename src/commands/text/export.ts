@@ -2,7 +2,7 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import type { ExportResult } from '../../export/export.ts'
-import { counted, grouped, pairs } from '../layout.ts'
+import { countText, grouped, pairs } from '../layout.ts'
 
 export function exportText(result: ExportResult, width?: number): string {
   const values = Object.values(result.redacted.values).reduce((sum, count) => sum + count, 0)
@@ -13,10 +13,10 @@ export function exportText(result: ExportResult, width?: number): string {
       [result.manifest === null ? 'file' : 'dataset', result.path],
       ['files', result.manifest === null ? null : grouped(result.files)],
       ['changes', result.sinceSeq === null ? null : `since change ${grouped(result.sinceSeq)}, tombstones included`],
-      ['content', `${counted(result.rows, 'task')}, ${result.format}${packed}, ${prettyBytes(result.bytes)}`],
+      ['content', `${countText(result.rows, 'task')}, ${result.format}${packed}, ${prettyBytes(result.bytes)}`],
       ['cut', `change ${grouped(result.cut)}, verdict of the last full walk: ${result.verdict ?? 'none yet'}`],
-      ['redacted', values === 0 ? null : `${counted(values, 'credential')}; --no-redact keeps them`],
-      ['removed', result.removed.length === 0 ? null : counted(result.removed.length, 'older snapshot')],
+      ['redacted', values === 0 ? null : `${countText(values, 'credential')}; --no-redact keeps them`],
+      ['removed', result.removed.length === 0 ? null : countText(result.removed.length, 'older snapshot')],
       ['duration', prettyMilliseconds(result.durationMs)],
     ],
     width,

@@ -2,7 +2,7 @@
 import prettyMilliseconds from 'pretty-ms'
 import type { Finding } from '../../sync/probe/answers.ts'
 import { type ProbeResult, QUESTIONS } from '../../sync/probe/probe.ts'
-import { counted, grouped, table } from '../layout.ts'
+import { countText, grouped, table } from '../layout.ts'
 
 export function probeText({ answers, requests, durationMs }: ProbeResult, width?: number): string {
   const rows = Object.entries(QUESTIONS).map(([name, question]) => {
@@ -10,7 +10,7 @@ export function probeText({ answers, requests, durationMs }: ProbeResult, width?
     return [question, answerText(name, finding), finding.seen]
   })
   const options = { widest: 110, sentences: [0, 1, 2], width }
-  const asked = `${counted(requests, 'request')} in ${prettyMilliseconds(durationMs)}; stored in service_facts.`
+  const asked = `${countText(requests, 'request')} in ${prettyMilliseconds(durationMs)}; stored in service_facts.`
   return `${table(['question', 'answer', 'what was seen'], rows, options)}\n\n${asked}`
 }
 

@@ -1,10 +1,10 @@
 // The text of `rejected`. Pure.
-import type { RejectedList } from '../../mirror/tables/rejected.ts'
+import type { SetAsideList } from '../../mirror/tables/set-aside-read.ts'
 import type { ReplayResult } from '../../sync/one-off/replay.ts'
-import { piecesOf } from '../json-pieces.ts'
-import { counted, grouped, moment, table } from '../layout.ts'
+import { jsonPieceTexts } from '../json-pieces.ts'
+import { countText, grouped, moment, table } from '../layout.ts'
 
-export function* rejectedText({ total, items }: RejectedList, width?: number): Generator<string> {
+export function* setAsideText({ total, items }: SetAsideList, width?: number): Generator<string> {
   if (total === 0) return yield 'Nothing is set aside.'
   const rows = items.map((item) => [
     item.id,
@@ -15,18 +15,18 @@ export function* rejectedText({ total, items }: RejectedList, width?: number): G
     item.bytes,
   ])
   const head = ['item', 'seen', 'where', 'task', 'reason', 'bytes']
-  const shown = items.length < total ? `\n${counted(total, 'item')} in all; --limit shows more.` : ''
+  const shown = items.length < total ? `\n${countText(total, 'item')} in all; --limit shows more.` : ''
   yield `${table(head, rows, { width })}${shown}`
   for (const item of items) {
     const { raw } = item
     if (raw === undefined) continue
     yield `\nitem ${item.id}: `
-    yield* piecesOf(raw)
+    yield* jsonPieceTexts(raw)
   }
 }
 
 export function replayText({ tried, taken, settled, left }: ReplayResult): string {
   if (tried === 0) return 'Nothing is set aside.'
-  const places = settled === 0 ? '' : `, ${counted(settled, 'unreadable place')} passed by a later full walk`
-  return `${counted(tried, 'item')} tried: ${grouped(taken)} taken in${places}, ${grouped(left)} left.`
+  const places = settled === 0 ? '' : `, ${countText(settled, 'unreadable place')} passed by a later full walk`
+  return `${countText(tried, 'item')} tried: ${grouped(taken)} taken in${places}, ${grouped(left)} left.`
 }

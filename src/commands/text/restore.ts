@@ -1,13 +1,13 @@
 // The text of `restore`. Pure.
 import prettyBytes from 'pretty-bytes'
 import type { Restored } from '../../mirror/maintenance/restore.ts'
-import { counted, grouped, pairs } from '../layout.ts'
+import { countText, grouped, pairs } from '../layout.ts'
 
 export function restoreText({ path, from, tasks, cut, bytes, movedTo }: Restored, width?: number): string {
   return pairs(
     [
       ['mirror', path],
-      ['restored', `${counted(tasks, 'task')} of ${from}, ${prettyBytes(bytes)}`],
+      ['restored', `${countText(tasks, 'task')} of ${from}, ${prettyBytes(bytes)}`],
       ['cut', `change ${grouped(cut)}; the next sync brings what is missing`],
       ['old mirror', movedTo === null ? 'there was none' : `${movedTo}; remove it once all is well`],
     ],

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
-import { counted, fold, grouped, moment, pairs } from '../layout.ts'
+import { countText, fold, grouped, moment, pairs } from '../layout.ts'
 
 export interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
@@ -25,8 +25,8 @@ export function runText(
       ['outcome', outcomeText(summary)],
       ['range', rangeText(summary.range)],
       ['tasks', changesText(summary)],
-      ['open', summary.openTasks === 0 ? null : counted(summary.openTasks, 'task')],
-      ['set aside', summary.rejected === 0 ? null : `${counted(summary.rejected, 'item')}; see task-mirror rejected`],
+      ['open', summary.openTasks === 0 ? null : countText(summary.openTasks, 'task')],
+      ['set aside', summary.rejected === 0 ? null : `${countText(summary.rejected, 'item')}; see task-mirror rejected`],
       ['requests', requestsText(summary)],
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
@@ -48,7 +48,7 @@ function dbFlag(path: string): string {
 export function stoppedText(why: string, { seen }: RunSummary, path: string | null): string {
   if (path === null) return `${why}: a dry run writes nothing`
   if (seen === 0) return `${why}: no task had come in yet; the next run begins again`
-  return `${why}: the ${counted(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
+  return `${why}: the ${countText(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
 }
 
 function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary): string {
@@ -74,11 +74,11 @@ function changesText(summary: RunSummary): string {
 }
 
 function requestsText(summary: RunSummary): string {
-  const parts = [counted(summary.windows, 'window'), counted(summary.details, 'detail')]
+  const parts = [countText(summary.windows, 'window'), countText(summary.details, 'detail')]
   // To find the end of the list, to count it, and what was answered with an error.
   const other = summary.requests - summary.windows - summary.details - summary.retries
   if (other > 0) parts.push(`${grouped(other)} other`)
-  if (summary.retries > 0) parts.push(counted(summary.retries, 'retry', 'retries'))
+  if (summary.retries > 0) parts.push(countText(summary.retries, 'retry', 'retries'))
   if (summary.drift > 0) parts.push(`drift ${grouped(summary.drift)}`)
   return `${grouped(summary.requests)} (${parts.join(', ')}), ${prettyBytes(summary.bytes)}`
 }

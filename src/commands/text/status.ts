@@ -4,9 +4,9 @@ import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../../clock.ts'
 import type { DiskUse } from '../../export/publish/disk-use.ts'
 import type { MirrorStatus, RunRow, WalkFigures } from '../../mirror/status.ts'
-import { LONGEST_WAIT_MS } from '../../mirror/tables/facts.ts'
+import { LONGEST_KEPT_WAIT_MS } from '../../mirror/tables/facts.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
-import { counted, grouped, moment, pairs, table } from '../layout.ts'
+import { countText, grouped, moment, pairs, table } from '../layout.ts'
 
 const SHOWN_FIELDS = 6
 
@@ -39,7 +39,7 @@ export function statusText(facts: StatusFacts): string {
     return age === null ? 'in the future' : `${spoken(age)} ago`
   }
   // No run keeps a wait that is longer than any may be: it was stored under a wrong clock.
-  const isKept = (until: number) => until > now && ageOf(until - LONGEST_WAIT_MS, now, settleMs) !== null
+  const isKept = (until: number) => until > now && ageOf(until - LONGEST_KEPT_WAIT_MS, now, settleMs) !== null
   const unknown = found.freshAt === null ? 'no complete walk yet' : 'not known: the last walk is dated in the future'
   const { tasks, owed, lastFullWalk, notBefore, frontier } = found
   const limit = maxAge === null ? '' : `, ${stale ? 'older than' : 'within'} ${spoken(maxAge)}`
@@ -50,7 +50,7 @@ export function statusText(facts: StatusFacts): string {
       ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
       ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
       ['late', tasks.late ? `${grouped(tasks.late)} open, past their timeframe (inferred: see probe)` : null],
-      ['set aside', tasks.setAside === 0 ? 'none' : `${counted(tasks.setAside, 'item')}; see task-mirror rejected`],
+      ['set aside', tasks.setAside === 0 ? 'none' : `${countText(tasks.setAside, 'item')}; see task-mirror rejected`],
       ['owed', owedText(owed)],
       ['list', formsText(found.forms)],
       ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
@@ -58,7 +58,7 @@ export function statusText(facts: StatusFacts): string {
       ['published', publishedText(published, keepsAll)],
       ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
       ['order', found.order ?? 'not known yet'],
-      ['in the list', found.total === null ? null : `${counted(found.total, 'item')} when its end was last proven`],
+      ['in the list', found.total === null ? null : `${countText(found.total, 'item')} when its end was last proven`],
       ['frontier', frontier === null ? null : moment(frontier)],
       ['not before', notBefore !== null && isKept(notBefore) ? `${moment(notBefore)}, as the service asked` : null],
     ],
@@ -80,21 +80,21 @@ function diskText({ mirrorBytes, walBytes, snapshotBytes, freeBytes }: StatusFac
 function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string | null {
   if (snapshots === 0) return null
   const limit = keepsAll ? '; all are kept: export.keep or --keep sets a limit' : ''
-  return `${counted(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
+  return `${countText(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
 }
 
 function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']): string | null {
   const parts = []
-  const missing = withoutResult === 0 ? '' : ` (${counted(withoutResult, 'final task')} without a result)`
-  if (details > 0) parts.push(`${counted(details, 'detail')}${missing}`)
-  if (candidates > 0) parts.push(counted(candidates, 'deletion to prove', 'deletions to prove'))
+  const missing = withoutResult === 0 ? '' : ` (${countText(withoutResult, 'final task')} without a result)`
+  if (details > 0) parts.push(`${countText(details, 'detail')}${missing}`)
+  if (candidates > 0) parts.push(countText(candidates, 'deletion to prove', 'deletions to prove'))
   return parts.length === 0 ? null : parts.join(', ')
 }
 
 /** Names of fields are the service's: not all of them where there are many. */
 function formsText({ compared, summary, uneven }: MirrorStatus['forms']): string | null {
   if (compared === 0) return null
-  const lines = [`shows whole tasks, as ${counted(compared, 'task')} compared with their details told`]
+  const lines = [`shows whole tasks, as ${countText(compared, 'task')} compared with their details told`]
   if (summary.length > 0) lines[0] = `is a summary: details hold more of ${named(summary)}`
   const ofKind = (kind: string) => uneven.filter(({ how }) => how === kind)
   if (ofKind('volatile').length > 0) lines.push(`changes with every read: ${named(ofKind('volatile'))}`)

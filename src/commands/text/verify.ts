@@ -4,18 +4,18 @@ import type { SnapshotVerified } from '../../export/verify/verify.ts'
 import type { ProofVerified } from '../../mirror/maintenance/proof.ts'
 import type { MirrorVerified } from '../../mirror/maintenance/verify.ts'
 import type { ServiceVerified } from '../../sync/one-off/verify.ts'
-import { counted, grouped, pairs, table } from '../layout.ts'
+import { countText, grouped, pairs, table } from '../layout.ts'
 
 export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified, width?: number): string {
   const lines = pairs(
     [
       ['mirror', path],
-      ['checked', `${counted(rows, 'task')}, ${grouped(tombstones)} of them deleted`],
+      ['checked', `${countText(rows, 'task')}, ${grouped(tombstones)} of them deleted`],
       [
         'result',
         faults.length === 0
           ? 'nothing wrong'
-          : counted(faults.length, 'invariant does', 'invariants do').concat(' not hold'),
+          : countText(faults.length, 'invariant does', 'invariants do').concat(' not hold'),
       ],
     ],
     width,
@@ -28,7 +28,7 @@ export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified, w
 export function proofText({ path, walks, faults }: ProofVerified, width?: number): string {
   const result =
     faults.length > 0
-      ? `${counted(faults.length, 'walk is', 'walks are')} not proven`
+      ? `${countText(faults.length, 'walk is', 'walks are')} not proven`
       : walks.length > 0
         ? 'proven'
         : 'no proof'
@@ -83,19 +83,19 @@ export function serviceText(result: Omit<ServiceVerified, 'exitCode'>, width?: n
   const maybe = open === 0 ? '' : `, ${grouped(open)} of them open in the mirror: sync and verify again`
   const lines = pairs(
     [
-      ['sample', `${counted(sampled, 'live task')}, ${grouped(equal)} equal digit for digit`],
-      ['different', different.length === 0 ? null : `${counted(different.length, 'task')}${maybe}`],
-      ['missing', missing.length === 0 ? null : counted(missing.length, 'task')],
-      ['unanswered', unanswered.length === 0 ? null : counted(unanswered.length, 'task')],
+      ['sample', `${countText(sampled, 'live task')}, ${grouped(equal)} equal digit for digit`],
+      ['different', different.length === 0 ? null : `${countText(different.length, 'task')}${maybe}`],
+      ['missing', missing.length === 0 ? null : countText(missing.length, 'task')],
+      ['unanswered', unanswered.length === 0 ? null : countText(unanswered.length, 'task')],
       [
         'of all',
         `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
       ],
       [
         'in the list',
-        total.service === null ? `cannot tell: ${total.why}` : `${counted(total.service, 'item')}; ${total.why}`,
+        total.service === null ? `cannot tell: ${total.why}` : `${countText(total.service, 'item')}; ${total.why}`,
       ],
-      ['in the mirror', `${counted(total.mirror, 'live task')}, ${grouped(total.setAside)} set aside`],
+      ['in the mirror', `${countText(total.mirror, 'live task')}, ${grouped(total.setAside)} set aside`],
     ],
     width,
   )
@@ -106,7 +106,7 @@ export function serviceText(result: Omit<ServiceVerified, 'exitCode'>, width?: n
   ]
   if (rows.length === 0) return lines
   const more =
-    rows.length > SHOWN ? `\n${counted(rows.length - SHOWN, 'more task', 'more tasks')}; --json has all of them.` : ''
+    rows.length > SHOWN ? `\n${countText(rows.length - SHOWN, 'more task', 'more tasks')}; --json has all of them.` : ''
   return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), { widest: 100, width, sentences: [2] })}${more}`
 }
 
@@ -123,15 +123,15 @@ export function snapshotText({ place, snapshots, problems }: SnapshotVerified, w
     rows,
     prettyBytes(bytes),
   ])
-  const result = problems.length === 0 ? 'nothing wrong' : counted(problems.length, 'problem')
-  const parts = [`${place}: ${counted(snapshots.length, 'snapshot')} checked, ${result}`]
+  const result = problems.length === 0 ? 'nothing wrong' : countText(problems.length, 'problem')
+  const parts = [`${place}: ${countText(snapshots.length, 'snapshot')} checked, ${result}`]
   if (rows.length > 0) parts.push(table(['snapshot', 'kind', 'files', 'rows', 'size'], rows, { widest: 100, width }))
   if (problems.length > 0) {
     const found = problems
       .slice(0, SHOWN)
       .map(({ snapshotId, file, check, message }) => [snapshotId ?? '', file ?? '', check, message])
     const more =
-      problems.length > SHOWN ? `\n${counted(problems.length - SHOWN, 'more problem')}; --json has all of them.` : ''
+      problems.length > SHOWN ? `\n${countText(problems.length - SHOWN, 'more problem')}; --json has all of them.` : ''
     parts.push(
       `${table(['snapshot', 'file', 'check', 'what is wrong'], found, { widest: 100, width, sentences: [3] })}${more}`,
     )

@@ -1,6 +1,6 @@
 // What rows become before they have a place in a file: what one thread hands to another. Types only.
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
-import type { Stretch } from '../read/stretches.ts'
+import type { KeyRange } from '../read/key-ranges.ts'
 import type { Value } from './parquet/column-buffer.ts'
 
 /** The column index of a chunk, but for the form that its bounds have in the file. */
@@ -37,9 +37,9 @@ export interface Packed<Content extends Encoded = Encoded> {
   content: Content
 }
 
-/** What became of a stretch: its rows, and where it was too large for one piece, what is left of it. */
-export interface PackedStretch {
+/** What became of a key range: its rows, and where it was too large for one piece, what is left of it. */
+export interface PackedKeyRange {
   /** Null where it holds no row that is wanted. */
   packed: Packed | null
-  rest: Stretch | null
+  rest: KeyRange | null
 }

@@ -3,11 +3,11 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { codeOf, type Format, factsOf } from '../formats.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
+import type { KeyRange } from '../read/key-ranges.ts'
 import { type Redactor, redactRow } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
-import type { Stretch } from '../read/stretches.ts'
 import type { Encoder, Encoding, Packer } from './format.ts'
-import type { Encoded, Packed, PackedStretch } from './packed.ts'
+import type { Encoded, Packed, PackedKeyRange } from './packed.ts'
 
 /** What is packed how, as plain data. */
 export interface Packing {
@@ -15,7 +15,7 @@ export interface Packing {
   encoding: Encoding
 }
 
-export type PackStretch = (stretch: Stretch) => Promise<PackedStretch>
+export type PackKeyRange = (keyRange: KeyRange) => Promise<PackedKeyRange>
 
 /**
  * Up to where `rows` from `from` on go into one file, whatever its size; `from` itself where that file ends. `inFile` are
@@ -43,7 +43,7 @@ const ID = positionOf('id')
 const CREATED_AT = positionOf('created_at')
 
 /** Redacts and encodes the rows of `batches`. A piece is only asked for once the one before the last is written. */
-export async function* piecesOf(
+export async function* packedPieces(
   batches: Iterable<RawRow[]>,
   packer: Packer,
   { redactor, pause, cutter }: PieceOptions,
@@ -92,23 +92,23 @@ export function pieceBytesOf({ format }: Packing): number {
 }
 
 /**
- * Encodes stretches of `cut` that `CutReader.stretches` has found. A stretch is left off at twice the usual size: a run of
+ * Encodes key ranges of `cut` that `CutReader.keyRanges` has found. A key range is left off at twice the usual size: a run of
  * very large tasks never has to fit into memory.
  */
-export async function stretchPacker(
+export async function keyRangePacker(
   cut: CutReader,
   redactor: Redactor,
   packing: Packing,
   pause: () => Promise<unknown> = breathe,
-): Promise<PackStretch> {
+): Promise<PackKeyRange> {
   const encoder = await encoderOf(packing)
   const packer = encoder.packer(packing.encoding, { mostBytes: 2 * pieceBytesOf(packing), alone: false })
-  return async (stretch) => {
-    for await (const piece of piecesOf(cut.batches(stretch), packer, { redactor, pause, cutter: null })) {
+  return async (keyRange) => {
+    for await (const piece of packedPieces(cut.batches(keyRange), packer, { redactor, pause, cutter: null })) {
       const { rows, minCreatedAt, maxCreatedAt, content, isFull, last } = piece
       const packed = { rows, minCreatedAt, maxCreatedAt, content: await content }
       const after = { createdAt: createdAtOf(last), id: last[ID] as string }
-      return { packed, rest: isFull ? { after, upTo: stretch.upTo } : null }
+      return { packed, rest: isFull ? { after, upTo: keyRange.upTo } : null }
     }
     return { packed: null, rest: null }
   }

@@ -2,22 +2,22 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ExportOptions } from '../options.ts'
 import { interrupted, ReaderGone } from '../publish/sink.ts'
+import type { KeyRange } from '../read/key-ranges.ts'
 import type { Redactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
-import type { Stretch } from '../read/stretches.ts'
 import type { Packer } from './format.ts'
 import type { HeadStart } from './head-start.ts'
 import type { Packed } from './packed.ts'
-import { encoderOf, type FileCutter, type Packing, type PackStretch, pieceBytesOf, piecesOf } from './pieces.ts'
+import { encoderOf, type FileCutter, type Packing, type PackKeyRange, packedPieces, pieceBytesOf } from './pieces.ts'
 import type { SecondThread } from './second-thread.ts'
-import { packTogether } from './together.ts'
+import { packOnTwoThreads } from './two-threads.ts'
 import { letYoungGenerationsGrow } from './young-generations.ts'
 
 /** The other thread, which holds the same cut, and what this one has begun meanwhile. */
 export interface TwoThreads {
   second: SecondThread
-  /** Packs a stretch there. */
-  there: PackStretch
+  /** Packs a key range there. */
+  there: PackKeyRange
   head: HeadStart
 }
 
@@ -78,15 +78,15 @@ export async function pour(
     stopIfAborted(signal)
   }
 
-  async function pourAlone(stretch?: Stretch): Promise<void> {
+  async function pourAlone(keyRange?: KeyRange): Promise<void> {
     own ??= (await encoderOf(packing)).packer(packing.encoding, { mostBytes: pieceBytesOf(packing), alone: true })
-    for await (const piece of piecesOf(cut.batches(stretch), own, { redactor, pause, cutter: files.cutter })) {
+    for await (const piece of packedPieces(cut.batches(keyRange), own, { redactor, pause, cutter: files.cutter })) {
       await addNext(piece.content.then((content) => ({ ...piece, content })))
     }
   }
 
   async function pourWith({ second, there, head }: TwoThreads): Promise<void> {
-    for await (const { packed, rest } of packTogether(head.first, head.stretches, head.pack, there)) {
+    for await (const { packed, rest } of packOnTwoThreads(head.first, head.keyRanges, head.pack, there)) {
       stopIfAborted(signal)
       if (packed !== null) {
         await addNext(packed)

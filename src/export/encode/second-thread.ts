@@ -1,32 +1,32 @@
-// A second thread that reads the same cut and encodes stretches of it, as the main thread sees it. Whether both cuts are
+// A second thread that reads the same cut and encodes key ranges of it, as the main thread sees it. Whether both cuts are
 // the same is proven, not assumed: where commits keep coming in between, there is no second thread.
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type ErrorCode, type Facts, MirrorError } from '../../errors.ts'
+import { type ErrorCode, type ErrorFacts, MirrorError } from '../../errors.ts'
 import { shareHandle } from '../../mirror/handles.ts'
 import type { Format } from '../formats.ts'
+import type { KeyRange } from '../read/key-ranges.ts'
 import { type CutReader, type Filters, openCut, watchCommits } from '../read/rows.ts'
-import type { Stretch } from '../read/stretches.ts'
-import type { PackedStretch } from './packed.ts'
+import type { PackedKeyRange } from './packed.ts'
 import type { Packing } from './pieces.ts'
 import { letScavengesSpread, letYoungGenerationsGrow } from './young-generations.ts'
 
 export type Ask =
   | { kind: 'open'; path: string; filters: Filters }
   | { kind: 'begin'; packing: Packing; redact: readonly string[] }
-  | { kind: 'pack'; stretch: Stretch }
+  | { kind: 'pack'; keyRange: KeyRange }
 
 export type Answer =
   | { result: unknown; counts: Record<string, number> }
-  | { error: { code: ErrorCode; message: string; hint?: string; facts: Facts } }
+  | { error: { code: ErrorCode; message: string; hint?: string; facts: ErrorFacts } }
   | { crash: { message: string; stack: string | undefined } }
 
 export interface SecondThread {
   /** Fixes the thread's own cut; a cut of before is given up. */
   open(path: string, filters: Filters): Promise<void>
   begin(packing: Packing, redact: readonly string[]): Promise<void>
-  /** Stretches are packed one after the other. */
-  pack(stretch: Stretch): Promise<PackedStretch>
+  /** Key ranges are packed one after the other. */
+  pack(keyRange: KeyRange): Promise<PackedKeyRange>
   /** Values replaced so far, by name of the header. */
   counts(): Readonly<Record<string, number>>
   close(): Promise<void>
@@ -76,9 +76,9 @@ export function startSecondThread(dbPath: string, format: Format): SecondThread 
   return {
     open: async (path, filters) => void (await ask({ kind: 'open', path, filters })),
     begin: async (packing, redact) => void (await ask({ kind: 'begin', packing, redact })),
-    pack(stretch) {
+    pack(keyRange) {
       if (++asked === GROWN_AFTER) letYoungGenerationsGrow(false)
-      return ask({ kind: 'pack', stretch }) as Promise<PackedStretch>
+      return ask({ kind: 'pack', keyRange }) as Promise<PackedKeyRange>
     },
     counts: () => counts,
     async close() {

@@ -1,17 +1,17 @@
-// Entry of the export's second thread: one cut, asked for one stretch after the other.
+// Entry of the export's second thread: one cut, asked for one key range after the other.
 import { parentPort, workerData } from 'node:worker_threads'
 import { isMirrorError } from '../../errors.ts'
 import { codeOf, type Format } from '../formats.ts'
 import { makeRedactor, type Redactor } from '../read/redact.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 import type { Packed } from './packed.ts'
-import { type PackStretch, stretchPacker } from './pieces.ts'
+import { keyRangePacker, type PackKeyRange } from './pieces.ts'
 import type { Answer, Ask } from './second-thread.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 let cut: CutReader | null = null
 let redactor: Redactor | null = null
-let pack: PackStretch | null = null
+let pack: PackKeyRange | null = null
 
 // Before the first question is taken, and while the main thread loads the same.
 await codeOf(workerData as Format)
@@ -32,14 +32,14 @@ async function answer(question: Ask): Promise<void> {
 }
 
 async function done(question: Ask) {
-  if (question.kind === 'pack') return (pack as PackStretch)(question.stretch)
+  if (question.kind === 'pack') return (pack as PackKeyRange)(question.keyRange)
   if (question.kind === 'open') {
     cut?.close()
     cut = openCut(question.path, question.filters)
   } else {
     redactor = makeRedactor(question.redact)
     // Nobody else is waiting on this thread.
-    pack = await stretchPacker(cut as CutReader, redactor, question.packing, async () => {})
+    pack = await keyRangePacker(cut as CutReader, redactor, question.packing, async () => {})
   }
   return null
 }

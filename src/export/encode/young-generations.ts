@@ -12,7 +12,7 @@ export function letYoungGenerationsGrow(isWanted: boolean): void {
 }
 
 /**
- * Whether clearing a young generation may take more threads than the one whose it is. With a stretch in work on every
+ * Whether clearing a young generation may take more threads than the one whose it is. With a key range in work on every
  * core that only costs: a thirtieth of the time. V8 reads the flag at each clearing.
  */
 export function letScavengesSpread(isWanted: boolean): void {

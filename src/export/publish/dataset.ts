@@ -10,7 +10,7 @@ import { type Partition, type PartitionBy, partitionOf, staysIn } from '../read/
 import type { ManifestFile } from './manifest.ts'
 import type { OutputFile } from './publish.ts'
 import type { Sink } from './sink.ts'
-import type { Publication } from './store.ts'
+import type { PendingPublication } from './store.ts'
 
 export interface DatasetOptions {
   partitionBy: PartitionBy
@@ -45,7 +45,7 @@ interface Part {
 
 const CREATED_AT = positionOf('created_at')
 
-export function datasetWriter(publication: Publication, options: DatasetOptions): DatasetWriter {
+export function datasetWriter(publication: PendingPublication, options: DatasetOptions): DatasetWriter {
   const files: ManifestFile[] = []
   /** Files begun, by folder: only the partition of NULL comes twice, before the first date and after the last. */
   const begun = new Map<string, number>()

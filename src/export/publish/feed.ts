@@ -33,7 +33,7 @@ export interface FeedBase {
   buildsOn: string | null
 }
 
-export interface Destination {
+export interface FeedDestination {
   /** As recorded with publications. */
   place: string
   format: Format
@@ -46,7 +46,7 @@ export interface Destination {
  * What `changes` means for this destination. `last` is the last publication there with the same filters; without one,
  * and where the folder was emptied since, everything counts as changed.
  */
-export function feedBase(dbPath: string, changes: number | 'last', destination: Destination): FeedBase {
+export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const nothing = { sinceSeq: 0, buildsOn: null }
   if (changes === 'last' && destination.latest === null) return nothing
   const sort = sortOf(destination.filters)
@@ -61,7 +61,7 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
  * Throws `mirror-foreign` where the destination, or the feed, knows of later changes than the mirror has: it was restored
  * or replaced, so that its numbers mean other changes and readers would take old rows for new ones.
  */
-export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }: Destination): void {
+export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }: FeedDestination): void {
   const known = Math.max(base.sinceSeq, latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
   if (known <= cut) return
   throw new MirrorError('mirror-foreign', `${place} has changes up to ${known}, the mirror only up to ${cut}`, {

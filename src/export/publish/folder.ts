@@ -7,7 +7,7 @@ import { MirrorError } from '../../errors.ts'
 import { syncFolder } from '../../mirror/open.ts'
 import { refuseInUse } from './in-use.ts'
 import { clearLeftOvers, draftPath, explainSnapshot, openDraft, openFile } from './publish.ts'
-import { LATEST, MANIFEST, type Publication, SNAPSHOT_ID, type Store } from './store.ts'
+import { LATEST, MANIFEST, type PendingPublication, SNAPSHOT_ID, type Store } from './store.ts'
 
 export interface FolderOptions {
   /** Mode of files; folders get the same and the right to enter wherever one may read. */
@@ -40,7 +40,7 @@ export function folderStore(path: string, { fileMode, pid, inUse }: FolderOption
     await chmod(folder, folderMode)
   }
 
-  async function begin(snapshotId: string): Promise<Publication> {
+  async function begin(snapshotId: string): Promise<PendingPublication> {
     const final = join(place, snapshotId)
     const hidden = draftPath(final, { pid, random: random() })
     const folders = new Set([hidden])

@@ -7,7 +7,7 @@ export interface Store {
   /** Makes the destination where it is missing and clears away what dead exports left there. `now` is epoch ms. */
   makeReady(now: number): Promise<void>
   /** Begins a snapshot; nothing of it can be seen under its name until its manifest is published. */
-  begin(snapshotId: string): Promise<Publication>
+  begin(snapshotId: string): Promise<PendingPublication>
   /** The bytes of a small file below the destination; null where there is none. */
   read(name: string): Promise<Buffer | null>
   /**
@@ -36,7 +36,7 @@ export interface S3Settings {
   insecureHosts: readonly string[]
 }
 
-export interface Publication {
+export interface PendingPublication {
   /** Begins the file `name`, such as `created_month=2026-11/part-00000.parquet`. One at a time. */
   open(name: string): Promise<OutputFile>
   /** Makes everything durable and the snapshot visible, the manifest last. Afterwards it is published, whatever happens. */

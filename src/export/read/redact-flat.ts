@@ -9,10 +9,10 @@ const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
 /** What becomes of a member: kept, or its value (JSON text) replaced; null where the text is to be parsed for it. */
-export type Verdict = 'kept' | 'parse' | ((value: string) => string)
+export type Redaction = 'kept' | 'parse' | ((value: string) => string)
 
 /** The text with values replaced as `judge` says of their names, or null where it is of another form. */
-export function redactFlat(text: string, judge: (name: string) => Verdict): string | null {
+export function redactFlat(text: string, judge: (name: string) => Redaction): string | null {
   if (text.charCodeAt(0) !== OPEN) return null
   if (text.length === 2) return text.charCodeAt(1) === CLOSE ? text : null
   // Without a backslash every quote begins or ends a string.

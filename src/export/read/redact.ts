@@ -5,7 +5,7 @@ import { isObject, parseExact } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
 import { positionOf, type RawRow } from './columns.ts'
 import { isCredentialName } from './credential-names.ts'
-import { redactFlat, type Verdict } from './redact-flat.ts'
+import { type Redaction, redactFlat } from './redact-flat.ts'
 import { redactUrl, redactUrls } from './redact-url.ts'
 
 /** Headers whose values do not leave the mirror unless asked for; compared without regard to case. */
@@ -86,11 +86,11 @@ export function makeRedactor(names: readonly string[]): Redactor {
     return (trimmed !== CREDENTIALS && all.has(trimmed.toLowerCase())) || (byWords && isCredentialName(trimmed))
   }
 
-  const verdicts = new Map<string, Verdict>()
+  const verdicts = new Map<string, Redaction>()
   let found: string[] = []
 
   /** Of a name as it stands in JSON text. */
-  function judge(name: string): Verdict {
+  function judge(name: string): Redaction {
     const known = verdicts.get(name)
     if (known !== undefined) return known
     const verdict = judgeAnew(name)
@@ -99,7 +99,7 @@ export function makeRedactor(names: readonly string[]): Redactor {
     return verdict
   }
 
-  function judgeAnew(name: string): Verdict {
+  function judgeAnew(name: string): Redaction {
     const lower = name.toLowerCase()
     // Such a name may be another one, but for its spelling or the white space around it.
     if (name.includes('\\') || /^[^!-~]|[^!-~]$/.test(name) || HOLDERS.has(lower)) return 'parse'

@@ -7,7 +7,7 @@ import { openReader } from '../../mirror/open.ts'
 import type { Verdict } from '../../task.ts'
 import { COLUMNS, positionOf, type RawRow } from './columns.ts'
 import { type InvalidJson, replaceInvalid } from './invalid-json.ts'
-import { type Conditions, conditionsOf, type Place, rangeOf, type Stretch, stretchesOf } from './stretches.ts'
+import { type Conditions, conditionsOf, type KeyRange, keyRangesOf, type Place, rangeOf } from './key-ranges.ts'
 
 export interface Filters {
   /** Lower bound of `createdAt` (inclusive), epoch ms. Tasks without an integer `createdAt` are outside any bound. */
@@ -36,11 +36,11 @@ export interface CutReader {
   total(): number | null
   /**
    * The rows in the order of `created_at, id`, at most about `BATCH_BYTES` of text at a time; a batch may be empty.
-   * Only those of `stretch`, where one is given; not with `sinceSeq`.
+   * Only those of `keyRange`, where one is given; not with `sinceSeq`.
    */
-  batches(stretch?: Stretch): Generator<RawRow[], void, void>
-  /** Cuts all rows into stretches that hold about `bytes` of text each, found as they are asked for. */
-  stretches(bytes: number): Generator<Stretch, void, void>
+  batches(keyRange?: KeyRange): Generator<RawRow[], void, void>
+  /** Cuts all rows into key ranges that hold about `bytes` of text each, found as they are asked for. */
+  keyRanges(bytes: number): Generator<KeyRange, void, void>
   /** The row of a task, whatever the filters; null where there is none. */
   row(id: string): RawRow | null
   /** Whether any row, tombstones included, has this `systemStatus`. */
@@ -88,7 +88,7 @@ const DELETED_AT = positionOf('deleted_at')
 const CHANGE_SEQ = positionOf('change_seq')
 const TEXTS = COLUMNS.flatMap(({ kind }, i) => (kind === 'int64' || kind === 'timestamp_ms' ? [] : [i]))
 
-/** Of a stretch, however large the rows are. */
+/** Of a key range, however large the rows are. */
 const LEAST_ROWS = 4
 
 const EVERY_ROW: Conditions = { terms: [], bounds: [] }
@@ -140,7 +140,7 @@ export function openCut(path: string, filters: Filters): CutReader {
       proof: lastProof(db),
       total,
       batches,
-      stretches,
+      keyRanges,
       row,
       hasStatus: (status) =>
         db.prepare('SELECT 1 FROM tasks WHERE system_status = ? LIMIT 1').get(status) !== undefined,
@@ -173,9 +173,9 @@ export function openCut(path: string, filters: Filters): CutReader {
     return count('tasks INDEXED BY tasks_change_seq', behind)
   }
 
-  function* stretches(bytes: number): Generator<Stretch, void, void> {
+  function* keyRanges(bytes: number): Generator<KeyRange, void, void> {
     const index = { place, count: (conditions: Conditions) => count('tasks INDEXED BY tasks_created_at', conditions) }
-    yield* stretchesOf(index, range, rowsOf(bytes))
+    yield* keyRangesOf(index, range, rowsOf(bytes))
   }
 
   /** By the index, never by the rows. */
@@ -232,9 +232,9 @@ export function openCut(path: string, filters: Filters): CutReader {
     return found
   }
 
-  /** The rows of a stretch in order, as one after another gives them. */
-  function* runsIn(stretch: Stretch): Generator<Iterable<RawRow>> {
-    for (const { terms, bounds } of conditionsOf(stretch, range)) {
+  /** The rows of a key range in order, as one after another gives them. */
+  function* runsIn(keyRange: KeyRange): Generator<Iterable<RawRow>> {
+    for (const { terms, bounds } of conditionsOf(keyRange, range)) {
       const statement = db.prepare(
         `SELECT ${names} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
       )
@@ -245,16 +245,16 @@ export function openCut(path: string, filters: Filters): CutReader {
     }
   }
 
-  function* batches(stretch?: Stretch): Generator<RawRow[], void, void> {
+  function* batches(keyRange?: KeyRange): Generator<RawRow[], void, void> {
     const statuses = filters.statuses ? new Set<unknown>(filters.statuses) : null
     const since = hasSince ? BigInt(filters.sinceSeq ?? 0) : null
     let batch: RawRow[] = []
     let bytes = 0
     let read = 0
     try {
-      // Status, tombstones and changes are sifted here rather than in SQL, so that a stretch without any wanted row does
+      // Status, tombstones and changes are sifted here rather than in SQL, so that a key range without any wanted row does
       // not hold the event loop for the length of a scan.
-      for (const run of stretch === undefined ? [select()] : runsIn(stretch)) {
+      for (const run of keyRange === undefined ? [select()] : runsIn(keyRange)) {
         for (const row of run) {
           read++
           for (const position of TEXTS) bytes += (row[position] as string | null)?.length ?? 0

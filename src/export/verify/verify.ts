@@ -19,7 +19,7 @@ import {
 import { storeAt } from '../publish/store-at.ts'
 import { type Comparison, compareWithMirror } from './rows.ts'
 
-export interface VerifyOptions {
+export interface VerifySnapshotsOptions {
   /** Whether every row is compared with the mirror at `dbPath`. */
   deep: boolean
   dbPath: string
@@ -31,13 +31,22 @@ export interface VerifyOptions {
 }
 
 /** Stable names of what can be wrong. */
-export type Check = 'latest' | 'manifest' | 'missing' | 'unlisted' | 'size' | 'checksum' | 'rows' | 'content' | 'absent'
+export type SnapshotCheck =
+  | 'latest'
+  | 'manifest'
+  | 'missing'
+  | 'unlisted'
+  | 'size'
+  | 'checksum'
+  | 'rows'
+  | 'content'
+  | 'absent'
 
-export interface Problem {
+export interface SnapshotProblem {
   snapshotId: string | null
   /** Below the snapshot's folder; null where it is about the whole. */
   file: string | null
-  check: Check
+  check: SnapshotCheck
   message: string
 }
 
@@ -55,14 +64,14 @@ export interface SnapshotVerified {
     /** null where rows were not compared. */
     deep: Comparison | null
   }[]
-  problems: Problem[]
+  problems: SnapshotProblem[]
 }
 
 /**
  * `dir` is a destination (all its snapshots and `latest.json` are checked) or the folder of one snapshot; both may be
  * `s3://` URLs. Throws `snapshot-unwritable` or `usage-invalid` where nothing is there to check, and `interrupted`.
  */
-export async function verifySnapshot(dir: string, options: VerifyOptions): Promise<SnapshotVerified> {
+export async function verifySnapshot(dir: string, options: VerifySnapshotsOptions): Promise<SnapshotVerified> {
   const trimmed = dir.replace(/(.)\/+$/, '$1')
   const one = SNAPSHOT_ID.test(basename(trimmed)) ? basename(trimmed) : null
   const root = one === null ? trimmed : dirname(trimmed)
@@ -96,7 +105,7 @@ export async function verifySnapshot(dir: string, options: VerifyOptions): Promi
   }
 }
 
-async function checkManifest(store: Store, snapshotId: string, problems: Problem[]): Promise<Manifest | null> {
+async function checkManifest(store: Store, snapshotId: string, problems: SnapshotProblem[]): Promise<Manifest | null> {
   const found = await readManifest(store, snapshotId)
   const file = found === null ? MANIFEST : basename(found.name)
   const fault = (message: string) => problems.push({ snapshotId, file, check: 'manifest', message })
@@ -118,7 +127,7 @@ async function checkManifest(store: Store, snapshotId: string, problems: Problem
   }
 }
 
-async function checkLatest(store: Store, manifests: readonly Manifest[], problems: Problem[]): Promise<void> {
+async function checkLatest(store: Store, manifests: readonly Manifest[], problems: SnapshotProblem[]): Promise<void> {
   const fault = (message: string) => problems.push({ snapshotId: null, file: LATEST, check: 'latest', message })
   try {
     const latest = await readLatest(store)
@@ -143,12 +152,12 @@ async function checkLatest(store: Store, manifests: readonly Manifest[], problem
 async function checkSnapshot(
   store: Store,
   manifest: Manifest,
-  options: VerifyOptions,
-  problems: Problem[],
+  options: VerifySnapshotsOptions,
+  problems: SnapshotProblem[],
   onFile: () => void,
 ): Promise<Comparison | null> {
   const { snapshotId } = manifest
-  const fault = (file: string | null, check: Check, message: string) =>
+  const fault = (file: string | null, check: SnapshotCheck, message: string) =>
     problems.push({ snapshotId, file, check, message })
   const listed = new Set(manifest.files.map(({ path }) => path))
   const present = await store.filesOf(snapshotId)
@@ -188,7 +197,7 @@ async function checkFile(
   path: string,
   file: ManifestFile,
   manifest: Manifest,
-): Promise<{ check: Check; message: string } | null> {
+): Promise<{ check: SnapshotCheck; message: string } | null> {
   const { size } = statSync(path)
   if (size !== file.bytes) return { check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }
   const hash = createHash('sha256')

@@ -10,20 +10,20 @@ import { explaining } from '../explain.ts'
 import { type Db, openReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { answerOnce } from './statement-process.ts'
-import type { Fault, MirrorVerified, VerifyProgress, VerifyRequest } from './verify.ts'
+import type { BrokenInvariant, MirrorVerified, VerifyProgress, VerifyRequest } from './verify.ts'
 
 const MOST_EXAMPLES = 5
 const TELL_EVERY = 1000
 const MARK_BYTES = 1024
 
-type Report = (check: Fault['check'], message: string, example: string) => void
+type Report = (check: BrokenInvariant['check'], message: string, example: string) => void
 type OnProgress = (progress: VerifyProgress) => void
 
 answerOnce(({ path }: VerifyRequest, onProgress: OnProgress) => explaining(path, () => verify(path, onProgress)))
 
 function verify(path: string, onProgress: OnProgress): MirrorVerified {
   const db = openReader(path)
-  const faults = new Map<string, Fault>()
+  const faults = new Map<string, BrokenInvariant>()
   const report: Report = (check, message, example) => {
     const known = faults.get(check) ?? { check, message, count: 0, examples: [] }
     known.count += 1

@@ -5,7 +5,7 @@ import { openReader } from '../open.ts'
 import { askProcess } from './statement-process.ts'
 
 /** An invariant that does not hold. */
-export interface Fault {
+export interface BrokenInvariant {
   check:
     | 'content-hash'
     | 'host'
@@ -27,7 +27,7 @@ export interface MirrorVerified {
   /** Rows of `tasks`, tombstones among them. */
   rows: number
   tombstones: number
-  faults: Fault[]
+  faults: BrokenInvariant[]
 }
 
 /** What the process is asked; it answers `MirrorVerified` and tells how far it is. */
@@ -36,7 +36,7 @@ export interface VerifyRequest {
 }
 export type VerifyProgress = [phase: string, rows: number, total: number | null]
 
-export interface VerifyOptions {
+export interface VerifyMirrorOptions {
   signal: AbortSignal
   onProgress?(...progress: VerifyProgress): void
 }
@@ -45,7 +45,7 @@ export interface VerifyOptions {
  * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable`, `interrupted`, and `mirror-damaged` where
  * SQLite itself finds the file damaged.
  */
-export async function verifyMirror(path: string, { signal, onProgress }: VerifyOptions): Promise<MirrorVerified> {
+export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
   // Refuses in words what is no mirror; the process only meets what happens under way.
   openReader(path).close()
   const tell = (progress: VerifyProgress) => onProgress?.(...progress)

@@ -85,7 +85,7 @@ export function readFacts(db: Db): Facts {
 }
 
 /** No wait that a service asked for is kept for longer. */
-export const LONGEST_WAIT_MS = 86_400_000
+export const LONGEST_KEPT_WAIT_MS = 86_400_000
 
 /** The facts without those that hang on a moment in the future: a clock was wrong when they were observed, or is now. */
 export function believedFacts(db: Db, now: number, settleMs: number): Facts {
@@ -94,7 +94,7 @@ export function believedFacts(db: Db, now: number, settleMs: number): Facts {
   for (const name of ['frontier', 'seen_until', 'not_before'] as const) {
     const value = facts[name]
     if (value === undefined) continue
-    const moment = name === 'not_before' ? value - LONGEST_WAIT_MS : value
+    const moment = name === 'not_before' ? value - LONGEST_KEPT_WAIT_MS : value
     const stored = observedAt.get(name) as number
     if (ageOf(moment, now, settleMs) === null || ageOf(stored, now, settleMs) === null) delete facts[name]
   }

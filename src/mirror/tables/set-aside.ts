@@ -1,4 +1,4 @@
-// Writing `rejected_items`: what could not be taken in, once per item and not once per run, bounded in bytes.
+// Writes `rejected_items`: what could not be taken in, once per item and not once per run, bounded in bytes.
 import { createHash } from 'node:crypto'
 import { MirrorError } from '../../errors.ts'
 import type { Db } from '../open.ts'

@@ -6,7 +6,7 @@ import { openClient } from '../connect.ts'
 import type { RunContext } from '../context.ts'
 import { madeUpId } from '../steps/deletions.ts'
 
-export type Heard =
+export type ReachAnswer =
   /** `firstId`: of the listed task; null where there is none, or none that may be asked for. `items`: at most 1 was asked for. */
   | { kind: 'ok'; items: number; firstId: string | null }
   | Said
@@ -20,9 +20,9 @@ export interface Said {
 }
 
 export interface Reached {
-  list: Heard
+  list: ReachAnswer
   /** null where it was not asked for, because nothing was listed. */
-  get: Heard | null
+  get: ReachAnswer | null
   /** The service's clock less this machine's, and how far off that may be; one for each answer with a Date. */
   skews: { aheadMs: number; uncertainMs: number }[]
   /** Of the question to the list. */
@@ -53,14 +53,14 @@ export async function reachService(context: RunContext, mostMs = MOST_MS): Promi
     maxResponseBytes: Math.min(maxResponseBytes, MOST_BYTES),
     maxRetries: 0,
     maxRetryAfterMs: 0,
-    onNotice: ({ serviceDate }) => {
+    onResponse: ({ serviceDate }) => {
       if (serviceDate === null) return
       // A Date tells whole seconds: on average it is half a second behind.
       const halfMs = (now() - askedAt) / 2
       skews.push({ aheadMs: serviceDate + 500 - (askedAt + halfMs), uncertainMs: halfMs + 500 })
     },
   })
-  const ask = (work: (service: Service) => Promise<Answer<Seen>>): Promise<Heard> => {
+  const ask = (work: (service: Service) => Promise<Answer<Seen>>): Promise<ReachAnswer> => {
     askedAt = now()
     return hear(() => work(service))
   }
@@ -75,7 +75,7 @@ export async function reachService(context: RunContext, mostMs = MOST_MS): Promi
   }
 }
 
-async function hear(work: () => Promise<Answer<Seen>>): Promise<Heard> {
+async function hear(work: () => Promise<Answer<Seen>>): Promise<ReachAnswer> {
   try {
     const answer = await work()
     if (answer.kind !== 'ok') return { kind: answer.kind, httpStatus: answer.httpStatus, message: answer.message }

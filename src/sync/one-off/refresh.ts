@@ -4,7 +4,7 @@ import type { Answer, Ok } from '../../service/service.ts'
 import type { RunContext } from '../context.ts'
 import { askForTask, foundStep, isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
-import { runErrand } from './errand.ts'
+import { runOneOff } from './one-off-run.ts'
 
 export interface Refreshed {
   /** Whether the mirror now holds what the service answered. */
@@ -15,7 +15,7 @@ export interface Refreshed {
 
 /** Throws `service-failing` where the service kept failing, and what `runErrand` throws. */
 export async function refreshTask(context: RunContext, id: string): Promise<Refreshed> {
-  const { value } = await runErrand<Refreshed>(context, 'get', async (run) => {
+  const { value } = await runOneOff<Refreshed>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)
     const { answer } = detail
     if (!isFound(detail)) return { value: { isCurrent: false, why: absent(id, answer) }, exitCode: EXIT.partial }

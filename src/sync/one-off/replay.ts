@@ -5,7 +5,7 @@ import type { WaitingItem } from '../../mirror/replay.ts'
 import type { Run, RunContext } from '../context.ts'
 import { isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
-import { requireMirror, runErrand } from './errand.ts'
+import { requireMirror, runOneOff } from './one-off-run.ts'
 
 export interface ReplayResult {
   schemaVersion: 1
@@ -22,9 +22,9 @@ export interface ReplayResult {
 const BATCH = 100
 
 /** Throws `mirror-missing` and what `runErrand` throws. What was taken in before an error or a signal stays taken in. */
-export async function replayRejected(context: RunContext): Promise<ReplayResult> {
+export async function replaySetAside(context: RunContext): Promise<ReplayResult> {
   requireMirror(context)
-  const { value } = await runErrand(context, 'rejected', async (run) => {
+  const { value } = await runOneOff(context, 'rejected', async (run) => {
     const value = await replayAll(run)
     return { value, exitCode: value.left > 0 ? EXIT.partial : EXIT.done }
   })

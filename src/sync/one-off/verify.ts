@@ -12,7 +12,7 @@ import { openAsker } from '../probe/asker.ts'
 import { shareAtMost } from '../sample-bound.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
 import type { ParsedList } from '../writer/writing.ts'
-import { requireMirror, runErrand } from './errand.ts'
+import { requireMirror, runOneOff } from './one-off-run.ts'
 
 export interface Difference {
   id: string
@@ -56,7 +56,7 @@ type Compared =
 /** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runErrand` throws. */
 export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
   requireMirror(context)
-  const { value } = await runErrand(context, 'verify', async (run) => {
+  const { value } = await runOneOff(context, 'verify', async (run) => {
     const value = await compare(run, sample)
     const verdict: Verdict = value.exitCode === EXIT.done ? 'complete' : 'partial'
     return { value, exitCode: value.exitCode, verdict }

@@ -6,7 +6,7 @@ import type { Cap, PastEnd, Start } from '../../walk/paging.ts'
 import type { Total } from '../../walk/total.ts'
 import type { FormsShown } from '../writer/form-intake.ts'
 import type { Summary } from '../writer/prepare.ts'
-import type { Aside, Reply } from './asker.ts'
+import type { Aside, ProbeAnswer } from './asker.ts'
 import type { TimeframeEvidence } from './timeframe.ts'
 
 /** The answer to one question; `value` is null where it was not seen or cannot be told, and `seen` says why. */
@@ -18,7 +18,7 @@ export interface Finding {
 export const untold = (seen: string): Finding => ({ value: null, seen })
 
 /** "HTTP 404, statusCode 404: Task not found", and what stands for it in a few words. */
-export function describeReply(reply: Reply<Decoded>): Finding {
+export function describeReply(reply: ProbeAnswer<Decoded>): Finding {
   if (reply.kind === 'failed') return untold(`${httpOf(reply.httpStatus)} again and again: ${reply.message}`)
   if (reply.kind === 'key-refused') return untold(`${httpOf(reply.httpStatus)}: ${reply.message}`)
   if (reply.kind === 'refused') {
@@ -34,7 +34,7 @@ export function describeReply(reply: Reply<Decoded>): Finding {
 const httpOf = (status: number | null): string => (status === null ? 'no answer' : `HTTP ${status}`)
 
 /** `ids` are those of the list with the key. */
-export function listKeyFinding(reply: Reply<Summary>, ids: string[]): Finding {
+export function listKeyFinding(reply: ProbeAnswer<Summary>, ids: string[]): Finding {
   if (reply.kind === 'key-refused') return { value: true, seen: `${httpOf(reply.httpStatus)} without the key` }
   if (reply.kind !== 'ok') return untold(`without the key: ${describeReply(reply).value ?? describeReply(reply).seen}`)
   const shown = new Set(reply.value.ids)
@@ -45,7 +45,7 @@ export function listKeyFinding(reply: Reply<Summary>, ids: string[]): Finding {
 }
 
 /** `reply` is that to an id which the list has just shown. */
-export function detailKeyFinding(reply: Reply<Decoded>): Finding {
+export function detailKeyFinding(reply: ProbeAnswer<Decoded>): Finding {
   if (reply.kind === 'key-refused') return { value: true, seen: `${httpOf(reply.httpStatus)} without the key` }
   if (reply.kind === 'failed') return untold(`without the key: ${describeReply(reply).seen}`)
   if (reply.kind === 'ok' && reply.value.hasPayload)
@@ -98,7 +98,7 @@ export function capFinding(cap: Cap, { take, larger }: Start, limit: number): Fi
 }
 
 /** `asked` is what take 1001 was answered with; null where it was not asked. */
-export function beyondFinding(asked: Reply<Summary> | null, start: Start, total: Total): Finding {
+export function beyondFinding(asked: ProbeAnswer<Summary> | null, start: Start, total: Total): Finding {
   if (asked === null) {
     const seen = `take ${start.larger?.take} is not answered already`
     return start.larger?.answer.kind === 'refused' ? { value: 'refused', seen } : untold(seen)

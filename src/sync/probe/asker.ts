@@ -2,7 +2,7 @@
 // own question: order, clock, compression, limits. What it was answered with is read by the writer's thread: no content
 // holds up this one. Judges nothing.
 import { isMirrorError, type MirrorError } from '../../errors.ts'
-import type { Noticed } from '../../service/noticed.ts'
+import type { ResponseFacts } from '../../service/response-facts.ts'
 import type { Answer, Decoded, Ok, Service, Traffic } from '../../service/service.ts'
 import { breakStretch, noEvidence, type OrderEvidence, observe } from '../../walk/order.ts'
 import { OutOfRequests, type Pager, type Seen } from '../../walk/paging.ts'
@@ -12,7 +12,7 @@ import type { ParsedList } from '../writer/writing.ts'
 import { noTimeframes, noteTimeframes, type TimeframeEvidence } from './timeframe.ts'
 
 /** An answer, or that the service wants a key, or another one. */
-export type Reply<T> =
+export type ProbeAnswer<T> =
   | Answer<T>
   | { kind: 'key-refused'; httpStatus: number | null; message: string; error: MirrorError }
 
@@ -37,14 +37,14 @@ export interface Asker extends Pager {
   aside: Aside
   /** The first answer to a window at 0; null before there is one. Held by the writer until it is dropped there. */
   first(): ParsedList | null
-  list(skip: number, take: number, options?: AskOptions): Promise<Reply<ParsedList>>
-  get(id: string, options?: AskOptions): Promise<Reply<Decoded>>
+  list(skip: number, take: number, options?: AskOptions): Promise<ProbeAnswer<ParsedList>>
+  get(id: string, options?: AskOptions): Promise<ProbeAnswer<Decoded>>
   /** Asks for a task that the writer compares: whether it differs from the list; null where it is not given. */
   compare(id: string): Promise<boolean | null>
   /** Has the tasks `ids`, which the writer compares, read from the start of the list again; those that were listed. */
   compareAgain(ids: string[], take: number): Promise<string[]>
   /** Hands on what a header told; for `onNotice` of both clients. */
-  notice(noticed: Noticed): void
+  noteResponse(facts: ResponseFacts): void
   traffic(): Traffic
 }
 
@@ -89,7 +89,7 @@ export function openAsker({ service, keyless, writer, most, now }: AskerOptions)
   async function ask<T extends Decoded>(
     { withoutKey = false }: AskOptions,
     send: (client: Service, retries: { maxRetries: number }) => Promise<Answer<T>>,
-  ): Promise<Reply<T>> {
+  ): Promise<ProbeAnswer<T>> {
     const left = most - traffic().requests
     if (left < 1) throw new OutOfRequests()
     // Without a first answer there is no probe; later ones are worth less.
@@ -116,7 +116,7 @@ export function openAsker({ service, keyless, writer, most, now }: AskerOptions)
     [skip, take]: readonly [number, number],
     options: AskOptions,
     use: (parsed: ParsedList) => Promise<boolean>,
-  ): Promise<Reply<ParsedList>> {
+  ): Promise<ProbeAnswer<ParsedList>> {
     const drop = ({ handle }: ParsedList): Promise<void> => writer.dropWindow(handle)
     const discard = (parsed: ParsedList): void => void drop(parsed).catch(() => undefined)
     const reply = await ask(options, (client, retries) =>
@@ -130,7 +130,7 @@ export function openAsker({ service, keyless, writer, most, now }: AskerOptions)
     id: string,
     options: AskOptions,
     use: (parsed: ParsedDetail) => Promise<void>,
-  ): Promise<Reply<Decoded>> {
+  ): Promise<ProbeAnswer<Decoded>> {
     const drop = ({ handle }: ParsedDetail): Promise<void> => writer.dropDetail(handle)
     const discard = (parsed: ParsedDetail): void => void drop(parsed).catch(() => undefined)
     const reply = await ask(options, (client, retries) =>
@@ -185,7 +185,7 @@ export function openAsker({ service, keyless, writer, most, now }: AskerOptions)
       return listed
     },
 
-    notice({ contentCoding, limits }) {
+    noteResponse({ contentCoding, limits }) {
       if (contentCoding !== null) aside.codings.add(contentCoding)
       for (const limit of limits) if (aside.limits.size < 20) aside.limits.add(limit)
     },

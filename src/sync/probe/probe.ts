@@ -16,7 +16,7 @@ import {
 import { findTotal, type Total } from '../../walk/total.ts'
 import { openClient } from '../connect.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
-import { runErrand } from '../one-off/errand.ts'
+import { runOneOff } from '../one-off/one-off-run.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import {
   beyondFinding,
@@ -82,9 +82,9 @@ const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 /** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runErrand` throws. */
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
-  const onNotice = (noticed: Parameters<Asker['notice']>[0]) => asker?.notice(noticed)
+  const onResponse = (facts: Parameters<Asker['noteResponse']>[0]) => asker?.noteResponse(facts)
   const { signal, apiKey } = context
-  const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onNotice })
+  const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onResponse })
   const work = async (run: Run) => {
     const { service, writer } = run
     asker = openAsker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
@@ -92,7 +92,7 @@ export async function probeService(context: RunContext): Promise<ProbeDone> {
     return { value, exitCode: value.exitCode, traffic: asker.traffic() }
   }
   try {
-    return (await runErrand(context, 'probe', work, { onNotice })).value
+    return (await runOneOff(context, 'probe', work, { onResponse })).value
   } finally {
     await keyless?.close()
   }

@@ -1,7 +1,7 @@
 // Whether `timeframe`, whose unit and meaning are not documented, reads as a moment in ms: judged by where it lies beside
 // the moments of its task. Pure.
 import type { TimeframeFinding } from '../../mirror/tables/facts.ts'
-import type { TaskMoments } from '../writer/windows.ts'
+import type { WindowMoments } from '../writer/windows.ts'
 
 /** Every task once, however often it was listed. */
 export interface TimeframeEvidence {
@@ -23,7 +23,7 @@ export function noTimeframes(): TimeframeEvidence {
   return { ids: new Set(), tasks: 0, afterCreated: 0, ended: 0, nearCompleted: 0 }
 }
 
-export function noteTimeframes(evidence: TimeframeEvidence, ids: readonly string[], moments: TaskMoments): void {
+export function noteTimeframes(evidence: TimeframeEvidence, ids: readonly string[], moments: WindowMoments): void {
   ids.forEach((id, index) => {
     const timeframe = moments.timeframe[index] as number
     const createdAt = moments.createdAt[index] as number

@@ -4,7 +4,7 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
 import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
-import { sizeOf } from '../window-size.ts'
+import { windowSizeOf } from '../window-size.ts'
 import { runWanted } from './neighbours.ts'
 import { readOpenBehind } from './open-behind.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
@@ -67,7 +67,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     learned.total = before + (await run.writer.counts()).inserted - inserted
   }
   await endWalk(run, done, verdict, reason, learned, false)
-  const read = done.met > sizeOf(run).window
+  const read = done.met > windowSizeOf(run).window
   const looksAtEnd = result.total === null && facts.open_in_front === true
   const moved = looksAtEnd ? await lastTaskMoved(run) : result.total !== null && read
   return { verdict, reason, drift: result.drift, isRefuted: reordered || !isEndShown, bringForward: moved }
@@ -132,7 +132,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const { settleMs } = run.config.sync
-  const { overlap, window } = sizeOf(run)
+  const { overlap, window } = windowSizeOf(run)
   const before = facts.total
   const list = watchList(run, 'created_asc', frontier)
   // Room for a run of neighbours before the open tasks, which change.

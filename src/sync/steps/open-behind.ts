@@ -6,7 +6,7 @@
 // finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
 import { MovingSearch } from '../../walk/moving-search.ts'
 import type { Run } from '../context.ts'
-import { sizeOf } from '../window-size.ts'
+import { windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 
 /** Room for so many deletions, at most. */
@@ -21,7 +21,7 @@ const LOOKS = 12
 export async function readOpenBehind(run: Run, walkId: number): Promise<number | null> {
   const { writer, service, facts, now } = run
   const { total, page_cap: cap, last_id: lastId, filtered_pages: isFiltered } = facts
-  const { window: take } = sizeOf(run)
+  const { window: take } = windowSizeOf(run)
   const capacity = Math.min(take, cap ?? take)
   const room = Math.min(ROOM, Math.floor(capacity / 4))
   const open = await writer.owedCount('open')

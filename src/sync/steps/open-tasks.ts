@@ -2,7 +2,7 @@
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
-import { itemBytesOf, sizeOf } from '../window-size.ts'
+import { itemBytesOf, windowSizeOf } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/open-due.ts'
 import { askForAll, countedAs } from './details.ts'
 import {
@@ -87,7 +87,7 @@ async function windowsOf(
 
 /** The most items that one window may hold: what is asked for and given. */
 function capacityOf(run: Run): number {
-  const { window } = sizeOf(run)
+  const { window } = windowSizeOf(run)
   return Math.min(window, run.facts.page_cap ?? window)
 }
 

@@ -2,7 +2,7 @@
 // tell which of them is behind.
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
-import { itemBytesOf, sizeOf } from '../window-size.ts'
+import { itemBytesOf, windowSizeOf } from '../window-size.ts'
 import { askForAll, countedAs, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
 import { readWindows } from './read-windows.ts'
@@ -25,7 +25,7 @@ export async function askOwedDetails(run: Run): Promise<void> {
 /** By what the mirror holds. */
 async function windowsAround(run: Run, ids: string[]) {
   const { writer, facts } = run
-  const { window, overlap } = sizeOf(run)
+  const { window, overlap } = windowSizeOf(run)
   const indexes = await writer.listIndexes(ids, facts.order === 'created_desc')
   const size = Math.min(window, facts.page_cap ?? window)
   const places = indexes.filter((index) => !Number.isNaN(index))

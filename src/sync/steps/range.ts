@@ -7,7 +7,7 @@ import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
-import { askFirst, sizeOf } from '../window-size.ts'
+import { askFirst, windowSizeOf } from '../window-size.ts'
 import { endWalk, learnedFrom, runWalk } from './walking.ts'
 
 export interface RangeDone {
@@ -73,7 +73,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<RangeDone |
   const known = run.facts.order
   const order = known === undefined ? await peekOrder(run) : known
   if (order === null || !isCreatedOrder(order)) return null
-  const { overlap, window } = sizeOf(run)
+  const { overlap, window } = windowSizeOf(run)
   const wanted = Math.max(overlap, LEAST_BEHIND)
   const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
   const asked = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)

@@ -9,7 +9,7 @@ import type { StepResult } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import { learn, type Run } from '../context.ts'
 import { type ListSource, listSource } from '../list-source.ts'
-import { itemBytesOf, sizeByFirst, sizeOf } from '../window-size.ts'
+import { itemBytesOf, sizeByFirst, windowSizeOf } from '../window-size.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { listLength } from './length.ts'
 import { believed } from './shrunk.ts'
@@ -45,7 +45,7 @@ const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', 
 /** A walk that goes on keeps asking for as many items as it did. */
 async function walkSettings(run: Run, task: WalkTask, source: ListSource): Promise<WalkSettings> {
   const isFromStart = task.resume == null && task.request.start === 0 && task.steps === undefined
-  const { window, overlap } = isFromStart ? await sizeByFirst(run, source) : sizeOf(run)
+  const { window, overlap } = isFromStart ? await sizeByFirst(run, source) : windowSizeOf(run)
   const before = task.resume == null ? 0 : (task.resume.state as WalkState).take
   const { settleMs } = run.config.sync
   return { window: Math.max(window, before), overlap, settleMs, maxRequests: 1_000_000 }
@@ -123,7 +123,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
 /** Not before the first items are taken in: until then nothing of what answers show is kept. */
 async function rememberItemBytes(run: Run): Promise<void> {
   const itemBytes = itemBytesOf(run)
-  if (run.facts.item_bytes !== undefined || itemBytes === null || sizeOf(run).window === run.config.sync.window) return
+  if (run.facts.item_bytes !== undefined || itemBytes === null || windowSizeOf(run).window === run.config.sync.window)
+    return
   await learn(run, { item_bytes: Math.round(itemBytes) })
 }
 

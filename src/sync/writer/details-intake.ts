@@ -5,7 +5,7 @@ import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.
 import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/wire.ts'
-import { identityOf, isOther, ROUNDED_MS, type Shown } from '../identity.ts'
+import { type AccountShown, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextResultCheck, openWait } from '../steps/open-checks.ts'
 import {
   anotherTask,
@@ -169,7 +169,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     },
 
     /** What an answer for the id shows of the mirror's task. */
-    shownByDetail(handle: number, taskId: string): Shown {
+    shownByDetail(handle: number, taskId: string): AccountShown {
       const { item } = held.get(handle) as Detail
       const known = tables.tasks.find(taskId)
       if (known === undefined || item?.kind !== 'task' || item.task.id !== taskId)

@@ -21,7 +21,7 @@ import { type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/wire.ts'
 import type { Moment } from '../../task.ts'
-import { identityOf, isOther, type Shown } from '../identity.ts'
+import { type AccountShown, identityOf, isOther } from '../identity.ts'
 import { detailIntake } from './details-intake.ts'
 import { formIntake } from './form-intake.ts'
 import { FormSample } from './form-sample.ts'
@@ -244,7 +244,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(db, seqs, newestFirst),
 
     /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
-    shownBy(ids: string[], moments: Moment[]): Shown {
+    shownBy(ids: string[], moments: Moment[]): AccountShown {
       const shown = { known: 0, others: 0, unknown: 0 }
       for (const [index, id] of ids.entries()) {
         const known = tasks.find(id)

@@ -2,7 +2,7 @@
 // side; their rows, and the raw bodies of details, are transferred, not copied.
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { type ErrorCode, type Facts, MirrorError } from '../../errors.ts'
+import { type ErrorCode, type ErrorFacts, MirrorError } from '../../errors.ts'
 import { shareHandle } from '../../mirror/handles.ts'
 import { leaveThread, takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'
@@ -27,7 +27,7 @@ export interface Request {
 
 export type Reply =
   | { id: number; result: unknown }
-  | { id: number; error: { code: ErrorCode; message: string; hint?: string; facts: Facts; cause?: string } }
+  | { id: number; error: { code: ErrorCode; message: string; hint?: string; facts: ErrorFacts; cause?: string } }
   | { id: number; crash: { message: string; stack: string | undefined } }
 
 /** Takes the thread and opens the session in it. Throws what `openSession` throws; the thread has ended then. */

@@ -30,7 +30,7 @@ export interface WindowRelay {
 }
 
 /** What the writer says of a window, and how many windows had been taken in when it was asked. */
-interface Asked {
+interface LookUp {
   walkId: number
   looked: Promise<Looked>
   after: number
@@ -39,7 +39,7 @@ interface Asked {
 interface Held {
   ids: string[]
   moments: Moment[]
-  asked: Asked | null
+  asked: LookUp | null
   /** As last viewed, and by which walk. */
   viewed: { walkId: number; met: Uint8Array; after: number } | null
 }
@@ -58,7 +58,7 @@ export function windowRelay(callWriter: Call, prepare: Prepare): WindowRelay {
   let unanswered = 0
   const held = new Map<number, Held>()
   /** What views are waiting for just now. */
-  const awaited = new Set<Asked>()
+  const awaited = new Set<LookUp>()
   /** Windows taken in by walks so far, and which of them brought an id last, of those that matter still. */
   let count = 0
   let takenBy: number | null = null

@@ -49,7 +49,7 @@ export interface KnownState {
 }
 
 /** Integers of the items of a window, by index; NaN where an item has none. Epoch ms. */
-export interface TaskMoments {
+export interface WindowMoments {
   timeframe: Float64Array
   createdAt: Float64Array
   completedAt: Float64Array
@@ -274,7 +274,7 @@ export function windowIntake(writing: Writing) {
     },
 
     /** What a window shows of the times of its tasks. */
-    taskMoments(handle: number): TaskMoments {
+    taskMoments(handle: number): WindowMoments {
       const { window, unfit } = held.get(handle) as Held
       const rows = window.ids.map((_, index) => (unfit.has(index) ? [] : boundValues(listedTask(window, index).bytes)))
       const integers = (column: (typeof TASK_COLUMNS)[number]) => {

@@ -6,7 +6,7 @@ import type { RawRow } from '../../read/columns.ts'
 export type Value = string | bigint
 
 /** A run of rows that becomes one data page. */
-export interface Page {
+export interface DataPage {
   firstRow: number
   rows: number
   /** Values that are not null. */
@@ -53,7 +53,7 @@ export class ColumnBuffer {
   bytes = Buffer.allocUnsafeSlow(64 * 1024)
   length = 0
   #integers = new BigInt64Array(this.bytes.buffer)
-  pages: Page[] = []
+  pages: DataPage[] = []
   /** Different values in the order they came in; null where they are not worth it. */
   dictionary: Value[] | null = []
   /** Per value that is not null, its place in the dictionary. */
@@ -207,7 +207,7 @@ export class ColumnBuffer {
     this.#bound(page, text)
   }
 
-  #beginPage(firstRow: number): Page {
+  #beginPage(firstRow: number): DataPage {
     this.#ensure(HEADROOM_BYTES)
     this.length += HEADROOM_BYTES
     const page = { firstRow, rows: 0, values: 0, start: this.length, end: this.length, min: undefined, max: undefined }
@@ -215,7 +215,7 @@ export class ColumnBuffer {
     return page
   }
 
-  #bound(page: Page, value: Value): void {
+  #bound(page: DataPage, value: Value): void {
     if (!this.#options.hasBounds) return
     if (page.min === undefined || compareValues(value, page.min) < 0) page.min = value
     if (page.max === undefined || compareValues(value, page.max) > 0) page.max = value

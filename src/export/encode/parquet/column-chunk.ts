@@ -7,7 +7,7 @@ import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import type { ChunkIndexes, PageBounds } from '../packed.ts'
 import type { CompressPage } from './codecs.ts'
-import { type ColumnBuffer, compareValues, HEADROOM_BYTES, type Page, type Value } from './column-buffer.ts'
+import { type ColumnBuffer, compareValues, type DataPage, HEADROOM_BYTES, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
 import { writeDataPageHeader, writeDictionaryPageHeader } from './page-header.ts'
 import { packPlaces, runOf } from './run-lengths.ts'
@@ -23,7 +23,7 @@ export interface ChunkOptions {
 }
 
 /** Pages on their way through the compressor, in order. */
-export type PackedPages = { page: Page; plainBytes: number; packed: Uint8Array | Promise<Uint8Array> }[]
+export type PackedPages = { page: DataPage; plainBytes: number; packed: Uint8Array | Promise<Uint8Array> }[]
 
 /** Begins compressing all pages of the column. It may not be changed until all have come back. */
 export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions, compress: CompressPage): PackedPages {
@@ -37,12 +37,12 @@ export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions
 }
 
 /** The bytes of a page's values: a piece of the column's own, or the packed places of a dictionary's. */
-function valuesOf(column: ColumnBuffer, page: Page): Uint8Array {
+function valuesOf(column: ColumnBuffer, page: DataPage): Uint8Array {
   if (column.dictionary === null) return column.bytes.subarray(page.start, page.end)
   return packPlaces(column.indexes, page.values, Math.ceil(Math.log2(Math.max(column.dictionary.length, 1))))
 }
 
-function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: Page): Uint8Array {
+function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: DataPage): Uint8Array {
   // Mostly all rows have a value, or none has.
   if (values === rows || values === 0) return runOf(values === 0 ? 0 : 1, rows, 1)
   const writer = new ByteWriter(64)
@@ -51,7 +51,7 @@ function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: Page): Uint8
 }
 
 /** Which rows have a value, with its length before it, and then the values. */
-function withLevels(column: ColumnBuffer, page: Page): Uint8Array {
+function withLevels(column: ColumnBuffer, page: DataPage): Uint8Array {
   const runs = levelsOf(column, page)
   const levels = Buffer.alloc(4 + runs.length)
   levels.writeUInt32LE(runs.length)
@@ -146,7 +146,7 @@ async function writeDictionary(
   return headerBytes + plain.length
 }
 
-function boundsOf(pages: readonly Page[]): PageBounds {
+function boundsOf(pages: readonly DataPage[]): PageBounds {
   const bounded = pages.filter((page) => page.min !== undefined)
   const isOrdered = (sign: 1 | -1) =>
     bounded.every((page, i) => {

@@ -22,7 +22,7 @@ import {
   begunAt,
   MANIFEST,
   MANIFEST_NAMES,
-  type Publication,
+  type PendingPublication,
   type S3Settings,
   SNAPSHOT_ID,
   type Store,
@@ -199,7 +199,7 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
     }
   }
 
-  async function begin(snapshotId: string): Promise<Publication> {
+  async function begin(snapshotId: string): Promise<PendingPublication> {
     const begun: string[] = []
     let isPublished = false
     return {

@@ -1,36 +1,36 @@
 // Brings a whole cut, packed by two threads, in order. Knows who packs what and how far ahead; nothing of formats.
 
-import type { Stretch } from '../read/stretches.ts'
-import type { PackedStretch } from './packed.ts'
-import type { PackStretch } from './pieces.ts'
+import type { KeyRange } from '../read/key-ranges.ts'
+import type { PackedKeyRange } from './packed.ts'
+import type { PackKeyRange } from './pieces.ts'
 
 /** Given to the other thread at once: one that it works on and one that it finds next. */
 const GIVEN = 2
-/** Stretches packed or being packed ahead of the one that is waited for: what bounds memory. */
+/** Key ranges packed or being packed ahead of the one that is waited for: what bounds memory. */
 const AHEAD = 8
 
 /**
- * The outcome of `first`, which is being packed here, and of all `stretches` in their order. Whoever is free takes the
+ * The outcome of `first`, which is being packed here, and of all `keyRanges` in their order. Whoever is free takes the
  * next one; `there` is the other thread, `here` this one, which must let messages in from time to time. Throws what
  * packing throws.
  */
-export async function* packTogether(
-  first: Promise<PackedStretch>,
-  stretches: Iterator<Stretch, void>,
-  here: PackStretch,
-  there: PackStretch,
-): AsyncGenerator<PackedStretch, void, void> {
+export async function* packOnTwoThreads(
+  first: Promise<PackedKeyRange>,
+  keyRanges: Iterator<KeyRange, void>,
+  here: PackKeyRange,
+  there: PackKeyRange,
+): AsyncGenerator<PackedKeyRange, void, void> {
   const outcomes = new Map([[0, first]])
   let taken = 1
   let wanted = 0
   let given = 0
   let isOver = false
 
-  function next(): Stretch | null {
+  function next(): KeyRange | null {
     if (isOver || taken - wanted >= AHEAD) return null
     try {
-      const { value, done } = stretches.next()
-      if (done !== true) return value as Stretch
+      const { value, done } = keyRanges.next()
+      if (done !== true) return value as KeyRange
     } catch (error) {
       // Thrown where its turn comes: who asks may be a message of the other thread, that nobody waits for.
       const failure = Promise.reject(error)
@@ -43,10 +43,10 @@ export async function* packTogether(
 
   function give(): void {
     while (given < GIVEN) {
-      const stretch = next()
-      if (stretch === null) return
+      const keyRange = next()
+      if (keyRange === null) return
       given++
-      const outcome = there(stretch)
+      const outcome = there(keyRange)
       outcomes.set(taken++, outcome)
       const settled = () => {
         given--
@@ -63,10 +63,10 @@ export async function* packTogether(
     await first.catch(() => {})
     for (; ; wanted++) {
       while (!(await isSettled(outcomes.get(wanted)))) {
-        const stretch = next()
-        if (stretch === null) break
+        const keyRange = next()
+        if (keyRange === null) break
         const at = taken++
-        const outcome = here(stretch)
+        const outcome = here(keyRange)
         outcomes.set(at, outcome)
         await outcome
       }

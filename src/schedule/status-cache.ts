@@ -1,4 +1,4 @@
-// What `schedule` knows of the mirror without asking it: read on a thread of its own, now and then and after every run.
+// A cache of what `schedule` shows of the mirror: read on a thread of its own, now and then and after every run.
 // Whoever asks here gets the last answer at once.
 import type { Clock } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
@@ -8,9 +8,9 @@ import type { MirrorStatus } from '../mirror/status.ts'
 import type { Shown } from '../report/sections.ts'
 import { mirrorAge } from './age.ts'
 import { startThread } from './thread.ts'
-import type { Known } from './worker.ts'
+import type { StatusRead } from './worker.ts'
 
-export interface Knowing {
+export interface StatusCache {
   /** null where there is no mirror, or it cannot be read. */
   status(): MirrorStatus | null
   publication(): LastPublication | null
@@ -30,7 +30,7 @@ const READ_EVERY_MS = 15_000
 const LEAST_PAUSE_MS = 5000
 const PAUSES = 10
 
-export interface KnowingOptions {
+export interface StatusCacheOptions {
   dbPath: string
   /** A stored moment later than now by more than this is unknown. */
   settleMs: number
@@ -40,9 +40,9 @@ export interface KnowingOptions {
   monotonic: Clock
 }
 
-export async function startKnowing({ dbPath, settleMs, now, monotonic }: KnowingOptions): Promise<Knowing> {
+export async function startStatusCache({ dbPath, settleMs, now, monotonic }: StatusCacheOptions): Promise<StatusCache> {
   const thread = startThread(dbPath)
-  let known: Known | null = null
+  let known: StatusRead | null = null
   let figures: TaskFigures | null = null
   /** By the monotonic clock, and how long it took, ms. */
   let countedLast = Number.NEGATIVE_INFINITY

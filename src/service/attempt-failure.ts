@@ -1,6 +1,6 @@
-// A request that brought nothing to go on with, and what its caller is told once it is not tried again. Pure.
-import { type Facts, MirrorError } from '../errors.ts'
-import { type Happening, type Operation, WHAT_IS_DONE } from './judgement.ts'
+// An attempt that failed, and what its caller is told once it is not tried again. Pure.
+import { type ErrorFacts, MirrorError } from '../errors.ts'
+import { type AttemptOutcome, type Operation, RETRY_POLICY } from './retry-policy.ts'
 import type { Failed, FailureReason, Refused } from './service.ts'
 
 interface Detail {
@@ -18,14 +18,14 @@ interface Detail {
 }
 
 /** Thrown by one attempt; never leaves this folder. Its message may quote the service. */
-export class Unanswered extends Error {
-  readonly happening: Happening
+export class AttemptFailure extends Error {
+  readonly outcome: AttemptOutcome
   readonly detail: Detail
 
-  constructor(happening: Happening, message: string, detail: Detail = {}) {
+  constructor(outcome: AttemptOutcome, message: string, detail: Detail = {}) {
     super(message)
     this.name = 'Unanswered'
-    this.happening = happening
+    this.outcome = outcome
     this.detail = detail
   }
 
@@ -38,13 +38,13 @@ export class Unanswered extends Error {
   }
 
   /** For the log: chosen scalars, no text of the service. */
-  get facts(): Facts {
+  get facts(): ErrorFacts {
     const { httpStatus, statusCode, errorCode, locationHost } = this.detail
-    return { happening: this.happening, httpStatus, statusCode, errorCode, locationHost }
+    return { happening: this.outcome, httpStatus, statusCode, errorCode, locationHost }
   }
 }
 
-export interface Asked {
+export interface AttemptedRequest {
   operation: Operation
   origin: string
   /** Without the query, which may hold the key. */
@@ -56,9 +56,9 @@ export interface Asked {
   scrub(text: string): string
 }
 
-/** What the table says of the last attempt: an answer, or a thrown `MirrorError`. */
-export function conclude(last: Unanswered, asked: Asked): Refused | Failed {
-  const { ends } = WHAT_IS_DONE[last.happening]
+/** What the retry policy makes of the last attempt: an answer, or a thrown `MirrorError`. */
+export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refused | Failed {
+  const { ends } = RETRY_POLICY[last.outcome]
   const { httpStatus = null, statusCode = null } = last.detail
   const message = asked.scrub(last.message)
   switch (ends) {
@@ -80,11 +80,11 @@ export function conclude(last: Unanswered, asked: Asked): Refused | Failed {
   }
 }
 
-function ageOf({ detail: { ageMs } }: Unanswered): Pick<Refused, 'ageMs'> {
+function ageOf({ detail: { ageMs } }: AttemptFailure): Pick<Refused, 'ageMs'> {
   return ageMs === undefined ? {} : { ageMs }
 }
 
-function keyRefused(last: Unanswered, asked: Asked): MirrorError {
+function keyRefused(last: AttemptFailure, asked: AttemptedRequest): MirrorError {
   const what = asked.keySent ? 'The service refuses the key' : 'The service asks for a key'
   const where = 'in service.auth where, under which name and on which operations it is sent'
   return new MirrorError('key-refused', `${what} (${statusOf(last)} for ${target(asked)})`, {
@@ -93,15 +93,15 @@ function keyRefused(last: Unanswered, asked: Asked): MirrorError {
   })
 }
 
-function redirected(last: Unanswered, asked: Asked): MirrorError {
+function redirected(last: AttemptFailure, asked: AttemptedRequest): MirrorError {
   return new MirrorError('service-refused', `The service redirects (${statusOf(last)} for ${target(asked)})`, {
     facts: factsOf(last, asked),
     hint: 'Redirects are not followed: set service.baseUrl to the final address.',
   })
 }
 
-function unreachable(last: Unanswered, asked: Asked, message: string): MirrorError {
-  const untrusted = last.happening === 'untrusted'
+function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: string): MirrorError {
+  const untrusted = last.outcome === 'untrusted'
   const what = untrusted ? 'does not prove its identity' : `cannot be reached${times(asked.attempts)}`
   return new MirrorError('service-unreachable', `${asked.origin} ${what}: ${message}`, {
     facts: factsOf(last, asked),
@@ -112,15 +112,15 @@ function unreachable(last: Unanswered, asked: Asked, message: string): MirrorErr
   })
 }
 
-function factsOf(last: Unanswered, asked: Asked): Facts {
+function factsOf(last: AttemptFailure, asked: AttemptedRequest): ErrorFacts {
   return { ...last.facts, operation: asked.operation, attempts: asked.attempts }
 }
 
-function target({ operation, origin, path }: Asked): string {
+function target({ operation, origin, path }: AttemptedRequest): string {
   return `${operation === 'list' ? 'POST' : 'GET'} ${origin}${path}`
 }
 
-function statusOf({ detail: { httpStatus, statusCode } }: Unanswered): string {
+function statusOf({ detail: { httpStatus, statusCode } }: AttemptFailure): string {
   const envelope = statusCode === null || statusCode === undefined || statusCode === httpStatus
   return envelope ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}, statusCode ${statusCode}`
 }

@@ -4,7 +4,7 @@ import type { FailureReason } from './service.ts'
 
 export type Operation = 'list' | 'get'
 
-export type Happening =
+export type AttemptOutcome =
   | 'answered'
   | 'empty'
   | 'not-json'
@@ -21,7 +21,7 @@ export type Happening =
   | 'unreachable'
   | 'untrusted'
 
-export interface Judgement {
+export interface RetryRule {
   /** What the caller gets once no retry is left or due: an answer of that kind, or an error of that code. */
   ends: 'ok' | 'refused' | FailureReason | ErrorCode
   retried: boolean
@@ -33,7 +33,7 @@ export interface Judgement {
 
 const calm = { strained: false, suspect: false }
 
-export const WHAT_IS_DONE: Readonly<Record<Happening, Judgement>> = {
+export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   // A 2xx with what was asked for; a detail without an item too, because its meaning is learned elsewhere.
   answered: { ends: 'ok', retried: false, ...calm },
   // 204, or a 2xx without a byte.
@@ -75,8 +75,8 @@ export function worseStatus(httpStatus: number, statusCode: number | null): numb
   return counts ? Math.max(httpStatus, statusCode) : httpStatus
 }
 
-/** The happening that a status below 200 or from 300 on stands for; `answered` for a 2xx. */
-export function happeningOfStatus(operation: Operation, status: number): Happening {
+/** The outcome of an attempt by a status; `answered` for a 2xx. */
+export function outcomeOfStatus(operation: Operation, status: number): AttemptOutcome {
   if (status >= 200 && status < 300) return 'answered'
   if (status >= 300 && status < 400) return 'redirected'
   if (status === 401 || (status === 403 && operation === 'list')) return 'key-refused'
@@ -86,7 +86,7 @@ export function happeningOfStatus(operation: Operation, status: number): Happeni
 }
 
 /** What an answer amounts to, apart from its bytes. */
-export interface Heard {
+export interface AttemptFacts {
   httpStatus: number
   /** Of the envelope; null where there is none. */
   statusCode: number | null
@@ -94,8 +94,8 @@ export interface Heard {
   body: 'none' | 'not-json' | 'too-much' | 'without-payload' | 'with-payload'
 }
 
-export function happeningOf(operation: Operation, heard: Heard): Happening {
-  const byStatus = happeningOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
+export function outcomeOf(operation: Operation, heard: AttemptFacts): AttemptOutcome {
+  const byStatus = outcomeOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
   if (byStatus !== 'answered') return byStatus
   if (heard.body === 'none') return 'empty'
   if (heard.body === 'not-json') return 'not-json'
@@ -110,7 +110,7 @@ const CERTIFICATE =
 /** Where a request was when it broke: before a connection, before the head of the answer, or inside its body. */
 export type Phase = 'connect' | 'head' | 'body'
 
-export function happeningOfBreak(phase: Phase, code: string): Happening {
+export function outcomeOfBreak(phase: Phase, code: string): AttemptOutcome {
   if (phase === 'connect') return CERTIFICATE.test(code) ? 'untrusted' : 'unreachable'
   return phase === 'head' ? 'reset' : 'truncated'
 }

@@ -4,7 +4,7 @@ import { parseHttpDate } from './http-date.ts'
 /** Headers as the HTTP library gives them: lower-case names. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-export interface Noticed {
+export interface ResponseFacts {
   httpStatus: number
   /** Such as `gzip`; null where the body came as it is. */
   contentCoding: string | null
@@ -19,7 +19,7 @@ const LIMIT = /^(?:retry-after|(?:x-)?(?:[a-z]+-)?rate-?limit(?:-[a-z-]+)?)$/
 
 const LONGEST = 80
 
-export function notice(httpStatus: number, headers: Headers): Noticed {
+export function responseFacts(httpStatus: number, headers: Headers): ResponseFacts {
   const text = (value: string | string[] | undefined) => [value ?? []].flat().join(', ').trim()
   const coding = text(headers['content-encoding']).toLowerCase()
   return {

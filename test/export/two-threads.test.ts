@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { beginPacking } from '../../src/export/encode/head-start.ts'
-import type { PackedStretch } from '../../src/export/encode/packed.ts'
+import type { PackedKeyRange } from '../../src/export/encode/packed.ts'
 import type { Packing } from '../../src/export/encode/pieces.ts'
 import { openBoth, startSecondThread } from '../../src/export/encode/second-thread.ts'
-import { packTogether } from '../../src/export/encode/together.ts'
+import { packOnTwoThreads } from '../../src/export/encode/two-threads.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { FORMATS } from '../../src/export/formats.ts'
 import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
+import type { KeyRange } from '../../src/export/read/key-ranges.ts'
 import { openCut } from '../../src/export/read/rows.ts'
-import type { Stretch } from '../../src/export/read/stretches.ts'
 import { duck } from './duck.ts'
 import { makeMirror, ordinaryRows } from './mirror.ts'
 
@@ -19,7 +19,7 @@ const base = { redact: ['authorization'], toolVersion: '1.2.3' } as const
 const alone = { ...base, smallMirrorBytes: Number.POSITIVE_INFINITY }
 const together = { ...base, smallMirrorBytes: 0 }
 
-/** Rows of all kinds: ties, none without a date at first, tombstones, secrets, and one far too large for a stretch. */
+/** Rows of all kinds: ties, none without a date at first, tombstones, secrets, and one far too large for a key range. */
 function manyRows() {
   const rows = ordinaryRows(9_000).map((row, i) => ({
     ...row,
@@ -83,14 +83,14 @@ test('two threads write the files of a dataset with the bounds and counts that o
   expect([two.minCreatedAt, two.maxCreatedAt]).toEqual([one.minCreatedAt, one.maxCreatedAt])
 })
 
-test('stretches hold every row once, in order, also where createdAt is missing', () => {
+test('key ranges hold every row once, in order, also where createdAt is missing', () => {
   const mirror = makeMirror(...manyRows())
   for (const wanted of filters) {
     const cut = openCut(mirror.path, wanted)
     const ids = (rows: Iterable<RawRow[]>) => [...rows].flat().map((row) => row[0])
-    const stretches = [...cut.stretches(256 * 1024)]
-    expect(stretches.length).toBeGreaterThan(wanted.since === undefined ? 20 : 0)
-    expect(stretches.flatMap((stretch) => ids(cut.batches(stretch)))).toEqual(ids(cut.batches()))
+    const keyRanges = [...cut.keyRanges(256 * 1024)]
+    expect(keyRanges.length).toBeGreaterThan(wanted.since === undefined ? 20 : 0)
+    expect(keyRanges.flatMap((keyRange) => ids(cut.batches(keyRange)))).toEqual(ids(cut.batches()))
     cut.close()
   }
 })
@@ -140,7 +140,7 @@ test('what was begun on a cut that is given up is stopped while that cut is open
         async stop() {
           await immediate()
           // Throws once the cut is closed.
-          stopped.push(first.stretches(1_000).next().done === true ? 'empty' : 'open')
+          stopped.push(first.keyRanges(1_000).next().done === true ? 'empty' : 'open')
         },
       }),
     )
@@ -152,7 +152,7 @@ test('what was begun on a cut that is given up is stopped while that cut is open
   }
 })
 
-test('packing that has begun ends in the middle of a stretch once it is stopped', async () => {
+test('packing that has begun ends in the middle of a key range once it is stopped', async () => {
   const cut = openCut(makeMirror(...manyRows()).path, {})
   const head = beginPacking(cut, LINES, ['authorization'], undefined)
   await head.stop()
@@ -160,11 +160,11 @@ test('packing that has begun ends in the middle of a stretch once it is stopped'
   cut.close()
 })
 
-test('packing that has begun has the first stretch, also where the next one is asked for before it is read', async () => {
+test('packing that has begun has the first key range, also where the next one is asked for before it is read', async () => {
   const cut = openCut(makeMirror(...manyRows()).path, {})
-  const [one, two] = cut.stretches(FORMATS.ndjson.pieceBytes)
+  const [one, two] = cut.keyRanges(FORMATS.ndjson.pieceBytes)
   const head = beginPacking(cut, LINES, [], undefined)
-  expect(head.stretches.next().value).toEqual(two)
+  expect(head.keyRanges.next().value).toEqual(two)
   const { packed } = await head.first
   const rows = [...cut.batches(one)].flat()
   expect(packed?.rows).toBe(rows.length)
@@ -206,8 +206,8 @@ test('what fails on the other thread fails the export in words', async () => {
   }
 })
 
-const stretch = (i: number): Stretch => ({ after: null, upTo: { createdAt: BigInt(i), id: String(i) } })
-const outcome = ({ upTo }: Stretch): PackedStretch => ({
+const keyRange = (i: number): KeyRange => ({ after: null, upTo: { createdAt: BigInt(i), id: String(i) } })
+const outcome = ({ upTo }: KeyRange): PackedKeyRange => ({
   packed: { rows: Number(upTo?.id), minCreatedAt: null, maxCreatedAt: null, content: { bytes: new Uint8Array() } },
   rest: null,
 })
@@ -216,17 +216,17 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
   for (const slow of ['here', 'there']) {
     let ahead = 0
     let most = 0
-    const pack = (who: string) => async (wanted: Stretch) => {
+    const pack = (who: string) => async (wanted: KeyRange) => {
       ahead++
       most = Math.max(most, ahead)
       for (let i = 0; i < (who === slow ? 50 : 1); i++) await new Promise(setImmediate)
       return outcome(wanted)
     }
     const found: number[] = []
-    const all = Array.from({ length: 30 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
+    const all = Array.from({ length: 30 }, (_, i) => keyRange(i))[Symbol.iterator]() as Iterator<KeyRange, void>
     const here = pack('here')
-    const first = here(all.next().value as Stretch)
-    for await (const { packed } of packTogether(first, all, here, pack('there'))) {
+    const first = here(all.next().value as KeyRange)
+    for await (const { packed } of packOnTwoThreads(first, all, here, pack('there'))) {
       found.push(packed?.rows as number)
       ahead--
     }
@@ -235,50 +235,50 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
   }
 })
 
-test('the first stretch fails the whole where its turn comes', async () => {
-  const all = [stretch(1)][Symbol.iterator]() as Iterator<Stretch, void>
-  const pack = async (wanted: Stretch) => outcome(wanted)
-  const taken = packTogether(Promise.reject(new Error('no')), all, pack, pack)
+test('the first key range fails the whole where its turn comes', async () => {
+  const all = [keyRange(1)][Symbol.iterator]() as Iterator<KeyRange, void>
+  const pack = async (wanted: KeyRange) => outcome(wanted)
+  const taken = packOnTwoThreads(Promise.reject(new Error('no')), all, pack, pack)
   await expect(taken.next()).rejects.toThrow('no')
 })
 
-test('a stretch that fails there fails the whole', async () => {
-  const all = Array.from({ length: 9 }, (_, i) => stretch(i))[Symbol.iterator]() as Iterator<Stretch, void>
+test('a key range that fails there fails the whole', async () => {
+  const all = Array.from({ length: 9 }, (_, i) => keyRange(i))[Symbol.iterator]() as Iterator<KeyRange, void>
   const there = async () => Promise.reject(new Error('no'))
   const taken = (async () => {
-    const here = async (wanted: Stretch) => outcome(wanted)
-    for await (const _ of packTogether(here(stretch(0)), all, here, there)) await new Promise(setImmediate)
+    const here = async (wanted: KeyRange) => outcome(wanted)
+    for await (const _ of packOnTwoThreads(here(keyRange(0)), all, here, there)) await new Promise(setImmediate)
   })()
   await expect(taken).rejects.toThrow('no')
 })
 
-test('where the stretches end in a failure, it is thrown behind what was found before', async () => {
-  function* broken(): Generator<Stretch, void> {
-    yield stretch(1)
-    yield stretch(2)
+test('where the key ranges end in a failure, it is thrown behind what was found before', async () => {
+  function* broken(): Generator<KeyRange, void> {
+    yield keyRange(1)
+    yield keyRange(2)
     throw new Error('no')
   }
   // The failure is met by the other thread's answer, which nobody waits for.
-  const there = async (wanted: Stretch) => immediate().then(() => outcome(wanted))
-  const here = async (wanted: Stretch) => immediate().then(() => immediate(outcome(wanted)))
+  const there = async (wanted: KeyRange) => immediate().then(() => outcome(wanted))
+  const here = async (wanted: KeyRange) => immediate().then(() => immediate(outcome(wanted)))
   const found: unknown[] = []
   const taken = (async () => {
-    for await (const { packed } of packTogether(here(stretch(0)), broken(), here, there)) found.push(packed?.rows)
+    for await (const { packed } of packOnTwoThreads(here(keyRange(0)), broken(), here, there)) found.push(packed?.rows)
   })()
   await expect(taken).rejects.toThrow('no')
   expect(found).toEqual([0, 1, 2])
 })
 
-test('once nobody takes what is packed, no further stretch is asked for', async () => {
+test('once nobody takes what is packed, no further key range is asked for', async () => {
   let asked = 0
-  function* endless(): Generator<Stretch, void> {
-    for (;;) yield stretch(++asked)
+  function* endless(): Generator<KeyRange, void> {
+    for (;;) yield keyRange(++asked)
   }
   const waiting: (() => void)[] = []
-  const there = (wanted: Stretch) =>
-    new Promise<PackedStretch>((resolve) => waiting.push(() => resolve(outcome(wanted))))
-  const here = async (wanted: Stretch) => outcome(wanted)
-  for await (const _ of packTogether(here(stretch(0)), endless(), here, there)) break
+  const there = (wanted: KeyRange) =>
+    new Promise<PackedKeyRange>((resolve) => waiting.push(() => resolve(outcome(wanted))))
+  const here = async (wanted: KeyRange) => outcome(wanted)
+  for await (const _ of packOnTwoThreads(here(keyRange(0)), endless(), here, there)) break
   const before = asked
   for (const answer of waiting) answer()
   await immediate()

@@ -1,7 +1,7 @@
-// Reads what was set aside, newest first. Writing is set-aside.ts.
+// Reads what was set aside, newest first. set-aside.ts writes.
 import type { Db } from '../open.ts'
 
-export interface RejectedItem {
+export interface SetAsideItem {
   id: number
   runId: number | null
   source: 'list' | 'detail'
@@ -18,14 +18,14 @@ export interface RejectedItem {
   seenAt: number
 }
 
-export interface RejectedList {
+export interface SetAsideList {
   /** How many there are; `items` may hold fewer. */
   total: number
-  items: RejectedItem[]
+  items: SetAsideItem[]
 }
 
 /** What is set aside and has not been taken in since. `limit` bounds the items, `withRaw` brings their raw text. */
-export function readRejected(db: Db, { limit, withRaw }: { limit: number; withRaw: boolean }): RejectedList {
+export function readSetAside(db: Db, { limit, withRaw }: { limit: number; withRaw: boolean }): SetAsideList {
   const rawOf = db.prepare('SELECT raw FROM rejected_items WHERE id = ?').pluck()
   return db.transaction(() => ({
     total: db.prepare('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL').pluck().get() as number,
@@ -36,7 +36,7 @@ export function readRejected(db: Db, { limit, withRaw }: { limit: number; withRa
              length(CAST(raw AS BLOB)) AS bytes, seen_at AS seenAt
            FROM rejected_items WHERE replayed_at IS NULL ORDER BY id DESC LIMIT ?`,
         )
-        .all(limit) as RejectedItem[]
+        .all(limit) as SetAsideItem[]
     ).map(({ seenAt, ...item }) => {
       if (!withRaw) return { ...item, seenAt }
       return {

@@ -1,4 +1,4 @@
-// A cut in stretches: where to divide its order, `created_at, id`, and what the rows of a stretch must fulfil. Pure: who
+// The key ranges of a cut: where to divide its order, `created_at, id`, and what the rows of a key range must fulfil. Pure: who
 // reads the mirror (rows.ts) answers what has to be looked up.
 
 /** A row's place in the order of `created_at, id`. */
@@ -8,7 +8,7 @@ export interface Place {
 }
 
 /** The rows behind `after` (null: from the first), up to and with the one at `upTo` (null: to the last). */
-export interface Stretch {
+export interface KeyRange {
   after: Place | null
   upTo: Place | null
 }
@@ -22,7 +22,7 @@ export interface Conditions {
 }
 
 /** Half-open bounds of `createdAt`, epoch ms. */
-interface Range {
+interface MomentRange {
   since?: number | bigint | null
   until?: number | bigint | null
 }
@@ -30,7 +30,7 @@ interface Range {
 /** Below every other `created_at` there can be. */
 const LEAST_INTEGER = -(2n ** 63n)
 
-export function rangeOf({ since, until }: Range): Conditions {
+export function rangeOf({ since, until }: MomentRange): Conditions {
   const terms: string[] = []
   const bounds: Bound[] = []
   for (const [term, bound] of [
@@ -44,8 +44,8 @@ export function rangeOf({ since, until }: Range): Conditions {
   return { terms, bounds }
 }
 
-/** The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. */
-export function conditionsOf({ after, upTo }: Stretch, range: Conditions): Conditions[] {
+/** The conditions of a key range, as one after another goes by the index: rows without `createdAt` come first. */
+export function conditionsOf({ after, upTo }: KeyRange, range: Conditions): Conditions[] {
   const found: Conditions[] = []
   function add(...conditions: ([string, Bound[]] | null)[]): void {
     const given = conditions.filter((condition) => condition !== null)
@@ -80,8 +80,8 @@ export interface Index {
   count(conditions: Conditions): number
 }
 
-/** Divides the rows of `range` into stretches of `rows` rows, found as they are asked for. */
-export function* stretchesOf(index: Index, range: Conditions, rows: number): Generator<Stretch, void, void> {
+/** Divides the rows of `range` into key ranges of `rows` rows, found as they are asked for. */
+export function* keyRangesOf(index: Index, range: Conditions, rows: number): Generator<KeyRange, void, void> {
   for (let after: Place | null = null; ; ) {
     const upTo = placeBehind(index, range, after, rows)
     yield { after, upTo }

@@ -1,5 +1,5 @@
-// A run that is no sync: one errand at the service, under the lock and with a row in `runs` like any other. Knows how a
-// run begins and ends, not what the errand is.
+// A one-off run: one piece of work at the service that is no sync, under the lock and with a row in `runs` like any other. Knows how a
+// run begins and ends, not what the work is.
 import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
@@ -10,9 +10,9 @@ import { inWords, newRun, openWriterThread, rememberWait, settleBeginning } from
 import { openClient, requireBaseUrl } from '../connect.ts'
 import type { Run, RunContext } from '../context.ts'
 
-export type ErrandName = 'get' | 'probe' | 'rejected' | 'verify'
+export type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
 
-export interface ErrandDone<T> {
+export interface OneOffDone<T> {
   value: T
   /** 0 where nothing fell short. */
   exitCode: number
@@ -21,7 +21,7 @@ export interface ErrandDone<T> {
   traffic?: Traffic
 }
 
-/** Throws `mirror-missing` for an errand that makes no sense without a mirror: a run would make one. */
+/** Throws `mirror-missing` for work that makes no sense without a mirror: a run would make one. */
 export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
   openReader(config.mirror.path).close()
 }
@@ -30,19 +30,19 @@ export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
  * Runs `work` between the beginning and the end of a run. Throws what `openSession`, `bindService` and `work` throw, after
  * the run's row has been closed.
  */
-export async function runErrand<T>(
+export async function runOneOff<T>(
   context: RunContext,
-  command: ErrandName,
-  work: (run: Run) => Promise<ErrandDone<T>>,
+  command: OneOffCommand,
+  work: (run: Run) => Promise<OneOffDone<T>>,
   client: Partial<ClientOptions> = {},
-): Promise<ErrandDone<T>> {
+): Promise<OneOffDone<T>> {
   const { now, signal, progress } = context
   requireBaseUrl(context)
   const oweDetails = context.config.sync.details !== 'never'
   const choices = { command, oweDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
   const writer = await openWriterThread(context, choices)
   const service = await openClient(context, signal, client)
-  let done: ErrandDone<T> | null = null
+  let done: OneOffDone<T> | null = null
   let error: unknown = null
   try {
     const opened = await writer.opened()

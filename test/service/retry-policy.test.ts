@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import {
   backOffMs,
-  happeningOf,
-  happeningOfBreak,
-  happeningOfStatus,
-  WHAT_IS_DONE,
+  outcomeOf,
+  outcomeOfBreak,
+  outcomeOfStatus,
+  RETRY_POLICY,
   worseStatus,
-} from '../../src/service/judgement.ts'
+} from '../../src/service/retry-policy.ts'
 import fc from '../support/fc.ts'
 
 test.each([
@@ -47,7 +47,7 @@ test.each([
   [600, 'failing', 'failing'],
   [100, 'failing', 'failing'],
 ])('%i is %s on the list and %s on a detail', (status, onList, onDetail) => {
-  expect([happeningOfStatus('list', status), happeningOfStatus('get', status)]).toEqual([onList, onDetail])
+  expect([outcomeOfStatus('list', status), outcomeOfStatus('get', status)]).toEqual([onList, onDetail])
 })
 
 test.each([
@@ -63,20 +63,20 @@ test.each([
   ['head', 'ECONNRESET', 'reset'],
   ['head', 'UND_ERR_HEADERS_OVERFLOW', 'reset'],
   ['body', 'ECONNRESET', 'truncated'],
-] as const)('a break in phase %s by %s is %s', (phase, code, happening) => {
-  expect(happeningOfBreak(phase, code)).toBe(happening)
+] as const)('a break in phase %s by %s is %s', (phase, code, outcome) => {
+  expect(outcomeOfBreak(phase, code)).toBe(outcome)
 })
 
 test('a success without its payload is a fault of the list and an answer of a detail', () => {
   const heard = { httpStatus: 200, statusCode: 200, body: 'without-payload' } as const
-  expect(happeningOf('list', heard)).toBe('no-payload')
-  expect(happeningOf('get', heard)).toBe('answered')
+  expect(outcomeOf('list', heard)).toBe('no-payload')
+  expect(outcomeOf('get', heard)).toBe('answered')
 })
 
 test('nothing that ends the run or refuses is retried, and nothing answered strains', () => {
-  for (const [happening, row] of Object.entries(WHAT_IS_DONE)) {
+  for (const [outcome, row] of Object.entries(RETRY_POLICY)) {
     if (['ok', 'refused', 'key-refused', 'service-refused', 'too-large'].includes(row.ends)) {
-      expect(row, happening).toMatchObject({ retried: false, strained: false, suspect: false })
+      expect(row, outcome).toMatchObject({ retried: false, strained: false, suspect: false })
     }
   }
 })
