@@ -13,7 +13,7 @@ export interface Refreshed {
   why: string | null
 }
 
-/** Throws `service-failing` where the service kept failing, and what `runErrand` throws. */
+/** Throws `service-failing` where the service kept failing, and what `runOneOff` throws. */
 export async function refreshTask(context: RunContext, id: string): Promise<Refreshed> {
   const { value } = await runOneOff<Refreshed>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)

@@ -2,6 +2,7 @@
 // present answer is worth more than an old text; others, and those the service no longer has, are read from their text.
 import { EXIT } from '../../errors.ts'
 import type { WaitingItem } from '../../mirror/replay.ts'
+import { forEachAtOnce } from '../at-once.ts'
 import type { Run, RunContext } from '../context.ts'
 import { isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
@@ -21,7 +22,7 @@ export interface ReplayResult {
 
 const BATCH = 100
 
-/** Throws `mirror-missing` and what `runErrand` throws. What was taken in before an error or a signal stays taken in. */
+/** Throws `mirror-missing` and what `runOneOff` throws. What was taken in before an error or a signal stays taken in. */
 export async function replaySetAside(context: RunContext): Promise<ReplayResult> {
   requireMirror(context)
   const { value } = await runOneOff(context, 'rejected', async (run) => {
@@ -54,15 +55,10 @@ async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>>
   const answered = new Set<WaitingItem>()
   const ids = [...new Set(items.flatMap(({ taskId }) => taskId ?? []))]
   if (ids.length === 0) return answered
-  let next = 0
-  const ask = async (): Promise<void> => {
-    while (next < ids.length) {
-      const taskId = ids[next++] as string
-      if (!(await refetch(run, taskId))) continue
-      for (const item of items) if (item.taskId === taskId) answered.add(item)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask))
+  await forEachAtOnce(ids, run.config.service.concurrency, async (taskId) => {
+    if (!(await refetch(run, taskId))) return
+    for (const item of items) if (item.taskId === taskId) answered.add(item)
+  })
   await run.writer.settleReplayed([...answered], run.now())
   return answered
 }

@@ -7,9 +7,11 @@ import { readStatus } from '../../mirror/status.ts'
 import type { Verdict } from '../../task.ts'
 import { findPastEnd, OutOfRequests, readStart } from '../../walk/paging.ts'
 import { findTotal } from '../../walk/total.ts'
+import { forEachAtOnce } from '../at-once.ts'
 import type { Run, RunContext } from '../context.ts'
 import { openAsker } from '../probe/asker.ts'
 import { shareAtMost } from '../sample-bound.ts'
+import { countedAs } from '../steps/details.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
@@ -53,7 +55,7 @@ type Compared =
   | { kind: 'different'; fields: string[]; wasOpen: boolean }
   | { kind: 'missing' | 'unanswered'; answer: string }
 
-/** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runErrand` throws. */
+/** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runOneOff` throws. */
 export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
   requireMirror(context)
   const { value } = await runOneOff(context, 'verify', async (run) => {
@@ -130,19 +132,12 @@ async function askAll(run: Run, ids: string[]) {
     missing: [],
     unanswered: [],
   }
-  let next = 0
-  let done = 0
-  const ask = async (): Promise<void> => {
-    while (next < ids.length) {
-      const id = ids[next++] as string
-      const { kind, ...more } = await compareOne(run, id)
-      if (kind === 'equal') found.equal += 1
-      else (found[kind] as object[]).push({ id, ...more })
-      done += 1
-      const { requests, inFlight } = run.service.traffic()
-      run.progress.set({ phase: 'verify', done, total: ids.length, requests, inFlight })
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask))
+  const tell = countedAs(run, 'verify', ids.length)
+  await forEachAtOnce(ids, run.config.service.concurrency, async (id) => {
+    const { kind, ...more } = await compareOne(run, id)
+    if (kind === 'equal') found.equal += 1
+    else (found[kind] as object[]).push({ id, ...more })
+    tell(1)
+  })
   return found
 }

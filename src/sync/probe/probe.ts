@@ -79,7 +79,7 @@ export interface ProbeDone {
 export const MOST_REQUESTS = 60
 const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 
-/** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runErrand` throws. */
+/** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runOneOff` throws. */
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
   const onResponse = (facts: Parameters<Asker['noteResponse']>[0]) => asker?.noteResponse(facts)

@@ -2,6 +2,7 @@
 // batches as they come.
 import type { OwedReason } from '../../mirror/tables/owed.ts'
 import { type Answer, ageOfAnswer } from '../../service/service.ts'
+import { forEachAtOnce } from '../at-once.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep, DetailTaken } from '../writer/details-intake.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
@@ -83,31 +84,28 @@ export async function askForAll(
   byHand = false,
 ): Promise<DetailsResult> {
   const result: DetailsResult = { asked: 0, missing: [], taken: [] }
-  let next = 0
   let ready: DetailStep[] = []
   const flush = async (): Promise<void> => {
     const steps = ready
     ready = []
     if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
   }
-  const ask = async (): Promise<void> => {
-    while (next < ids.length) {
-      const id = ids[next++] as string
-      const detail = await askForTask(run, id)
-      result.asked += 1
-      if (isFound(detail)) ready.push(foundStep(detail, byHand))
-      else {
-        result.missing.push(detail)
-        ready.push(failedStep(detail, reason))
-      }
-      if (ready.length >= BATCH) await flush()
-      tell(1)
+  const ask = async (id: string): Promise<void> => {
+    const detail = await askForTask(run, id)
+    result.asked += 1
+    if (isFound(detail)) ready.push(foundStep(detail, byHand))
+    else {
+      result.missing.push(detail)
+      ready.push(failedStep(detail, reason))
     }
+    if (ready.length >= BATCH) await flush()
+    tell(1)
   }
-  const workers = Array.from({ length: Math.min(ids.length, run.config.service.concurrency) }, ask)
-  const ended = await Promise.allSettled(workers)
-  // What was answered is kept, also where another request ended the run.
-  await flush()
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
+  try {
+    await forEachAtOnce(ids, run.config.service.concurrency, ask)
+  } finally {
+    // What was answered is kept, also where another request ended the run.
+    await flush()
+  }
   return result
 }

@@ -1,5 +1,6 @@
 // Windows that are read for their items alone: they join no chain, and prove nothing of the list.
 import type { Window } from '../../service/service.ts'
+import { forEachAtOnce } from '../at-once.ts'
 import type { Run } from '../context.ts'
 
 export interface WantedWindow extends Window {
@@ -18,21 +19,12 @@ export async function readWindows(
   onRead: (window: WantedWindow) => void = () => undefined,
 ): Promise<void> {
   const { concurrency, maxBytesInFlight } = run.config.service
-  const waiting = [...windows]
-  let isOver = false
-  const read = async (): Promise<void> => {
-    for (let window = waiting.shift(); window !== undefined && !isOver; window = waiting.shift()) {
-      await readWindow(run, window).catch((error) => {
-        isOver = true
-        throw error
-      })
-      onRead(window)
-    }
-  }
   const heaviest = Math.max(1, ...windows.map(({ take }) => take * itemBytes))
-  const most = Math.max(1, Math.min(windows.length, concurrency, Math.floor(maxBytesInFlight / heaviest)))
-  const ended = await Promise.allSettled(Array.from({ length: most }, read))
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
+  const most = Math.max(1, Math.min(concurrency, Math.floor(maxBytesInFlight / heaviest)))
+  await forEachAtOnce(windows, most, async (window) => {
+    await readWindow(run, window)
+    onRead(window)
+  })
 }
 
 async function readWindow({ service, writer, account, now }: Run, { skip, take }: Window): Promise<void> {
