@@ -1,6 +1,6 @@
 // What may come of looking at the end of the list, and what one answer from behind the last item says of it.
 import type { Moment } from '../task.ts'
-import { isNothing, type Reader } from './reader.ts'
+import { isNothing } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 export type EndJudgement =
@@ -47,12 +47,7 @@ export interface EndQuestion {
 export const MORE: EndJudgement = { kind: 'more' }
 
 /** `elsewhere`: everything in it has been met, but the last item is not among it. */
-export function readProbe(
-  reader: Reader,
-  question: EndQuestion,
-  answer: WindowAnswer,
-): 'nothing' | 'met' | 'elsewhere' | EndJudgement {
-  reader.drop(answer)
+export function readProbe(question: EndQuestion, answer: WindowAnswer): 'nothing' | 'met' | 'elsewhere' | EndJudgement {
   if (isNothing(answer)) return 'nothing'
   if (answer.kind !== 'items') return MORE
   const past = answer.ids.lastIndexOf(question.lastId)

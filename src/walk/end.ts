@@ -3,15 +3,17 @@
 import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
-import { prefetch, probeAt, type Reader, seeAgain } from './reader.ts'
+import { lookAt, prefetch, type Reader, seeAgain } from './reader.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 /** Where the list still goes on then, this is not its end. */
 const HORIZON_TRIES = 3
 /** Answers with the last item of a drifting list that are looked at: at every second one it may just have grown. */
 const DRIFTING_LOOKS = 5
-/** Galloping ends here: no list is longer. */
-const FARTHEST = 2 ** 40
+/** Looks at where the last item stands by now; more where answers are short in the middle of a list. */
+const FEW_STEPS = 4
+const MOST_STEPS = 40
 
 export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   // What lies further on does not depend on what lies directly behind. The last item does: seen before it is known that
@@ -30,7 +32,7 @@ async function judgeGrowth(reader: Reader, question: EndQuestion, behind: ItemsW
   if (behind.ids.length >= reader.largest) return MORE
   if (question.beyond && question.looked === null) {
     for (const place of placesBeyond(reader, question, question.index)) {
-      if (readProbe(reader, question, await probeAt(reader, place)) !== 'nothing') return MORE
+      if (readProbe(question, await lookAt(reader, place)) !== 'nothing') return MORE
     }
   }
   await seekHorizon(reader, behind)
@@ -47,8 +49,7 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
   const { ceiling } = reader.kernel.state
   if (ceiling !== null && ceiling.index <= end + growth) return
   for (let tries = 0; tries < HORIZON_TRIES; tries += 1) {
-    const answer = await probeAt(reader, end + growth)
-    reader.drop(answer)
+    const answer = await lookAt(reader, end + growth)
     if (answer.kind !== 'items' || answer.ids.length === 0) return
     end = answer.skip + answer.ids.length
     growth *= 2
@@ -83,37 +84,28 @@ function hasLooked({ looked, page, filtered }: EndQuestion, place: number): bool
 
 /** The index whose answer is the last that holds anything, by galloping and bisecting; usually one request. */
 async function locateLast(reader: Reader, question: EndQuestion): Promise<number | EndJudgement> {
-  let inside = question.index
-  let outside = -1
-  let place = question.index + 1
-  for (let step = 1; outside < 0; step *= 2) {
-    const answer = await probeAt(reader, place)
-    const judged = readProbe(reader, question, answer)
+  const search = new Search(question.index + 1, { near: question.index + 1 })
+  const steps = question.filtered || question.cut ? MOST_STEPS : FEW_STEPS
+  for (let step = 1; !search.isClosed; step += 1) {
+    const { place, far } = search
+    const answer = await lookAt(reader, place)
+    const judged = readProbe(question, answer)
     if (judged === 'nothing') {
-      outside = place
+      search.tooFar()
       continue
     }
     if (judged !== 'met' && judged !== 'elsewhere')
       return judged === MORE && step === 1 && answer.kind === 'items' ? { kind: 'more', behind: answer } : judged
     const fixed = step === 1 ? await repeatsOrWraps(reader, question, place) : null
     if (fixed !== null) return fixed
-    const farthest = question.filtered || question.cut ? FARTHEST : 8
     // One of the last item's tie run, in another order this time: the list goes on, in the same run.
     const tied = answer.kind === 'items' && question.lastMoment !== null && answer.moments[0] === question.lastMoment
-    if ((judged === 'elsewhere' && !tied) || step > farthest) return { kind: 'moved' }
-    inside = place
+    if ((judged === 'elsewhere' && !tied) || (far === null && step > steps)) return { kind: 'moved' }
     // Behind the last item as this answer shows it: where something was inserted in front, that is the end.
     const last = answer.kind === 'items' ? answer.ids.lastIndexOf(question.lastId) : 0
-    place = Math.max(place + last + 1, question.index + step)
+    search.tooNear(Math.max(0, last) + 1)
   }
-  while (outside - inside > 1) {
-    const middle = Math.floor((inside + outside) / 2)
-    const judged = readProbe(reader, question, await probeAt(reader, middle))
-    if (judged === 'nothing') outside = middle
-    else if (judged === 'met') inside = middle
-    else return judged === 'elsewhere' ? { kind: 'moved' } : judged
-  }
-  return inside
+  return (search.near as number) - 1
 }
 
 /**
@@ -140,8 +132,8 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
     if (lengths.size >= 2 && window.ids.length < reader.largest && behind.isSubsetOf(new Set(window.ids))) {
       const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
       // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
-      const answer = await probeAt(reader, end.index + 1 + Math.round(perRequest))
-      if (readProbe(reader, question, answer) !== MORE) return judgeUncut(reader, question, window)
+      const answer = await lookAt(reader, end.index + 1 + Math.round(perRequest))
+      if (readProbe(question, answer) !== MORE) return judgeUncut(reader, question, window)
       if (answer.kind === 'items') for (const id of answer.ids) behind.add(id)
       judged = MORE
     }
@@ -168,11 +160,7 @@ async function judgeUncut(reader: Reader, question: EndQuestion, window: ItemsWi
  * item is there and at 0 as well).
  */
 async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: number): Promise<EndJudgement | null> {
-  const one = async (skip: number): Promise<WindowAnswer> => {
-    const answer = await reader.read(skip, 1, { fresh: true })
-    reader.drop(answer)
-    return answer
-  }
+  const one = (skip: number): Promise<WindowAnswer> => reader.look(skip, 1)
   const behind = await one(place + FAR * reader.window)
   if (behind.kind !== 'items' || behind.ids.length === 0) return null
   const near = await one(place)
@@ -190,8 +178,7 @@ async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: numb
   const ignored = near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]
   if (ignored) return { kind: 'unprovable', reason: 'skip-ignored' }
   // A list that begins again shows what stands at its top; one that has grown by many windows meanwhile does not.
-  const top = await probeAt(reader, 0)
-  reader.drop(top)
+  const top = await lookAt(reader, 0)
   const id = near.kind === 'items' ? near.ids[0] : undefined
   if (id !== undefined && top.kind === 'items' && !top.ids.includes(id)) return { kind: 'moved' }
   return { kind: 'unprovable', reason: 'wraps' }
@@ -203,28 +190,22 @@ function onlyLast(answer: WindowAnswer, lastId: string): boolean {
 
 /** A service that repeats its last window behind the end: the last item answers wherever one is asked for alone. */
 async function settleRepeat(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
-  const window = await reader.read(question.index, reader.window, { fresh: true })
-  reader.drop(window)
+  const window = await reader.look(question.index, reader.window)
   if (window.kind !== 'items' || window.ids.at(-1) !== question.lastId) return { kind: 'moved' }
   if (window.met.includes(0)) return { kind: 'more' }
   // The window's own skip may have been beyond the end already: the last item's place is the first that shows it alone.
-  let high = question.index
-  let low = Math.max(-1, high - reader.largest)
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    const one = await reader.read(middle, 1, { fresh: true })
-    reader.drop(one)
-    if (onlyLast(one, question.lastId)) high = middle
-    else low = middle
+  const search = Search.between(Math.max(0, question.index - reader.largest + 1), question.index)
+  while (!search.isClosed) {
+    if (onlyLast(await reader.look(search.place, 1), question.lastId)) search.tooFar()
+    else search.tooNear()
   }
+  const high = search.far as number
   // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
   // the last item there is nothing else.
-  const start = await reader.read(0, reader.window, { fresh: true })
-  reader.drop(start)
+  const start = await reader.look(0, reader.window)
   if (start.kind !== 'items') return { kind: 'moved' }
   if (start.ids.includes(question.lastId)) {
-    const alone = await reader.read(high, reader.window, { fresh: true })
-    reader.drop(alone)
+    const alone = await reader.look(high, reader.window)
     if (!onlyLast(alone, question.lastId)) return { kind: 'unprovable', reason: 'skip-ignored' }
   }
   return { kind: 'proven', index: high, tied: false, repeats: true }

@@ -8,7 +8,7 @@ import { joinByPlace } from './guards.ts'
 import { followLast } from './last-item.ts'
 import type { Patience } from './moving-end.ts'
 import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
-import { probeAt } from './reader.ts'
+import { lookAt } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { payOwed } from './ties.ts'
 
@@ -78,8 +78,7 @@ export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'mor
 /** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */
 async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
   const { chain, reader } = ongoing
-  const answer = await probeAt(reader, chain.end + Math.max(0, Math.round(reader.growth)))
-  reader.drop(answer)
+  const answer = await lookAt(reader, chain.end + Math.max(0, Math.round(reader.growth)))
   reader.isLookedBehind = true
   // To be met as well, then it fits beside others.
   if (answer.kind === 'items') reader.pending.push(...answer.ids)

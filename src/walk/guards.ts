@@ -4,7 +4,8 @@
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
-import { idAt, probeAt, type Reader, readWindow, seeAgain } from './reader.ts'
+import { idAt, lookAt, type Reader, readWindow, seeAgain } from './reader.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 const UNREADABLE_IN_A_ROW = 3
@@ -32,8 +33,7 @@ export async function firstItemTwice(
   if (window.ids.slice(at).some((id) => !beginning.has(id))) return null
   // In turn, so that items inserted in front between two requests do not look the same.
   for (const place of [0, window.skip + at, 0]) {
-    const answer = await reader.read(place, 1, { fresh: true })
-    reader.drop(answer)
+    const answer = await reader.look(place, 1)
     if (answer.kind !== 'items' || answer.ids[0] === undefined) return null
     if (answer.ids[0] !== firstId) return at === 0 && (await isRounded(reader, window)) ? 'skip-ignored' : null
   }
@@ -44,9 +44,8 @@ export async function firstItemTwice(
 async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Promise<boolean> {
   const alone = new Set<string>()
   for (let time = 0; time < 2; time += 1) {
-    const one = await reader.read(skip, 1, { fresh: true })
-    const again = await reader.read(skip, asked, { fresh: true })
-    for (const answer of [one, again]) reader.drop(answer)
+    const one = await reader.look(skip, 1)
+    const again = await reader.look(skip, asked)
     if (one.kind !== 'items' || again.kind !== 'items' || again.ids[0] !== ids[0]) return false
     alone.add(one.ids[0] ?? '')
   }
@@ -59,8 +58,7 @@ export async function isListEmpty(reader: Reader): Promise<boolean> {
   const places = [0]
   for (let place = NEAREST; place < 10 * reader.window; place *= 4) places.push(place)
   for (const place of [...places, 10 * reader.window]) {
-    const answer = await probeAt(reader, place)
-    reader.drop(answer)
+    const answer = await lookAt(reader, place)
     if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return false
     if (answer.kind === 'refused' && place === 0) return false
   }
@@ -122,8 +120,7 @@ export async function* passUnreadable(
   }
   // Where one of them was removed meanwhile, another item has come to its place.
   for (let index = position; index < next; index += 1) {
-    const again = await reader.read(index, 1, { fresh: true, maxRetries: 1 })
-    reader.drop(again)
+    const again = await reader.look(index, 1, { maxRetries: 1 })
     if (again.kind !== 'items' || again.ids.length === 0) continue
     if (found !== null) reader.drop(found)
     return { kind: 'moved' }
@@ -137,8 +134,7 @@ export async function* passUnreadable(
   if (found === null && answer.kind === 'refused') return { kind: 'moved' }
   if (found === null) {
     // A limit of the service refuses a window that reaches beyond it; an item that fails does not.
-    const whole = await reader.read(position - 1, Math.max(2, reader.served), { fresh: true, maxRetries: 1 })
-    reader.drop(whole)
+    const whole = await reader.look(position - 1, Math.max(2, reader.served), { maxRetries: 1 })
     if (whole.kind === 'refused') return { kind: 'limit' }
     if (whole.kind === 'items') return { kind: 'moved' }
   }
@@ -178,7 +174,7 @@ export function isScrambled({ tail, last }: ChainState, { skip, ids, moments, me
   return turns >= TURNS
 }
 
-/** Reads back from a window at which the end of the chain is looked for: 2^8 windows. */
+/** Looks back from a window at which the end of the chain is looked for: 2^8 windows. */
 const READS_BACK = 8
 
 /**
@@ -191,11 +187,9 @@ export async function hasMoved(reader: Reader, { last, tail }: ChainState, windo
   if (last === null || window.skip === 0 || anchor < 0 || window.moments[anchor] === last.moment) return false
   if (window.ids.some((id) => tail.includes(id))) return false
   const anchorId = window.ids[anchor] as string
-  let skip = window.skip
-  for (let step = 1; step < 2 ** READS_BACK && skip > 0; step *= 2) {
-    skip = Math.max(0, skip - step * Math.max(1, window.ids.length))
-    const before = await reader.read(skip, Math.max(1, reader.served), { fresh: true })
-    reader.drop(before)
+  const search = new Search(window.skip, { stride: Math.max(1, window.ids.length) })
+  for (let reads = 0; reads < READS_BACK && search.tooFar(); reads += 1) {
+    const before = await reader.look(search.place, Math.max(1, reader.served))
     if (before.kind !== 'items') return false
     const at = before.ids.indexOf(last.id)
     if (at >= 0) return !before.ids.slice(0, at).includes(anchorId)

@@ -2,7 +2,8 @@
 // end, and how a stretch without visible ones is crossed by the places of the items around it.
 import type { ChainState } from './chain.ts'
 import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
-import { isNothing, probeAt, type Reader } from './reader.ts'
+import { isNothing, lookAt, probeAt, type Reader } from './reader.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** How many windows behind the end are looked at. */
@@ -32,7 +33,7 @@ export async function lookBeyond(
   tied: boolean,
 ): Promise<EndJudgement> {
   for (const place of placesBeyond(reader, question, index)) {
-    const judged = readProbe(reader, question, await probeAt(reader, place))
+    const judged = readProbe(question, await lookAt(reader, place))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
     return crossGap(reader, question.lastId, index, question.page, place)
@@ -59,8 +60,7 @@ async function crossGap(
     if (window.kind === 'items' && window.ids.length > 0) found = window
     else reader.drop(window)
   }
-  const again = await reader.read(index, 1, { fresh: true })
-  reader.drop(again)
+  const again = await reader.look(index, 1)
   const holds = again.kind === 'items' && again.ids[0] === lastId
   if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
   if (found !== null) reader.drop(found)
@@ -73,25 +73,22 @@ async function crossGap(
  */
 export async function crossHidden(reader: Reader, chain: ChainState): Promise<EndJudgement> {
   const lastId = chain.last?.id as string
-  let inside = chain.lastSeen.skip
-  let outside = inside + Math.max(1, chain.lastSeen.asked)
-  while (outside - inside > 1) {
-    const middle = Math.floor((inside + outside) / 2)
-    const answer = await probeAt(reader, middle)
-    reader.drop(answer)
+  const { skip, asked } = chain.lastSeen
+  const search = Search.between(skip + 1, skip + Math.max(1, asked))
+  while (!search.isClosed) {
+    const answer = await lookAt(reader, search.place)
     if (answer.kind === 'failed') return { kind: 'moved' }
-    if (answer.kind === 'items' && answer.ids.includes(lastId)) inside = middle
-    else outside = middle
+    if (answer.kind === 'items' && answer.ids.includes(lastId)) search.tooNear()
+    else search.tooFar()
   }
-  const there = await reader.read(inside, 1, { fresh: true })
-  reader.drop(there)
+  const inside = (search.near as number) - 1
+  const there = await reader.look(inside, 1)
   if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
   const page = chain.cap > 0 ? chain.cap : reader.window
   const places = placesBeyond(reader, { cut: true, filtered: true, page }, inside)
   let until = -1
   for (const place of [inside + 1, ...places]) {
-    const answer = await probeAt(reader, place)
-    reader.drop(answer)
+    const answer = await lookAt(reader, place)
     if (answer.kind === 'failed') return { kind: 'moved' }
     if (isNothing(answer)) continue
     until = place

@@ -92,8 +92,7 @@ export async function* closeLap(
     // The last window again, behind the end: there is no more to see. Where as much was inserted in front as lies between
     // the two, they are the same as well, but not further down.
     if (previous !== null && window.skip > previous.skip && isSame(previous, window)) {
-      const far = await reader.read(window.skip + FAR * reader.window, window.asked, { fresh: true })
-      reader.drop(far)
+      const far = await reader.look(window.skip + FAR * reader.window, window.asked)
       if (far.kind === 'items' && isSame(previous, far)) {
         reader.drop(window)
         return { kind: 'closed', first, isWhole: false }

@@ -1,7 +1,8 @@
 // The last item of a list that moves, found again in one answer however far it has gone since. What that proves is
 // judged by end.ts and ties.ts.
-import { MovingSearch } from './moving-search.ts'
+
 import { isNothing, probeAt, type Reader } from './reader.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** How many answers the last item of a drifting list is followed through. */
@@ -17,7 +18,7 @@ export async function followLast(
   index: number,
   reach: number,
 ): Promise<ItemsWindow | null> {
-  const search = new MovingSearch(Math.max(0, index - reach), Math.max(1, Math.floor(reader.largest / 2)))
+  const search = new Search(Math.max(0, index - reach), { stride: Math.max(1, Math.floor(reader.largest / 2)) })
   for (let hops = 0; hops < MOST_HOPS; hops += 1) {
     const answer = await probeAt(reader, search.place)
     if (answer.kind === 'items' && answer.ids.includes(lastId)) return answer

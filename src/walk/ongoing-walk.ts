@@ -6,11 +6,11 @@ import { type ChainState, newChain, overlapOf } from './chain.ts'
 import type { EndQuestion } from './end-judgement.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
-import { MovingSearch } from './moving-search.ts'
 import { contradicts, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
 import { makeReader, type Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
 
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
@@ -37,7 +37,7 @@ export class OngoingWalk {
   /** Where the next window begins. */
   skip: number
   /** Where the end of the chain is looked for, while windows show nothing of it. */
-  private search: MovingSearch | null = null
+  private search: Search | null = null
   /** How far to reach back at the next tie, and ahead over what has been met: doubled each time. */
   back = 1
   ahead = 1
@@ -104,7 +104,7 @@ export class OngoingWalk {
   lookOn(where: 'behind' | 'before', returned: number): void {
     const stride = Math.max(1, returned - overlapOf(returned, this.request.settings.overlap))
     // One that began elsewhere has come to its end.
-    const search = this.search?.place === this.skip ? this.search : new MovingSearch(this.skip, stride)
+    const search = this.search?.place === this.skip ? this.search : new Search(this.skip, { stride })
     if (where === 'behind') search.tooNear(stride)
     else search.tooFar()
     this.search = search

@@ -1,6 +1,7 @@
 // How the service pages, by observation: caps, what lies past the end, how many items there are. For `probe` and
 // `verify`, which must not walk; a handful of windows each, and an honest "cannot tell" where those prove nothing.
 import type { Moment } from '../task.ts'
+import { Search } from './search.ts'
 
 /** What one window brought. */
 export type Seen =
@@ -40,14 +41,12 @@ export async function readStart(pager: Pager): Promise<Start | Exclude<Seen, { k
 
 /** The largest `take` that is answered, between one that is and a `larger` one that is refused. */
 export async function findTakeLimit(pager: Pager, { take, larger }: Start): Promise<number> {
-  let good = take
-  let bad = larger?.take ?? take + 1
-  while (bad - good > 1) {
-    const middle = Math.floor((good + bad) / 2)
-    if ((await pager.read(0, middle)).kind === 'items') good = middle
-    else bad = middle
+  const search = Search.between(take + 1, larger?.take ?? take + 1)
+  while (!search.isClosed) {
+    if ((await pager.read(0, search.place)).kind === 'items') search.tooNear()
+    else search.tooFar()
   }
-  return good
+  return (search.near as number) - 1
 }
 
 export interface Cap {

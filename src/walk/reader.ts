@@ -27,6 +27,8 @@ export interface Reader {
   growth: number
   readonly kernel: Kernel
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
+  /** `read` of a window that is not taken in; asked for now. */
+  look(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
   drop(answer: WindowAnswer): void
   readonly source: WindowSource
   readonly window: number
@@ -82,6 +84,11 @@ export function makeReader(source: WindowSource, window: number, kernel: Kernel)
       }
       return answer
     },
+    async look(skip, take, options) {
+      const answer = await reader.read(skip, take, { fresh: true, ...options })
+      reader.drop(answer)
+      return answer
+    },
     kernel,
     unmet,
     pending: [],
@@ -113,9 +120,14 @@ function probeSize(reader: Reader): number {
 }
 
 /** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
-export async function probeAt(reader: Reader, skip: number): Promise<WindowAnswer> {
-  const answer = await reader.read(skip, probeSize(reader), { fresh: true })
-  return answer.kind === 'refused' && answer.asked > 1 ? reader.read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
+export async function probeAt(reader: Reader, skip: number, read = reader.read): Promise<WindowAnswer> {
+  const answer = await read(skip, probeSize(reader), { fresh: true })
+  return answer.kind === 'refused' && answer.asked > 1 ? read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
+}
+
+/** `probeAt` for a window that is not taken in. */
+export function lookAt(reader: Reader, skip: number): Promise<WindowAnswer> {
+  return probeAt(reader, skip, reader.look)
 }
 
 /** `places` will probably be probed, and it does not matter in which order: they may be asked for all at once. */
@@ -134,8 +146,7 @@ export async function readWindow(reader: Reader, skip: number, options?: ReadOpt
     return answer.ids.length === 0 ? nothing(reader, answer) : answer
   }
   if (answer.kind === 'refused' && skip > 0) {
-    const one = await reader.read(skip, 1, { fresh: true, maxRetries: 1 })
-    reader.drop(one)
+    const one = await reader.look(skip, 1, { maxRetries: 1 })
     if (isNothing(one)) return { kind: 'nothing' }
   }
   // A service that fails has to show first that it still works at all; one that refuses may only refuse the size.
@@ -153,14 +164,11 @@ export async function seeAgain(reader: Reader, index: number, runStart: number, 
   const most = Math.max(take, Math.min(reader.take, reader.largest))
   const fits = index + (take > 1 ? 2 : 1) - from <= Math.min(most, reader.largest + 1)
   if (fits && from < index) {
-    const answer = await reader.read(from, take > 1 ? take : index + 1 - from, { fresh: true })
-    reader.drop(answer)
+    const answer = await reader.look(from, take > 1 ? take : index + 1 - from)
     // Cut before it, or refused.
     if (answer.kind === 'items' && answer.ids.length > index - from) return answer
   }
-  const alone = await reader.read(index, take, { fresh: true })
-  reader.drop(alone)
-  return alone
+  return reader.look(index, take)
 }
 
 /** The id at `index` of the list, as an answer shows it. */
@@ -183,11 +191,8 @@ function nothing(reader: Reader, answer: WindowAnswer): Reading {
 }
 
 async function requireAnswerAtStart(reader: Reader, skip: number, failed: NoWindow): Promise<void> {
-  const canary = skip === 0 && failed.asked === 1 ? failed : await reader.read(0, 1, { fresh: true, maxRetries: 1 })
-  if (canary.kind === 'items') {
-    reader.drop(canary)
-    return
-  }
+  const canary = skip === 0 && failed.asked === 1 ? failed : await reader.look(0, 1, { maxRetries: 1 })
+  if (canary.kind === 'items') return
   const refused = canary.kind === 'refused'
   throw new MirrorError(
     refused ? 'service-refused' : 'service-failing',
@@ -234,8 +239,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
   }
   if (best !== null && bad > 1) {
     // Asked for alone it may well be readable: then it is the size that is refused, and this is the largest.
-    const alone = await reader.read(skip + good, 1, { fresh: true, maxRetries: 1 })
-    reader.drop(alone)
+    const alone = await reader.look(skip + good, 1, { maxRetries: 1 })
     if (alone.kind === 'items') {
       reader.take = good
       return best

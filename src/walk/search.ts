@@ -1,61 +1,80 @@
-// The index of a moment in a list in created order: galloping and bisecting in whole windows, whose items are kept
-// (design.md 6.3, "Searching"). An estimate that the walk after it verifies by what its first window shows.
-import type { Moment } from '../task.ts'
-import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
+// A search for a place in a list by looking at one place after another: on or back in steps that grow, and halving between
+// two bounds. A list may move meanwhile: a bound that does not hold any more is given up. Pure.
 
-export interface Sought {
-  order: 'created_desc' | 'created_asc'
-  /** Epoch ms. */
-  moment: number
-  window: number
-  /** Items in the list, where known. */
-  total: number | null
+/** No list is longer. */
+const FARTHEST = 2 ** 40
+
+export interface SearchOptions {
+  /** The first step, and how many of them the next one goes beyond what is directly behind. */
+  stride?: number
+  leap?: number
+  /** By how much each step is larger than the one before. */
+  growth?: number
+  /** Bounds that are known. Without the first one what is sought is seen by a look: bounds that meet do not hold. */
+  near?: number
+  far?: number | null
 }
 
-/** No list is longer than a few of these. */
-const LARGEST_STRIDE = 2 ** 32
-/** Enough to gallop to 2^24 windows and back. */
-const MOST_READS = 56
+export class Search {
+  /** Where to look next. */
+  place: number
+  /** What is sought lies at `near` or further on, and at `far` or before; null where that is not known. */
+  near: number | null
+  far: number | null
+  readonly #stride: number
+  readonly #growth: number
+  readonly #mayMeet: boolean
+  #leap: number
 
-type Side = 'before' | 'here' | 'behind'
-
-/** Yields the windows it reads; returns the index of a window that lies just before the first item past `moment`. */
-export async function* seekMoment(source: WindowSource, sought: Sought): AsyncGenerator<WalkStep, number, StepResult> {
-  let low = 0
-  let high = sought.total
-  let stride = sought.window
-  let place = 0
-  let shown = ''
-  for (let reads = 0; reads < MOST_READS; reads += 1) {
-    const answer = await source.read(place, sought.window, { fresh: true })
-    if (answer.kind === 'failed') return low
-    // The same items again, further down: there is no further down.
-    const repeated = answer.kind === 'items' && place > low && answer.ids.join('\n') === shown
-    if (answer.kind === 'items') shown = answer.ids.join('\n')
-    const side = answer.kind === 'items' && !repeated ? sideOf(answer, sought) : 'behind'
-    if (answer.kind === 'items') {
-      if (answer.ids.length > 0) yield { kind: 'keep', window: answer }
-      else source.drop(answer)
-    }
-    if (side === 'here') return place
-    if (side === 'before') low = place + Math.max(1, answer.kind === 'items' ? answer.ids.length : 1)
-    else high = place
-    if (high === null) {
-      place = low + stride
-      stride = Math.min(stride * 2, LARGEST_STRIDE)
-    } else {
-      if (high - low <= sought.window) return Math.max(0, low)
-      place = Math.floor((low + high) / 2)
-    }
+  constructor(place: number, { stride = 1, leap = 0, growth = 2, near, far = null }: SearchOptions = {}) {
+    this.place = place
+    this.near = near ?? null
+    this.#mayMeet = near !== undefined
+    this.far = far
+    this.#stride = stride
+    this.#leap = leap
+    this.#growth = growth
   }
-  return low
+
+  /** Between two bounds, by halving alone. */
+  static between(near: number, far: number): Search {
+    return new Search(middleOf(near, far), { near, far })
+  }
+
+  /** Its bounds have met: it lies there, in a list that stands still. */
+  get isClosed(): boolean {
+    return this.near !== null && this.near === this.far
+  }
+
+  /** It lies behind the `count` items from `place` on. */
+  tooNear(count = 1): void {
+    this.near = this.place + count
+    if (this.far !== null && !this.#holds(this.near, this.far)) this.far = null
+    this.place = this.far === null ? this.near + this.#grow() * this.#stride : middleOf(this.near, this.far)
+  }
+
+  /** It lies at `place` or before; false where there is nothing before it. */
+  tooFar(): boolean {
+    const isAgain = this.far === this.place
+    this.far = this.place
+    if (this.near !== null && (isAgain || !this.#holds(this.near, this.far))) this.near = null
+    if (this.place === 0) return false
+    this.place =
+      this.near === null ? Math.max(0, this.far - (this.#grow() + 1) * this.#stride) : middleOf(this.near, this.far)
+    return true
+  }
+
+  #holds(near: number, far: number): boolean {
+    return this.#mayMeet ? near <= far : near < far
+  }
+
+  #grow(): number {
+    const leap = this.#leap
+    this.#leap = Math.min(this.#growth * leap + this.#growth - 1, FARTHEST / this.#stride)
+    return leap
+  }
 }
 
-/** Where the window lies: wholly before the sought place, across it, or wholly behind (an empty one is behind). */
-function sideOf(window: ItemsWindow, { order, moment }: Sought): Side {
-  const known = window.moments.filter((at): at is number => at !== null)
-  if (known.length === 0) return window.ids.length === 0 ? 'behind' : 'before'
-  const past = (at: Moment): boolean => (order === 'created_desc' ? (at as number) < moment : (at as number) >= moment)
-  if (past(known[0] as number)) return window.skip === 0 ? 'here' : 'behind'
-  return past(known.at(-1) as number) ? 'here' : 'before'
+function middleOf(near: number, far: number): number {
+  return near + Math.floor((far - near) / 2)
 }

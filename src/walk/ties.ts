@@ -3,10 +3,10 @@
 // kernel has all of their ids.
 import type { Moment } from '../task.ts'
 import { seenAgain } from './chain.ts'
-import { MovingSearch } from './moving-search.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
-import { probeAt, type Reader, readWindow } from './reader.ts'
+import { lookAt, type Reader, readWindow } from './reader.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
 /** Answers in front of a run, of which few hold more than one item, that are read on from. */
@@ -51,14 +51,14 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   const stride = Math.max(1, reader.largest)
   const { tie } = ongoing.chain
   const from = tie !== null && tie.moment === kernel.owed ? tie.start : ongoing.owedFrom
-  let search = new MovingSearch(Math.max(0, from - 1), stride)
+  let search = new Search(Math.max(0, from - 1), { stride })
   const rounds = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
   for (let round = 0; kernel.owed !== undefined && !kernel.isSpoiled && round < rounds; round += 1) {
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
     // One that begins behind the run's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
-    if (isIt) search = new MovingSearch(Math.max(0, found.start - 1), stride)
+    if (isIt) search = new Search(Math.max(0, found.start - 1), { stride })
     else if (found.lies === 'further') search.tooNear(found.read)
     else if (!search.tooFar()) break
   }
@@ -98,8 +98,8 @@ async function* readRun(
       if (start < 0) return { lies: 'before' }
       if (kernel.owed !== undefined && kernel.state.edge?.reachesBeyond !== true) {
         // A refusal may be about the window: only behind one that reaches further nothing stands.
-        reader.drop(await probeAt(reader, skip - 1))
-        reader.drop(await probeAt(reader, skip))
+        await lookAt(reader, skip - 1)
+        await lookAt(reader, skip)
       }
       return { lies: 'here', start }
     }
@@ -124,7 +124,7 @@ async function* readRun(
     if (kernel.owed === undefined || isBehind) break
     if (limit !== null && skip >= limit) {
       // Nothing comes from behind the end that would show it: an answer with room for more does.
-      reader.drop(await probeAt(reader, skip - 1))
+      await lookAt(reader, skip - 1)
       break
     }
   }

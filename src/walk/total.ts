@@ -1,6 +1,7 @@
 // How many items the list holds, found by galloping and bisecting in whole windows and proven by its last item. At most
 // some forty requests; a walk of the list is not needed, and its proof (walk/end) is not replaced.
-import { FAR, type Pager, type PastEnd, type Seen, type Start } from './paging.ts'
+import type { Pager, PastEnd, Seen, Start } from './paging.ts'
+import { Search } from './search.ts'
 
 export interface Total {
   /** Null where the end cannot be proven. */
@@ -25,47 +26,40 @@ export async function findTotal(pager: Pager, start: Start, past: PastEnd, hint:
   if (past.kind === 'unknown') return untold(`what lies past the end cannot be told: ${past.why}`)
   if (past.kind === 'repeats') return countRepeating(pager, start, past.lastId as string)
   if (known === 0) return confirmEmpty(pager, start)
-  const search = { low: known, lastId: start.ids.at(-1) as string, high: FAR }
-  const stuck = await close(pager, start, search, hint)
-  return stuck === null ? confirm(pager, start, search) : { ...untold(stuck), atLeast: search.low }
+  const first = hint !== null && hint > known ? hint - 1 : known
+  const end = {
+    search: new Search(first, { near: known, stride: start.take, leap: 1 }),
+    lastId: start.ids.at(-1) as string,
+  }
+  const stuck = await close(pager, start, end)
+  const low = end.search.near ?? known
+  return stuck === null ? confirm(pager, start, { low, lastId: end.lastId }) : { ...untold(stuck), atLeast: low }
 }
 
-interface Search {
-  /** Every index below it is taken; `lastId` is the item before it. */
-  low: number
-  lastId: string
-  /** Nothing is there. */
-  high: number
-}
-
-/** Brings `low` and `high` together; returns why that is not possible, or null. */
-async function close(pager: Pager, start: Start, search: Search, hint: number | null): Promise<string | null> {
-  let stride = start.take
+/** Brings the bounds of the search together; `lastId` is the item before them. Returns why that is not possible, or null. */
+async function close(pager: Pager, start: Start, end: { search: Search; lastId: string }): Promise<string | null> {
+  const { search } = end
   let full = start.ids.length
   let nearReads = 0
   // Where whole windows fail, single items still tell.
   let single = false
-  let next: number | null = hint !== null && hint > search.low ? hint - 1 : search.low
-  for (let step = 0; search.low < search.high; step += 1) {
+  for (let step = 0; !search.isClosed; step += 1) {
     if (step === MOST_STEPS) return 'its end was not found within a bounded number of requests'
-    const isNear = !single && search.high - search.low <= full
-    const place: number = next ?? (isNear ? search.low : Math.floor((search.low + search.high) / 2))
-    next = null
-    if (place === search.low && search.high !== FAR) nearReads += 1
-    if (nearReads > MOST_NEAR) return `the list moved while its end was looked for, near index ${search.low}`
+    const { near, far } = search
+    if (!single && near !== null && far !== null && far - near <= full) search.place = near
+    const { place } = search
+    if (place === near && far !== null) nearReads += 1
+    if (nearReads > MOST_NEAR) return `the list moved while its end was looked for, near index ${near}`
     const { seen, isSingle } = await look(pager, place, single ? 1 : start.take)
     single ||= isSingle
     if (seen.kind === 'failed') return `the item at index ${place} cannot be read: ${seen.message}`
     if (seen.kind !== 'items' || seen.ids.length === 0) {
-      search.high = place
+      search.tooFar()
       continue
     }
-    search.low = place + seen.ids.length
-    search.lastId = seen.ids.at(-1) as string
+    search.tooNear(seen.ids.length)
+    end.lastId = seen.ids.at(-1) as string
     full = Math.max(full, seen.ids.length)
-    if (search.high !== FAR) continue
-    next = search.low + stride
-    stride *= 2
   }
   return null
 }
@@ -79,7 +73,7 @@ async function look(pager: Pager, place: number, take: number): Promise<{ seen: 
 }
 
 /** The end is proven by its last item: alone in a window that asked for more, with nothing behind it. */
-async function confirm(pager: Pager, start: Start, { low, lastId }: Search): Promise<Total> {
+async function confirm(pager: Pager, start: Start, { low, lastId }: { low: number; lastId: string }): Promise<Total> {
   const untold = (why: string): Total => ({ total: null, lastId: null, atLeast: low, why })
   const again = await pager.read(low - 1, Math.max(2, start.take))
   if (again.kind !== 'items') {
@@ -112,20 +106,16 @@ async function confirmEmpty(pager: Pager, start: Start): Promise<Total> {
 
 /** Past the end every single item asked for is the last one: the first place that shows it is its own. */
 async function countRepeating(pager: Pager, start: Start, lastId: string): Promise<Total> {
-  let low = -1
-  let high = FAR
-  let stride = Math.max(1, start.ids.length)
-  let place = start.ids.length - 1
-  for (let step = 0; high - low > 1 && step < MOST_STEPS; step += 1) {
-    const one = await pager.read(place, 1)
+  const search = new Search(start.ids.length - 1, { near: 0, stride: Math.max(1, start.ids.length), leap: 1 })
+  for (let step = 0; !search.isClosed && step < MOST_STEPS; step += 1) {
+    const one = await pager.read(search.place, 1)
     if (one.kind !== 'items') break
-    if (one.ids[0] === lastId) high = place
-    else low = place
-    place = high === FAR ? low + stride : Math.floor((low + high) / 2)
-    stride *= 2
+    if (one.ids[0] === lastId) search.tooFar()
+    else search.tooNear()
   }
-  if (high - low > 1)
-    return { total: null, lastId: null, atLeast: low + 1, why: 'the place of the last item was not found' }
+  const high = search.isClosed ? search.far : null
+  if (high === null)
+    return { total: null, lastId: null, atLeast: search.near ?? 0, why: 'the place of the last item was not found' }
   const why = `index ${high} is the first that shows the item which every place past the end shows`
   return { total: high + 1, lastId, atLeast: high + 1, why }
 }

@@ -214,8 +214,7 @@ async function suspectFilter(ongoing: OngoingWalk, window: ItemsWindow): Promise
     return
   ongoing.chain = { ...chain, shifts: 0 }
   for (let time = 0; time < SUSPICIOUS_SHIFTS; time += 1) {
-    const again = await reader.read(window.skip, window.asked, { fresh: true })
-    reader.drop(again)
+    const again = await reader.look(window.skip, window.asked)
     if (again.kind !== 'items' || again.ids.join('\n') !== window.ids.join('\n')) return
   }
   ongoing.chain = { ...ongoing.chain, filtered: true }

@@ -12,11 +12,11 @@ function list(length: number, failsAt = Number.POSITIVE_INFINITY) {
 }
 
 test.each([
-  [20_001, 6],
-  [25_000, 5],
-  [99_999, 6],
-  [1_000_000, 7],
-  [300_000_000, 11],
+  [20_001, 4],
+  [25_000, 3],
+  [99_999, 8],
+  [1_000_000, 8],
+  [300_000_000, 12],
 ])('a list of %i items is measured to an eighth with at most %i looks', async (length, most) => {
   const { look, looks } = list(length)
   const reach = await estimateEnd(look, 9910)

@@ -4,7 +4,7 @@
 // Rule. Where no open task was ever seen in front of a final one, a head walk first reads one answer that begins with a
 // final task and reaches the end of the list: at that moment every open task that stands behind is in it. Whatever is
 // finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
-import { MovingSearch } from '../../walk/moving-search.ts'
+import { Search } from '../../walk/search.ts'
 import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
@@ -41,7 +41,7 @@ export async function readOpenBehind(run: Run, walkId: number): Promise<number |
   }
 
   // The total may be an old one: a walk that was killed has counted nothing of what it took in.
-  const search = new MovingSearch(Math.max(0, total - open - room), capacity - room)
+  const search = new Search(Math.max(0, total - open - room), { stride: capacity - room })
   for (let looks = 0; looks < LOOKS; looks += 1) {
     const { place } = search
     const shown = await read(place)

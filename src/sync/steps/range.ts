@@ -2,7 +2,7 @@
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder, noEvidence, observe, orderShown } from '../../walk/order.ts'
 import type { Walk, WalkRequest } from '../../walk/request.ts'
-import { type Sought, seekMoment } from '../../walk/search.ts'
+import { type Sought, seekMoment } from '../../walk/seek-moment.ts'
 import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'

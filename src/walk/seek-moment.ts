@@ -1,0 +1,54 @@
+// The index of a moment in a list in created order: galloping and bisecting in whole windows, whose items are kept
+// (design.md 6.3, "Searching"). An estimate that the walk after it verifies by what its first window shows.
+import type { Moment } from '../task.ts'
+import { Search } from './search.ts'
+import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
+
+export interface Sought {
+  order: 'created_desc' | 'created_asc'
+  /** Epoch ms. */
+  moment: number
+  window: number
+  /** Items in the list, where known. */
+  total: number | null
+}
+
+/** Enough to gallop to 2^24 windows and back. */
+const MOST_READS = 56
+
+type Side = 'before' | 'here' | 'behind'
+
+/** Yields the windows it reads; returns the index of a window that lies just before the first item past `moment`. */
+export async function* seekMoment(source: WindowSource, sought: Sought): AsyncGenerator<WalkStep, number, StepResult> {
+  const search = new Search(0, { near: 0, far: sought.total, stride: sought.window, leap: 1 })
+  let shown = ''
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    const { place } = search
+    const low = search.near ?? 0
+    const answer = await source.read(place, sought.window, { fresh: true })
+    if (answer.kind === 'failed') return low
+    // The same items again, further down: there is no further down.
+    const repeated = answer.kind === 'items' && place > low && answer.ids.join('\n') === shown
+    if (answer.kind === 'items') shown = answer.ids.join('\n')
+    const side = answer.kind === 'items' && !repeated ? sideOf(answer, sought) : 'behind'
+    if (answer.kind === 'items') {
+      if (answer.ids.length > 0) yield { kind: 'keep', window: answer }
+      else source.drop(answer)
+    }
+    if (side === 'here') return place
+    if (side === 'before') search.tooNear(Math.max(1, answer.kind === 'items' ? answer.ids.length : 1))
+    else search.tooFar()
+    const { near, far } = search
+    if (far !== null && far - (near ?? 0) <= sought.window) return near ?? 0
+  }
+  return search.near ?? 0
+}
+
+/** Where the window lies: wholly before the sought place, across it, or wholly behind (an empty one is behind). */
+function sideOf(window: ItemsWindow, { order, moment }: Sought): Side {
+  const known = window.moments.filter((at): at is number => at !== null)
+  if (known.length === 0) return window.ids.length === 0 ? 'behind' : 'before'
+  const past = (at: Moment): boolean => (order === 'created_desc' ? (at as number) < moment : (at as number) >= moment)
+  if (past(known[0] as number)) return window.skip === 0 ? 'here' : 'behind'
+  return past(known.at(-1) as number) ? 'here' : 'before'
+}
