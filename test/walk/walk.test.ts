@@ -195,7 +195,7 @@ test('an end that has moved is asked about directly behind it alone, until nothi
   expectAllMet(walked)
   expect(walked.requests).toBeGreaterThan(60)
   // Ten windows behind: once where the end was looked at first, and once where it is proven.
-  expect(model.requests.filter(({ skip }) => skip > 60 + 50)).toHaveLength(2)
+  expect(model.requests.filter(({ skip }) => skip > 60 + 90)).toHaveLength(2)
 })
 
 describe('equal createdAt', () => {
