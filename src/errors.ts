@@ -110,19 +110,25 @@ export function worstExitCode(...codes: number[]): number {
   return codes.find((code) => code !== EXIT.done) ?? EXIT.done
 }
 
-/** An error as another thread or process can be told of it. `crash` is the stack of one that nobody foresaw. */
-export type PlainError = Pick<MirrorError, 'code' | 'message' | 'hint' | 'facts'> | { crash: string }
+/** An error as another thread or process can be told of it; one that nobody foresaw has its stack. */
+export type PlainError =
+  | (Pick<MirrorError, 'code' | 'message' | 'hint' | 'facts'> & { cause: string | undefined })
+  | Pick<Error, 'message' | 'stack'>
 
 export function plainError(thrown: unknown): PlainError {
   const error = foreseen(thrown)
   if (!(error instanceof MirrorError))
-    return { crash: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-  const { code, message, hint, facts } = error
-  return { code, message, hint, facts }
+    return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) }
+  const { code, message, hint, facts, cause } = error
+  return { code, message, hint, facts, cause: cause instanceof Error ? cause.message : undefined }
 }
 
 export function errorOf(plain: PlainError): Error {
-  if ('crash' in plain) return new Error(plain.crash)
-  const { code, message, hint, facts } = plain
-  return new MirrorError(code, message, { facts, ...(hint === undefined ? {} : { hint }) })
+  if (!('code' in plain)) return Object.assign(new Error(plain.message), plain)
+  const { code, message, facts, hint, cause } = plain
+  return new MirrorError(code, message, {
+    facts,
+    ...(hint === undefined ? {} : { hint }),
+    ...(cause === undefined ? {} : { cause: new Error(cause) }),
+  })
 }

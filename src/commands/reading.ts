@@ -6,7 +6,8 @@ import type { Writable } from 'node:stream'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import type { SnapshotVerified, VerifySnapshotsOptions } from '../export/verify/verify.ts'
 import { walPath } from '../mirror/files.ts'
-import type { Argument, Io, Result } from '../mirror/reading-thread.ts'
+import type { Argument, Result } from '../mirror/reading-thread.ts'
+import type { Io } from '../threads/messages.ts'
 import type { CommandContext } from './command.ts'
 
 interface Question {
@@ -89,15 +90,19 @@ export async function read<Name extends keyof Reading>(
   argument: Argument<Reading[Name]>,
   { phase = '', out = stdout }: { phase?: string; out?: Writable } = {},
 ): Promise<Result<Reading[Name]>> {
-  const io: Io = { signal, out, onProgress: (done, total) => progress.set({ phase, done, total }) }
+  const io: Io = {
+    signal,
+    out,
+    onProgress: (done: number, total: number | null) => progress.set({ phase, done, total }),
+  }
   const { dbPath } = argument
   const size = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size(dbPath) + size(walPath(dbPath)) < SMALL_BYTES && method !== 'verifySnapshot') {
     const work = reading[method] as (argument: Argument<Reading[Name]>, io: Io) => Promise<Result<Reading[Name]>>
     return work(argument, io)
   }
-  const { startThread } = await import('../mirror/reading-thread.ts')
-  const thread = startThread<Reading>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
+  const { readingThread } = await import('../mirror/reading-thread.ts')
+  const thread = readingThread<Reading>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
   try {
     return await thread.ask(method, argument, io)
   } finally {

@@ -1,5 +1,5 @@
 // Entry of the thread that reads for commands; see reading.ts.
-import { serve } from '../mirror/reading-worker.ts'
+import { serveWork } from '../mirror/reading-thread.ts'
 import { reading } from './reading.ts'
 
-serve(reading)
+serveWork(reading)

@@ -4,10 +4,10 @@ import { exportSnapshot } from '../export/export.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { readFigures, type TaskFigures } from '../mirror/figures.ts'
 import { type Db, openReader } from '../mirror/open.ts'
-import type { Io } from '../mirror/reading-thread.ts'
-import { serve } from '../mirror/reading-worker.ts'
+import { serveWork } from '../mirror/reading-thread.ts'
 import { type LastPublication, type Recent, readLastPublication, readRecent } from '../mirror/recent.ts'
 import { type MirrorStatus, readStatus } from '../mirror/status.ts'
+import type { Io } from '../threads/messages.ts'
 
 export interface FiguresQuestion {
   dbPath: string
@@ -40,7 +40,7 @@ export const work = {
     exportSnapshot({ ...options, signal }),
 }
 
-serve(work)
+serveWork(work)
 
 function read<T>(dbPath: string, question: (db: Db) => T): T {
   const db = openReader(dbPath)

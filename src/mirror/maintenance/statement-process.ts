@@ -3,44 +3,38 @@
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errorOf, MirrorError, type PlainError, plainError } from '../../errors.ts'
-
-/** What the process sends: how far it is, any number of times, then its answer. */
-export type Told<Progress, Answer> = { progress: Progress } | { answer: Answer } | { error: PlainError }
+import { MirrorError } from '../../errors.ts'
+import { Calls } from '../../threads/calls.ts'
+import type { Request as Call, Io, Reply } from '../../threads/messages.ts'
+import { receiver } from '../../threads/serve.ts'
 
 /**
  * Starts the file `entry` beside this one, sends it `request` and gives its answer, or throws its error. `signal` ends it at once, with
  * `interrupted`; a process that somebody else has ended (for want of memory, say) is `mirror-unreadable`.
  */
-export async function askProcess<Request extends object, Answer, Progress = never>(
+export async function askProcess<Request extends object, Answer>(
   entry: string,
   request: Request,
   signal: AbortSignal | undefined,
-  onProgress?: (progress: Progress) => void,
+  onProgress?: Io['onProgress'],
 ): Promise<Answer> {
   const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   // A process that could not be started for want of descriptors has no number, and Node would send the signal to number 0:
   // to this process and all others of its group.
   const stop = () => void (child.pid !== undefined && child.kill('SIGKILL'))
+  const calls = new Calls((request) => void (child.connected && child.send(request, () => {})))
+  child.on('message', (reply) => calls.receive(reply as Reply))
+  child.once('error', (error) => calls.end(error))
+  child.once('exit', (code, killedBy) => {
+    // A terminal sends its signals to this process as well.
+    const wasStopped = signal?.aborted || killedBy === 'SIGINT' || killedBy === 'SIGTERM'
+    calls.end(wasStopped ? interrupted() : ended(killedBy ?? `exit ${code}`))
+  })
   signal?.addEventListener('abort', stop, { once: true })
   try {
     if (signal?.aborted) stop()
-    return await new Promise<Answer>((resolve, reject) => {
-      child.on('message', (message) => {
-        const told = message as Told<Progress, Answer>
-        if ('progress' in told) onProgress?.(told.progress)
-        else if ('error' in told) reject(errorOf(told.error))
-        else resolve(told.answer)
-      })
-      child.once('error', reject)
-      // A terminal sends its signals to this process as well.
-      child.once('exit', (code, killedBy) => {
-        const wasStopped = signal?.aborted || killedBy === 'SIGINT' || killedBy === 'SIGTERM'
-        reject(wasStopped ? interrupted() : ended(killedBy ?? `exit ${code}`))
-      })
-      if (child.connected) child.send(request, () => {})
-    })
+    return (await calls.ask('answer', [request], onProgress === undefined ? {} : { onProgress })) as Answer
   } finally {
     signal?.removeEventListener('abort', stop)
     stop()
@@ -48,16 +42,15 @@ export async function askProcess<Request extends object, Answer, Progress = neve
 }
 
 /** The other side: answers the one request that comes with what `work` gives or throws. */
-export function answerOnce<Request, Answer, Progress = never>(
-  work: (request: Request, onProgress: (progress: Progress) => void) => Answer,
+export function answerOnce<Request, Answer, Progress extends unknown[] = never>(
+  work: (request: Request, onProgress: (...progress: Progress) => void) => Answer,
 ): void {
-  const say = (told: Told<Progress, Answer>) => void process.send?.(told)
-  process.once('message', (request) => {
-    try {
-      say({ answer: work(request as Request, (progress) => say({ progress })) })
-    } catch (error) {
-      say({ error: plainError(error) })
-    }
+  const receive = receiver(
+    (reply) => void process.send?.(reply),
+    (_, [request], { onProgress }) => work(request as Request, onProgress),
+  )
+  process.once('message', async (request) => {
+    await receive(request as Call)
     process.disconnect()
   })
 }

@@ -17,7 +17,7 @@ const TELL_EVERY = 1000
 const MARK_BYTES = 1024
 
 type Report = (check: BrokenInvariant['check'], message: string, example: string) => void
-type OnProgress = (progress: VerifyProgress) => void
+type OnProgress = (...progress: VerifyProgress) => void
 
 answerOnce(({ path }: VerifyRequest, onProgress: OnProgress) => explaining(path, () => verify(path, onProgress)))
 
@@ -31,7 +31,7 @@ function verify(path: string, onProgress: OnProgress): MirrorVerified {
     faults.set(check, known)
   }
   try {
-    onProgress(['integrity check', 0, null])
+    onProgress('integrity check', 0, null)
     checkIntegrity(db, path)
     db.exec('BEGIN')
     const counts = checkTasks(db, report, onProgress)
@@ -76,7 +76,7 @@ function checkTasks(db: Db, report: Report, onProgress: OnProgress) {
     }
     const column = unreadableColumn(row)
     if (column !== null) report('json', 'a column that holds JSON text does not', `${row.id} ${column}`)
-    if (rows % TELL_EVERY === 0) onProgress(['verify', rows, total])
+    if (rows % TELL_EVERY === 0) onProgress('verify', rows, total)
   }
   return { rows, tombstones }
 }

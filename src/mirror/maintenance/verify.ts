@@ -48,6 +48,6 @@ export interface VerifyMirrorOptions {
 export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
   // Refuses in words what is no mirror; the process only meets what happens under way.
   openReader(path).close()
-  const tell = (progress: VerifyProgress) => onProgress?.(...progress)
-  return askProcess<VerifyRequest, MirrorVerified, VerifyProgress>('verify-process', { path }, signal, tell)
+  const tell = onProgress as ((...progress: unknown[]) => void) | undefined
+  return askProcess<VerifyRequest, MirrorVerified>('verify-process', { path }, signal, tell)
 }

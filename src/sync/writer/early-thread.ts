@@ -1,7 +1,8 @@
 // The writer's thread itself, without what runs in it. It takes as long to come up as everything that the main thread has
 // to load before it knows what to write, so a command that will need it starts it first.
 import { extname } from 'node:path'
-import { getEnvironmentData, Worker } from 'node:worker_threads'
+import { getEnvironmentData, type Worker } from 'node:worker_threads'
+import { startWorker } from '../../threads/calls.ts'
 
 /**
  * The environment data of this thread that keeps writer threads for the next session. Only tests set it: they run hundreds of
@@ -18,11 +19,7 @@ function startThread(): Worker {
     kept.ref()
     return kept
   }
-  const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
-  // A young generation that may grow as it likes takes 100 MB more and saves no time (docs/performance.md).
-  const resourceLimits = { maxYoungGenerationSizeMb: 16 }
-  // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
-  return new Worker(file, { trackUnmanagedFds: false, resourceLimits })
+  return startWorker(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
 }
 
 /** Ends a thread in which no session is open, or keeps it; see `KEEPS_THREADS`. */

@@ -2,8 +2,8 @@
 // side; their rows, and the raw bodies of details, are transferred, not copied.
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { type ErrorCode, type ErrorFacts, MirrorError } from '../../errors.ts'
 import { shareHandle } from '../../mirror/handles.ts'
+import { callsOf } from '../../threads/calls.ts'
 import { leaveThread, takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
@@ -19,56 +19,13 @@ export interface Writer extends Remote<Omit<Session, keyof WindowRelay>>, Omit<W
   terminate(): Promise<void>
 }
 
-export interface Request {
-  id: number
-  method: string
-  args: unknown[]
-}
-
-export type Reply =
-  | { id: number; result: unknown }
-  | { id: number; error: { code: ErrorCode; message: string; hint?: string; facts: ErrorFacts; cause?: string } }
-  | { id: number; crash: { message: string; stack: string | undefined } }
-
 /** Takes the thread and opens the session in it. Throws what `openSession` throws; the thread has ended then. */
 export async function startWriter(options: SessionOptions): Promise<Writer> {
   shareHandle(options.path)
   const worker = takeThread()
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: unknown): void }>()
-  let calls = 0
-  let gone: Error | null = null
-
-  const fail = (error: Error): void => {
-    gone = error
-    for (const { reject } of waiting.values()) reject(error)
-    waiting.clear()
-  }
-  worker.on('error', (error) => fail(error as Error))
-  worker.on('exit', () => fail(gone ?? new Error('The writer thread has ended')))
-  worker.on('message', (reply: Reply) => {
-    const caller = waiting.get(reply.id)
-    waiting.delete(reply.id)
-    if (caller === undefined) return
-    if ('result' in reply) caller.resolve(reply.result)
-    else if ('crash' in reply) {
-      const error = new Error(reply.crash.message)
-      if (reply.crash.stack !== undefined) error.stack = reply.crash.stack
-      caller.reject(error)
-    } else {
-      const { code, message, ...detail } = reply.error
-      caller.reject(new MirrorError(code, message, detail))
-    }
-  })
-
-  const call: Call = (method, args, given = []) => {
-    if (gone !== null) return Promise.reject(gone)
-    const id = ++calls
-    const transfer = args[0] instanceof Uint8Array ? [...given, args[0].buffer as ArrayBuffer] : given
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, method, args } satisfies Request, transfer)
-    })
-  }
+  const calls = callsOf(worker, 'writer thread')
+  const call: Call = (method, args, given = []) =>
+    calls.ask(method, args, {}, args[0] instanceof Uint8Array ? [...given, args[0].buffer as ArrayBuffer] : given)
 
   const { otherCall, ...windows } = windowRelay(call, prepareGently(new Set(options.finalStatuses)))
   const terminate = async (): Promise<void> => void (await worker.terminate())
@@ -90,7 +47,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
         return async () => {
           try {
             const walBytes = await call('close', [])
-            gone ??= new Error('The session is closed')
+            calls.end(new Error('The session is closed'))
             await leaveThread(worker)
             return walBytes
           } catch (error) {

@@ -1,0 +1,87 @@
+// Calls of methods of another thread or process: the side that asks.
+import { Worker } from 'node:worker_threads'
+import { errorOf } from '../errors.ts'
+import type { Io, Reply, Request } from './messages.ts'
+
+interface Waiting {
+  io: Partial<Io>
+  resolve(value: unknown): void
+  reject(reason: unknown): void
+}
+
+/** The calls of one other side. Whoever makes it hands `receive` what comes, and calls `end` once nothing comes any more. */
+export class Calls {
+  readonly #send: (request: Request, transfer: readonly ArrayBuffer[]) => void
+  readonly #waiting = new Map<number, Waiting>()
+  #ended: Error | null = null
+  #last = 0
+
+  constructor(send: (request: Request, transfer: readonly ArrayBuffer[]) => void) {
+    this.#send = send
+  }
+
+  /**
+   * Rejects with what the method throws, or with the error of `end`. `io.out` is given one piece after the other, each when the
+   * one before has left: the memory of a piece is the next one's then. The memory in `transfer` is given away.
+   */
+  ask(method: string, args: unknown[], io: Partial<Io> = {}, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#ended !== null) return Promise.reject(this.#ended)
+    const id = ++this.#last
+    const answer = new Promise((resolve, reject) => {
+      this.#waiting.set(id, { io, resolve, reject })
+      this.#send({ id, method, args }, transfer)
+    })
+    const { signal, out } = io
+    if (signal === undefined && out === undefined) return answer
+    const stop = () => this.#send({ id, stop: true }, [])
+    // Told by the callback of the write; without a listener a closed pipe would end the process.
+    const seen = () => undefined
+    out?.on('error', seen)
+    signal?.addEventListener('abort', stop, { once: true })
+    if (signal?.aborted) stop()
+    return answer.finally(() => {
+      signal?.removeEventListener('abort', stop)
+      out?.off('error', seen)
+    })
+  }
+
+  receive(reply: Reply): void {
+    const { id } = reply
+    const call = this.#waiting.get(id)
+    if (call === undefined) return
+    if ('progress' in reply) call.io.onProgress?.(...reply.progress)
+    else if ('piece' in reply) {
+      call.io.out?.write(reply.piece, (error?: NodeJS.ErrnoException | null) =>
+        this.#send({ id, written: error == null ? null : { message: error.message, code: error.code } }, []),
+      )
+    } else {
+      this.#waiting.delete(id)
+      if ('error' in reply) call.reject(errorOf(reply.error))
+      else call.resolve(reply.result)
+    }
+  }
+
+  /** Rejects all calls under way and to come, with the error of the first time. */
+  end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#waiting.values()) reject(this.#ended)
+    this.#waiting.clear()
+  }
+}
+
+/** A thread with `entry`, a file that calls `serve`. */
+export function startWorker(entry: URL, workerData?: unknown): Worker {
+  // A large young generation takes 100 MB more and saves no time (docs/performance.md).
+  const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+  // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/open.ts).
+  return new Worker(entry, { workerData, trackUnmanagedFds: false, resourceLimits })
+}
+
+/** The calls of a thread; `name` is for the error where it has ended. */
+export function callsOf(worker: Worker, name: string): Calls {
+  const calls = new Calls((request, transfer) => worker.postMessage(request, transfer))
+  worker.on('error', (error) => calls.end(error as Error))
+  worker.on('exit', () => calls.end(new Error(`The ${name} has ended`)))
+  worker.on('message', (reply: Reply) => calls.receive(reply))
+  return calls
+}

@@ -1,0 +1,29 @@
+// The protocol of two threads, or two processes: calls of methods by name, and what belongs to a call under way. calls.ts is the
+// side that asks, serve.ts the side that answers.
+import type { Writable } from 'node:stream'
+import type { PlainError } from '../errors.ts'
+
+/** What a call has beside its arguments. */
+export interface Io {
+  /** Aborted with `interrupted`. */
+  signal: AbortSignal
+  /** Where its output goes. */
+  out: Writable
+  onProgress(...progress: unknown[]): void
+}
+
+/** From the side that asks. */
+export type Request = { id: number } & ({ method: string; args: unknown[] } | { stop: true } | Written)
+
+/** A piece has left this process, or has not: `message` and `code` of the error. */
+export interface Written {
+  written: { message: string; code: unknown } | null
+}
+
+/** From the side that answers: any number of pieces and progress, then a result or an error. */
+export type Reply = { id: number } & (
+  | { result: unknown }
+  | { error: PlainError }
+  | { piece: Uint8Array }
+  | { progress: unknown[] }
+)
