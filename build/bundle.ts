@@ -15,7 +15,7 @@ const OUT = resolve(process.argv[2] ?? `${ROOT}dist`)
 const ENTRIES = [
   'cli',
   'program',
-  'commands/worker',
+  'commands/shared/worker',
   'export/encode/second-worker',
   'mirror/maintenance/vacuum-process',
   'mirror/maintenance/verify-process',

@@ -1,6 +1,7 @@
 // docs/commands.md, made of the table of commands. Pure. What an exit code means is told here and nowhere else.
-import type { AnyCommand, CommandGroup, Flag } from '../src/commands/command.ts'
+
 import { COMMANDS } from '../src/commands/index.ts'
+import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { EXIT } from '../src/errors.ts'
 import { SHARED_FLAGS, twinName } from '../src/flags.ts'
 

@@ -1,5 +1,5 @@
 // task-mirror(1), made of the table of commands. Pure; man(7) and groff_man(7) say how such a page is written.
-import type { Flag } from '../src/commands/command.ts'
+import type { Flag } from '../src/commands/shared/command.ts'
 import { EXIT } from '../src/errors.ts'
 import { FORMAT_NAMES, titlesOf } from '../src/export/formats.ts'
 import { SHARED_FLAGS } from '../src/flags.ts'

@@ -1,7 +1,7 @@
 // Flags and their environment twins: `--base-url` is TASK_MIRROR_BASE_URL. What a command was given, from either.
 import type { Command } from 'commander'
-import type { Flag } from './commands/command.ts'
-import { oneOf } from './commands/values.ts'
+import type { Flag } from './commands/shared/command.ts'
+import { oneOf } from './commands/shared/values.ts'
 import type { Environment, Override } from './config/load.ts'
 import { MirrorError } from './errors.ts'
 import { LOG_LEVELS } from './log-levels.ts'

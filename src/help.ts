@@ -1,6 +1,6 @@
 // What --help looks like: usage first, examples last, nothing wider than the terminal.
 import { Help } from 'commander'
-import { fold } from './commands/layout.ts'
+import { fold } from './commands/text/layout.ts'
 
 /** For commander's `configureHelp`. A description that has no room beside its flag stands below it. */
 export const HELP_FORM: Partial<Help> = {

@@ -1,8 +1,8 @@
 // The command line apart from the process: arguments in, exit code out. Hands the commands to commander and maps every
 // error to its exit code and its words.
 import { Command, CommanderError, Option } from 'commander'
-import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/command.ts'
 import { COMMANDS } from './commands/index.ts'
+import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'

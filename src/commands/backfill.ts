@@ -1,8 +1,8 @@
 // `backfill`: a full walk by hand, a range of createdAt, or single tasks.
 import { parseDuration, parseMoment } from '../config/duration.ts'
 import { MirrorError } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
-import { checkRange } from './values.ts'
+import type { CommandSpec } from './shared/command.ts'
+import { checkRange } from './shared/values.ts'
 
 interface BackfillFlags {
   since?: number
@@ -48,11 +48,11 @@ export const backfill: CommandSpec<BackfillFlags> = {
     }
     const { withThread } = await import('../sync/writer/early-thread.ts')
     return withThread(async () => {
-      const { serviceContext } = await import('./service-context.ts')
+      const { serviceContext } = await import('./shared/service-context.ts')
       const runContext = await serviceContext(context)
       const { runSync } = await import('../sync/run.ts')
-      const { printRun } = await import('./print-run.ts')
-      const { noticeOf } = await import('./notice.ts')
+      const { printRun } = await import('./shared/print-run.ts')
+      const { noticeOf } = await import('./shared/notice.ts')
       const result = await (await noticeOf(context, runContext.config)).ofRun('backfill', (log) =>
         runSync(
           { ...runContext, log },

@@ -1,7 +1,7 @@
 // `completion`: prints what teaches a shell the commands and flags, out of the very table that help is made of.
 import { longName, SHARED_FLAGS } from '../flags.ts'
-import type { AnyCommand, CommandGroup, CommandSpec, Flag } from './command.ts'
-import type { CompletedCommand, CompletedFlag } from './completion-scripts.ts'
+import type { AnyCommand, CommandGroup, CommandSpec, Flag } from './shared/command.ts'
+import type { CompletedCommand, CompletedFlag } from './text/completion-scripts.ts'
 
 const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const
 
@@ -20,8 +20,8 @@ export function completionOf(commands: () => readonly Entry[]): CommandSpec {
     ],
     flags: [],
     async run(context, _, shell) {
-      const { completionScript } = await import('./completion-scripts.ts')
-      const { oneOf } = await import('./values.ts')
+      const { completionScript } = await import('./text/completion-scripts.ts')
+      const { oneOf } = await import('./shared/values.ts')
       const name = oneOf(shell, SHELL_NAMES, 'shell')
       const completed = await Promise.all(commands().map(completedCommand))
       const script = completionScript(name, completed, [...SHARED_FLAGS.map(completedFlag), HELP])

@@ -1,5 +1,5 @@
 // `config show`: every key with its value and where it came from.
-import type { CommandGroup, CommandSpec } from './command.ts'
+import type { CommandGroup, CommandSpec } from './shared/command.ts'
 
 const show: CommandSpec = {
   name: 'show',
@@ -13,7 +13,7 @@ const show: CommandSpec = {
       await context.print({ schemaVersion: 1, keys })
       return 0
     }
-    const { table } = await import('./layout.ts')
+    const { table } = await import('./text/layout.ts')
     const rows = keys.map(({ key, value, origin }) => [key, shownValue(value), origin])
     await context.print(
       table(['key', 'value', 'origin'], rows, { widest: 200, width: context.columns, sentences: [1] }),

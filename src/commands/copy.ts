@@ -1,6 +1,6 @@
 // `copy`: the mirror as one SQLite file for readers.
 import { EXIT, MirrorError } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface CopyFlags {
   out?: string

@@ -1,6 +1,6 @@
 // `datasette-config`: prints the file that makes Datasette show a mirror well.
 import { EXIT } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface DatasetteFlags {
   name?: string

@@ -1,5 +1,5 @@
 // `demo`: the whole job against the simulator, in one process: the real client over loopback HTTP, real files.
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface DemoFlags {
   out?: string

@@ -1,6 +1,6 @@
 // `doctor`: what operators get wrong, checked in one go, each with what to do.
 import { EXIT } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 export const doctor: CommandSpec = {
   name: 'doctor',

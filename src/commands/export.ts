@@ -19,9 +19,9 @@ import {
 import { USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
-import type { CommandContext, CommandSpec } from './command.ts'
-import { shownStream } from './shown-stream.ts'
-import { atLeastOne, checkRange, oneOf } from './values.ts'
+import type { CommandContext, CommandSpec } from './shared/command.ts'
+import { shownStream } from './shared/shown-stream.ts'
+import { atLeastOne, checkRange, oneOf } from './shared/values.ts'
 
 const PARTITIONS: readonly PartitionBy[] = ['none', 'month', 'day']
 
@@ -119,7 +119,7 @@ export const exporting: CommandSpec<ExportFlags> = {
     { flags: '--require-complete', description: 'exit 3 unless the last full walk was complete' },
   ],
   async run(context, flags) {
-    const { read } = await import('./reading.ts')
+    const { read } = await import('./shared/reading.ts')
     const { toolVersion } = await import('../version.ts')
     const { config } = await context.config()
     if (flags.noRedact === true && flags.redactHeader !== undefined) {
@@ -127,7 +127,7 @@ export const exporting: CommandSpec<ExportFlags> = {
     }
     const { since = null, until = null } = flags
     checkRange(since, until)
-    const { noticeOf } = await import('./notice.ts')
+    const { noticeOf } = await import('./shared/notice.ts')
     const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
     const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
     const options = {

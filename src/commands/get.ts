@@ -1,6 +1,6 @@
 // `get`: one task from the mirror, as the service sent it.
 import { EXIT, MirrorError } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface GetFlags {
   refresh?: true
@@ -20,12 +20,12 @@ export const get: CommandSpec<GetFlags> = {
     const { config } = await context.config()
     let missing: string | null = null
     if (flags.refresh === true) {
-      const { serviceContext } = await import('./service-context.ts')
+      const { serviceContext } = await import('./shared/service-context.ts')
       const { refreshTask } = await import('../sync/one-off/refresh.ts')
       const { why } = await refreshTask(await serviceContext(context), id)
       missing = why
     }
-    const { read } = await import('./reading.ts')
+    const { read } = await import('./shared/reading.ts')
     context.progress.finish()
     const asked = { dbPath: config.mirror.path, json: context.json, id, withMeta: flags.withMeta === true }
     if (!(await read(context, 'task', asked))) throw notInMirror(id, missing)

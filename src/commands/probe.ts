@@ -1,6 +1,6 @@
 // `probe`: asks the service what its documentation leaves open; prints and stores the answers.
 import { EXIT, MirrorError } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 export const probe: CommandSpec = {
   name: 'probe',
@@ -8,7 +8,7 @@ export const probe: CommandSpec = {
   examples: ['task-mirror probe --base-url https://tasks.example.com', 'task-mirror probe --json | jq .answers.order'],
   flags: [],
   async run(context) {
-    const { serviceContext } = await import('./service-context.ts')
+    const { serviceContext } = await import('./shared/service-context.ts')
     const { probeService } = await import('../sync/probe/probe.ts')
     const { probeText } = await import('./text/probe.ts')
     const { result, exitCode } = await probeService(await serviceContext(context))

@@ -1,7 +1,7 @@
 // `prune`: removes the payloads of tasks that the service deleted long ago.
 import { parseMoment } from '../config/duration.ts'
 import { EXIT, MirrorError } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface PruneFlags {
   deletedBefore?: number

@@ -1,7 +1,7 @@
 // `rejected`: what was set aside, and another try at it.
 import { EXIT } from '../errors.ts'
-import type { CommandContext, CommandSpec } from './command.ts'
-import { atLeastOne } from './values.ts'
+import type { CommandContext, CommandSpec } from './shared/command.ts'
+import { atLeastOne } from './shared/values.ts'
 
 interface RejectedFlags {
   replay?: true
@@ -27,7 +27,7 @@ export const rejected: CommandSpec<RejectedFlags> = {
   async run(context, { replay, raw, limit = SHOWN }) {
     const { config } = await context.config()
     if (replay === true) return replayAll(context)
-    const { read } = await import('./reading.ts')
+    const { read } = await import('./shared/reading.ts')
     await read(context, 'rejected', {
       ...{ dbPath: config.mirror.path, json: context.json, columns: context.columns },
       ...{ limit, withRaw: raw === true },
@@ -37,7 +37,7 @@ export const rejected: CommandSpec<RejectedFlags> = {
 }
 
 async function replayAll(context: CommandContext): Promise<number> {
-  const { serviceContext } = await import('./service-context.ts')
+  const { serviceContext } = await import('./shared/service-context.ts')
   const { replaySetAside } = await import('../sync/one-off/replay.ts')
   const { replayText } = await import('./text/rejected.ts')
   const result = await replaySetAside(await serviceContext(context))

@@ -1,5 +1,5 @@
 // `report`: one HTML file that shows what the mirror holds and how its runs went.
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface ReportFlags {
   out?: string

@@ -1,6 +1,6 @@
 // `restore`: a backup in the place of the mirror.
 import { EXIT } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 export const restore: CommandSpec = {
   name: 'restore',

@@ -1,6 +1,6 @@
 // `schedule`: stays up, runs sync and export on cron expressions, serves /healthz, /metrics and a status page.
-import type { CommandSpec } from './command.ts'
-import { moment } from './layout.ts'
+import type { CommandSpec } from './shared/command.ts'
+import { moment } from './text/layout.ts'
 
 export const schedule: CommandSpec = {
   name: 'schedule',
@@ -22,7 +22,7 @@ export const schedule: CommandSpec = {
   ],
   untilSignal: true,
   async run(context) {
-    const { serviceContext } = await import('./service-context.ts')
+    const { serviceContext } = await import('./shared/service-context.ts')
     const { runSchedule } = await import('../schedule/schedule.ts')
     const { toolVersion } = await import('../version.ts')
     // Whatever is wrong with the configuration ends it here, before anything runs.

@@ -1,6 +1,6 @@
 // `simulate`: serves the built-in simulator of the service until it is told to stop.
 import { once } from 'node:events'
-import type { CommandSpec, Flag } from './command.ts'
+import type { CommandSpec, Flag } from './shared/command.ts'
 
 /** Of what a flag takes, such as `<front|middle|behind>`. */
 const LONGEST_VALUE = 24

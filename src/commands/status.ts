@@ -5,8 +5,8 @@ import { ageOf } from '../clock.ts'
 import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
 import type { DiskUse } from '../export/publish/disk-use.ts'
-import type { MirrorStatus } from '../mirror/status.ts'
-import type { CommandSpec } from './command.ts'
+import type { MirrorStatus } from '../mirror/shown/status.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface StatusFlags {
   maxAge?: number
@@ -25,7 +25,7 @@ export const status: CommandSpec<StatusFlags> = {
   ],
   async run(context, { maxAge }) {
     const { openReader } = await import('../mirror/open.ts')
-    const { readStatus } = await import('../mirror/status.ts')
+    const { readStatus } = await import('../mirror/shown/status.ts')
     const { publications } = await import('../mirror/tables/snapshots.ts')
     const { diskUse } = await import('../export/publish/disk-use.ts')
     const { roomIn } = await import('../doctor/machine.ts')

@@ -1,7 +1,7 @@
 // `sync`: one run by the cheapest plan. The cron job.
 import { parseDuration } from '../config/duration.ts'
 import type { Log } from '../log.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from './shared/command.ts'
 
 interface SyncFlags {
   full?: true
@@ -41,11 +41,11 @@ export const sync: CommandSpec<SyncFlags> = {
   async run(context, flags) {
     const { withThread } = await import('../sync/writer/early-thread.ts')
     return withThread(async () => {
-      const { serviceContext } = await import('./service-context.ts')
+      const { serviceContext } = await import('./shared/service-context.ts')
       const runContext = await serviceContext(context)
       const { runSync } = await import('../sync/run.ts')
-      const { printRun } = await import('./print-run.ts')
-      const { noticeOf } = await import('./notice.ts')
+      const { printRun } = await import('./shared/print-run.ts')
+      const { noticeOf } = await import('./shared/notice.ts')
       const work = (log: Log) =>
         runSync(
           { ...runContext, log },

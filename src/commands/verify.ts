@@ -1,7 +1,7 @@
 // `verify`: the mirror by itself, the mirror against the service, or what was published.
 import { EXIT, MirrorError } from '../errors.ts'
-import type { CommandContext, CommandSpec } from './command.ts'
-import { atLeastOne } from './values.ts'
+import type { CommandContext, CommandSpec } from './shared/command.ts'
+import { atLeastOne } from './shared/values.ts'
 
 interface VerifyFlags {
   service?: true
@@ -113,7 +113,7 @@ async function verifyEvidence(context: CommandContext): Promise<number> {
 }
 
 async function verifyAgainstService(context: CommandContext, sample: number): Promise<number> {
-  const { serviceContext } = await import('./service-context.ts')
+  const { serviceContext } = await import('./shared/service-context.ts')
   const { verifyService } = await import('../sync/one-off/verify.ts')
   const { serviceText } = await import('./text/verify.ts')
   const { exitCode, ...result } = await verifyService(await serviceContext(context), sample)
@@ -123,7 +123,7 @@ async function verifyAgainstService(context: CommandContext, sample: number): Pr
 
 async function verifyPublished(context: CommandContext, folder: string, deep: boolean): Promise<number> {
   const { config } = await context.config()
-  const { read } = await import('./reading.ts')
+  const { read } = await import('./shared/reading.ts')
   const { snapshotText } = await import('./text/verify.ts')
   const asked = { dir: folder, deep, dbPath: config.mirror.path, env: context.env, s3: config.export.s3 }
   const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })

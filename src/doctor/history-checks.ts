@@ -2,7 +2,7 @@
 import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../clock.ts'
 import { EXIT } from '../errors.ts'
-import type { History } from '../mirror/history.ts'
+import type { History } from '../mirror/shown/history.ts'
 import { type Check, note, ok, wrong } from './check.ts'
 
 /** What a schedule says of when runs begin; `schedule.sync` by croner. */

@@ -1,6 +1,6 @@
 // Looks at this machine: rights, owners, room, mounts, and who has the mirror open. Changes nothing, judges nothing.
-import { accessSync, constants, readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
-import { realMirrorPath, sqliteFiles } from '../mirror/files.ts'
+import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
+import { isWritable, realMirrorPath, sqliteFiles } from '../mirror/files.ts'
 import type { FileFacts, Holder, RoomFacts } from './machine-checks.ts'
 import { type Mount, mountOf } from './mounts.ts'
 
@@ -12,15 +12,6 @@ export function fileFacts(path: string): FileFacts | null {
     return { path, uid: stats.uid, mode: stats.mode & 0o777, kind, isWritable: isWritable(path) }
   } catch {
     return null
-  }
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,9 +1,8 @@
 // What readers select of a mirror that no run has migrated yet, and what SQL needs for that: a column that is still to come
 // is empty, and `host` is told from the URL. Knows SQL, never what the columns mean.
-import type Database from 'better-sqlite3'
-import { hostOf } from '../host.ts'
 
-type Db = Database.Database
+import { hostOf } from '../host.ts'
+import type { Db } from './connect.ts'
 
 /** Lets SQL on this connection call `url_host(url)`, as the migration that adds the column does. */
 export function addUrlHost(db: Db): void {

@@ -1,7 +1,8 @@
 // Transactions of the writing connection: one piece of work each, or several windows gathered in one, which costs a
 // fraction where every window touches most pages of the index of ids. Knows nothing of what is written.
+
+import type { Db } from './connect.ts'
 import { explaining } from './explain.ts'
-import type { Db } from './open.ts'
 
 export interface Gathering {
   /** Pieces of work in one transaction at most; 1: each has its own. */

@@ -1,6 +1,16 @@
 // The files of a mirror: itself, what SQLite puts beside it, the lock and who holds it. Whoever may write the folder may
 // put links and pipes in their places, so each is looked at before it is used.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../errors.ts'
 
@@ -71,6 +81,25 @@ export function readBeginning(file: string, most: number): string | null {
     return bytes.toString('utf8', 0, readSync(handle, bytes, 0, most, 0))
   } catch {
     return null
+  } finally {
+    closeSync(handle)
+  }
+}
+
+export function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes a rename in `folder` durable. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
   } finally {
     closeSync(handle)
   }

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
 import { holderPath, lockPath, readBeginning, refuseOddFile } from './files.ts'
-import { refuseForeign } from './open.ts'
+import { refuseForeign } from './inspect.ts'
 import { plainText } from './plain-text.ts'
 
 export interface Lock {

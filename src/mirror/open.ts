@@ -1,33 +1,14 @@
-// Opens the SQLite file: pragmas, identity (application_id), forward-only migrations. Knows SQL, never HTTP.
-import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
+// Opens the SQLite file for one writer or for readers. Knows SQL, never HTTP.
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { addUrlHost, readAsMigrated } from './as-migrated.ts'
+import { readAsMigrated } from './as-migrated.ts'
+import { connect, type Db } from './connect.ts'
+import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
-import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles } from './files.ts'
-import { lastingHandle } from './handles.ts'
-import { checkObjects, migrations, refuseTakenNames } from './schema.ts'
-
-export type Db = Database.Database
-
-/** "TMIR": tells a mirror from any other SQLite file. */
-export const APPLICATION_ID = 0x544d4952
+import { isWritable, restoredPath } from './files.ts'
+import { inspect } from './inspect.ts'
+import { checkSchema, migrate } from './migrate.ts'
 
 export interface WriterOptions {
   busyTimeoutMs: number
@@ -43,7 +24,7 @@ export interface WriterOptions {
 export function openWriter(path: string, options: WriterOptions): Db {
   return explaining(path, () => {
     const before = endRestore(path, inspect(path))
-    if (before === 'missing' || before === 'empty') create(path, options)
+    if (before === 'missing' || before === 'empty') createMirror(path, options.fileMode)
     const db = connect(path, { timeout: options.busyTimeoutMs })
     try {
       checkSchema(db, path)
@@ -59,102 +40,6 @@ export function openWriter(path: string, options: WriterOptions): Db {
       throw error
     }
   })
-}
-
-/**
- * A connection that trusts nothing in the file: no function with side effects is called from its schema, and sizes of
- * cells are checked. better-sqlite3 opens every connection with SQLITE_DBCONFIG_DEFENSIVE. Throws `mirror-foreign` where a link or pipe stands in the place of a file of SQLite's.
- */
-export function connect(path: string, options: Database.Options): Db {
-  for (const file of sqliteFiles(path)) refuseOddFile(file)
-  const db = new Database(path, options)
-  db.pragma('trusted_schema = OFF')
-  db.pragma('cell_size_check = ON')
-  return db
-}
-
-/** Throws `mirror-newer`, or `mirror-damaged` where the program's own objects are not as the migrations make them. */
-export function checkSchema(db: Db, path: string): void {
-  db.transaction(() => checkObjects(db, path, checkVersion(db, path)))()
-}
-
-/**
- * Makes the whole empty mirror under a hidden name and renames it: at `path` there is a mirror or nothing, also after a
- * kill, and its header carries the application id before anybody can open it.
- */
-function create(path: string, options: WriterOptions): void {
-  const folder = dirname(path)
-  const prefix = `.${basename(path)}.new-`
-  const removeDrafts = () => {
-    for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
-  }
-  removeDrafts()
-  const draft = join(folder, `${prefix}${process.pid}-${randomBytes(6).toString('hex')}`)
-  closeSync(openSync(draft, 'ax', options.fileMode))
-  chmodSync(draft, options.fileMode)
-  const db = new Database(draft)
-  try {
-    // 16 KiB pages: see docs/performance.md.
-    db.pragma('page_size = 16384')
-    if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
-      throw new MirrorError('mirror-unwritable', `${path}: this file system cannot hold a WAL-mode database`, {
-        hint: 'Put the mirror on a local disk; network file systems do not work.',
-      })
-    }
-    migrate(db, path)
-    // Closing does it as well, but says nothing of a disk that is full: the renamed file would lack what the WAL holds.
-    db.pragma('wal_checkpoint(TRUNCATE)')
-    db.close()
-    putAsideStale(path)
-    renameSync(draft, path)
-    syncFolder(folder)
-  } catch (error) {
-    db.close()
-    removeDrafts()
-    throw error
-  }
-}
-
-/**
- * What a mirror that was taken away or destroyed has left beside it. SQLite would play an old WAL into whatever file it
- * finds there; it may be all that is left of somebody's work, so it is kept under another name.
- */
-export function putAsideStale(path: string): void {
-  for (const file of sqliteFiles(path)) {
-    // Also what is no file: a folder or a link that somebody has put there.
-    const found = lstatSync(file, { throwIfNoEntry: false })
-    if (found === undefined) continue
-    if (file.endsWith('-shm') && !found.isDirectory()) rmSync(file)
-    else renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
-  }
-}
-
-/**
- * Ends a `restore` that was killed: where the old mirror is gone the new one takes its place, and where it is still there it
- * stays, with one name only. Both are whole at every moment (restore.ts).
- */
-function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType<typeof inspect> {
-  const ready = restoredPath(path)
-  if (!lstatSync(ready, { throwIfNoEntry: false })?.isFile()) return found
-  const real = realMirrorPath(path)
-  if (found !== 'missing') {
-    const own = new Set([real, ...sqliteFiles(real)].map((file) => statSync(file, { throwIfNoEntry: false })?.ino))
-    for (const name of readdirSync(dirname(real))) {
-      const other = join(dirname(real), name)
-      if (name.startsWith(`${basename(real)}.before-`) && own.has(lstatSync(other).ino)) rmSync(other)
-    }
-    rmSync(ready)
-    return found
-  }
-  // The WAL of the old one has its second name by now, beside the old one.
-  for (const file of sqliteFiles(real)) {
-    const left = lstatSync(file, { throwIfNoEntry: false })
-    if (left?.isFile() && left.nlink > 1) rmSync(file)
-  }
-  putAsideStale(real)
-  renameSync(ready, real)
-  syncFolder(dirname(real))
-  return inspect(real)
 }
 
 /**
@@ -181,18 +66,9 @@ export function openReader(path: string): Db {
       return db
     } catch (error) {
       db.close()
-      throw isReadOnly(dirname(path)) ? withoutShm(path, error) : error
+      throw !isWritable(dirname(path)) ? withoutShm(path, error) : error
     }
   })
-}
-
-function isReadOnly(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return false
-  } catch {
-    return true
-  }
 }
 
 /** Readers of a WAL-mode database share a file beside it, which they cannot make there. */
@@ -225,97 +101,4 @@ export function beginTrial(db: Db): void {
 
 export function endTrial(db: Db): void {
   if (db.inTransaction) db.exec('ROLLBACK')
-}
-
-function migrate(db: Db, path: string): void {
-  const all = migrations()
-  const current = db.pragma('user_version', { simple: true }) as number
-  addUrlHost(db)
-  if (current < (all.at(-1)?.version ?? 0)) refuseTakenNames(db, path, current)
-  for (const { version, sql } of all) {
-    if (version <= current) continue
-    db.transaction(() => {
-      db.exec(sql)
-      db.pragma(`user_version = ${version}`)
-      db.pragma(`application_id = ${APPLICATION_ID}`)
-    }).immediate()
-  }
-}
-
-function checkVersion(db: Db, path: string): number {
-  const version = db.pragma('user_version', { simple: true }) as number
-  const versions = migrations().map((migration) => migration.version)
-  const newest = versions.at(-1) ?? 0
-  if (version <= newest && !versions.includes(version)) {
-    throw new MirrorError('mirror-damaged', `The mirror ${path} has no schema that is known (${version})`, {
-      facts: { path, version },
-      hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
-    })
-  }
-  if (version > newest) {
-    throw new MirrorError(
-      'mirror-newer',
-      `${path} was written by a newer task-mirror (schema ${version}, this one knows ${newest})`,
-      {
-        facts: { path, version, newest },
-        hint: 'Use the newer program, or another file with --db.',
-      },
-    )
-  }
-  return version
-}
-
-/**
- * Throws `mirror-foreign` where something else stands at `path`: to be asked before anything is put beside it, so that a
- * refused file is left alone with its whole folder.
- */
-export function refuseForeign(path: string): void {
-  explaining(path, () => inspect(path))
-}
-
-/** Looks at the first 100 bytes without SQLite, so that a file which is no mirror is not even locked. */
-function inspect(path: string): 'missing' | 'empty' | 'mirror' {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) {
-    const folder = dirname(path)
-    if (!existsSync(folder)) {
-      throw new MirrorError('mirror-unwritable', `The folder ${folder} does not exist`, {
-        facts: { path },
-        hint: 'Create it, or name another file with --db.',
-      })
-    }
-    return 'missing'
-  }
-  if (!stat.isFile()) {
-    throw new MirrorError('mirror-foreign', `${path} is not a file`, {
-      facts: { path },
-      hint: 'Name a file with --db.',
-    })
-  }
-  if (stat.size === 0) return 'empty'
-  const head = Buffer.alloc(100)
-  readSync(lastingHandle(path, stat), head, 0, 100, 0)
-  const isSqlite = head.toString('latin1', 0, 16) === 'SQLite format 3\0'
-  // Byte 68 of a SQLite header is the application id (https://www.sqlite.org/fileformat.html#application_id).
-  if (isSqlite && head.readUInt32BE(68) === APPLICATION_ID) return 'mirror'
-  throw new MirrorError(
-    'mirror-foreign',
-    `${path} is ${isSqlite ? 'a SQLite database of another program' : 'not a SQLite database'}; it was left untouched`,
-    {
-      facts: { path },
-      hint: isSqlite
-        ? 'Name another file with --db.'
-        : 'Name another file with --db. If it was a mirror, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
-    },
-  )
-}
-
-/** Makes a rename in `folder` durable. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

@@ -1,6 +1,6 @@
 // Set-aside items on their way back: which ones wait, their raw text, and marking those that are done with.
 import { latestKnown } from '../clock.ts'
-import type { Db } from './open.ts'
+import type { Db } from './connect.ts'
 
 export interface WaitingItem {
   id: number

@@ -4,9 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { addUrlHost } from './as-migrated.ts'
+import type { Db } from './connect.ts'
 import { plainText } from './plain-text.ts'
-
-type Db = Database.Database
 
 export interface Migration {
   version: number

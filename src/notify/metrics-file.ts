@@ -6,7 +6,7 @@ import { filesInUse } from '../export/publish/in-use.ts'
 import { openDraft } from '../export/publish/publish.ts'
 import { readBeginning } from '../mirror/files.ts'
 import { openReader } from '../mirror/open.ts'
-import { type MirrorStatus, readStatus } from '../mirror/status.ts'
+import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
 import { metricsText, type RunMetrics, readRuns } from './metrics.ts'
 
 /** So much of the present file is read: its own text is a hundredth of it. */

@@ -2,7 +2,7 @@
 // time it is asked, so that /metrics and notify.metricsFile say the same. Names are a contract; times are seconds.
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { ageOf } from '../clock.ts'
-import type { MirrorStatus } from '../mirror/status.ts'
+import type { MirrorStatus } from '../mirror/shown/status.ts'
 import { LARGE_WAL } from '../mirror/wal.ts'
 
 /** What is kept of the last run of each command; the names are the ends of the metrics' names. */

@@ -1,5 +1,5 @@
 // The choice of a host and a period: controls that the page's script shows and answers, and the figures it answers from.
-import type { TaskFigures } from '../mirror/figures.ts'
+import type { TaskFigures } from '../mirror/shown/figures.ts'
 import { escapeHtml } from './html.ts'
 import { binName, hostName } from './task-sections.ts'
 

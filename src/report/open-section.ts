@@ -1,5 +1,5 @@
 // What the report says of open tasks: how old they are, and which are late, as far as that can be told.
-import { OPEN_AGES_MS, type OpenFigures } from '../mirror/figures.ts'
+import { OPEN_AGES_MS, type OpenFigures } from '../mirror/shown/figures.ts'
 import type { Series } from './charts.ts'
 import { duration, groupedNumber, percent, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'

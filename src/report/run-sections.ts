@@ -2,8 +2,8 @@
 // exports, what was set aside.
 import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
-import type { Recent, RecentRun } from '../mirror/recent.ts'
-import type { MirrorStatus } from '../mirror/status.ts'
+import type { Recent, RecentRun } from '../mirror/shown/recent.ts'
+import type { MirrorStatus } from '../mirror/shown/status.ts'
 import { duration, escapeHtml, groupedNumber, minute, plain, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 

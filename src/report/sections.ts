@@ -1,7 +1,7 @@
 // The parts that the report and the status page share, in their order.
-import type { TaskFigures } from '../mirror/figures.ts'
-import type { Recent } from '../mirror/recent.ts'
-import type { MirrorStatus } from '../mirror/status.ts'
+import type { TaskFigures } from '../mirror/shown/figures.ts'
+import type { Recent } from '../mirror/shown/recent.ts'
+import type { MirrorStatus } from '../mirror/shown/status.ts'
 import { filterHtml } from './filter.ts'
 import { lateness, openTasks } from './open-section.ts'
 import { runs, setAside, tiles, type When } from './run-sections.ts'

@@ -1,7 +1,7 @@
 // What the report says of tasks: how many when, how they ended, how long they took, where they went; of all of them, or of
 // one host and period. Sensible for no task, ten and a million. Pure: the page's script makes these sections anew when the
 // reader chooses.
-import type { Ending, HostFigures, TaskFigures } from '../mirror/figures.ts'
+import type { Ending, HostFigures, TaskFigures } from '../mirror/shown/figures.ts'
 import type { Category, Colour, Series } from './charts.ts'
 import { duration, groupedNumber, minute, percent, plain, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'

@@ -2,9 +2,9 @@
 // Whoever asks here gets the last answer at once.
 import type { Clock } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
-import type { TaskFigures } from '../mirror/figures.ts'
-import type { LastPublication } from '../mirror/recent.ts'
-import type { MirrorStatus } from '../mirror/status.ts'
+import type { TaskFigures } from '../mirror/shown/figures.ts'
+import type { LastPublication } from '../mirror/shown/recent.ts'
+import type { MirrorStatus } from '../mirror/shown/status.ts'
 import type { Shown } from '../report/sections.ts'
 import { mirrorAge } from './age.ts'
 import { startThread } from './thread.ts'

@@ -2,11 +2,12 @@
 // noticed.
 import { exportSnapshot } from '../export/export.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
-import { readFigures, type TaskFigures } from '../mirror/figures.ts'
-import { type Db, openReader } from '../mirror/open.ts'
+import type { Db } from '../mirror/connect.ts'
+import { openReader } from '../mirror/open.ts'
 import { serveWork } from '../mirror/reading-thread.ts'
-import { type LastPublication, type Recent, readLastPublication, readRecent } from '../mirror/recent.ts'
-import { type MirrorStatus, readStatus } from '../mirror/status.ts'
+import { readFigures, type TaskFigures } from '../mirror/shown/figures.ts'
+import { type LastPublication, type Recent, readLastPublication, readRecent } from '../mirror/shown/recent.ts'
+import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
 import type { Io } from '../threads/messages.ts'
 
 export interface FiguresQuestion {

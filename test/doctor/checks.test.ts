@@ -14,7 +14,7 @@ import {
 import { fileSystemCheck, mountOf } from '../../src/doctor/mounts.ts'
 import { clockCheck, keyCheck, serviceCheck } from '../../src/doctor/service-checks.ts'
 import { MirrorError } from '../../src/errors.ts'
-import type { History } from '../../src/mirror/history.ts'
+import type { History } from '../../src/mirror/shown/history.ts'
 import { makeTimetable } from '../../src/schedule/timetable.ts'
 import type { Reached } from '../../src/sync/one-off/reach.ts'
 

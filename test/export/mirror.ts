@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { hostOf } from '../../src/host.ts'
-import { type Db, openWriter } from '../../src/mirror/open.ts'
+import type { Db } from '../../src/mirror/connect.ts'
+import { openWriter } from '../../src/mirror/open.ts'
 
 export interface FilledMirror {
   folder: string

@@ -1,7 +1,7 @@
 // Names of the fields in which two forms of a task differ.
 import { expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
-import { differingFields, missingFields } from '../../src/mirror/differences.ts'
+import { differingFields, missingFields } from '../../src/mirror/forms/differences.ts'
 import type { Task } from '../../src/task.ts'
 
 const task = (text: string) => parseExact(text) as Task

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { binLength, percentiles, readFigures, type TaskFigures } from '../../src/mirror/figures.ts'
+import { binLength, percentiles, readFigures, type TaskFigures } from '../../src/mirror/shown/figures.ts'
 import { writeFacts } from '../../src/mirror/tables/facts.ts'
 import { makeMirror } from '../export/mirror.ts'
 

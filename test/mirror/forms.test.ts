@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
-import { compareForms, pathText } from '../../src/mirror/differences.ts'
-import { judgeSample } from '../../src/mirror/form-votes.ts'
+import { compareForms, pathText } from '../../src/mirror/forms/differences.ts'
+import { judgeSample } from '../../src/mirror/forms/form-votes.ts'
 import {
   canHaveMore,
   type Forms,
@@ -11,7 +11,7 @@ import {
   recencyOf,
   type SummaryField,
   withOnlyListed,
-} from '../../src/mirror/forms.ts'
+} from '../../src/mirror/forms/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
 import fc from '../support/fc.ts'
 

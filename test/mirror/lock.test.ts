@@ -13,8 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { expect, test } from 'vitest'
+import { connect } from '../../src/mirror/connect.ts'
 import { takeLock } from '../../src/mirror/lock.ts'
-import { connect, openReader, openWriter } from '../../src/mirror/open.ts'
+import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { runCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 

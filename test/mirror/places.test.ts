@@ -1,7 +1,7 @@
 // Where rows stand in a list by created_at, against counting them one by one.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { Db } from '../../src/mirror/open.ts'
+import type { Db } from '../../src/mirror/connect.ts'
 import { compareRows, type ListedRow, placeTable } from '../../src/mirror/tables/places.ts'
 import { seeded } from '../../src/simulator/random.ts'
 

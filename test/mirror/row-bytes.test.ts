@@ -1,7 +1,8 @@
 // Encoded rows: nothing is lost on the way through bytes, and SQLite stores from them what it stores from values.
 
 import { expect, test } from 'vitest'
-import { type Db, openWriter } from '../../src/mirror/open.ts'
+import type { Db } from '../../src/mirror/connect.ts'
+import { openWriter } from '../../src/mirror/open.ts'
 import { boundValues, contentHash, hashOfRowBytes, RowBytes, rowBytes, rowOf } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
 import { taskTable } from '../../src/mirror/tables/tasks.ts'

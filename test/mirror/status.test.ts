@@ -1,7 +1,7 @@
 // The figures of `status` after real runs.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { runCli } from '../support/cli.ts'

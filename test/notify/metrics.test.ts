@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { metricsText, readRuns } from '../../src/notify/metrics.ts'
 import { writeMetricsFile } from '../../src/notify/metrics-file.ts'
 import { makeMirror } from '../export/mirror.ts'

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { startCli } from '../support/cli.ts'
 import { samplesOf } from '../support/prometheus.ts'

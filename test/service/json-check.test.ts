@@ -1,7 +1,7 @@
 // Which bytes are JSON: what `JSON.parse` says of them, for any text, any damage and any depth.
 
 import { expect, it, test } from 'vitest'
-import { isJson } from '../../src/service/json-check.ts'
+import { isJson } from '../../src/service/decode/json-check.ts'
 import fc from '../support/fc.ts'
 import { valueText } from '../support/json-text.ts'
 

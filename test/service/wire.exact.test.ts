@@ -2,8 +2,8 @@
 
 import { expect, it } from 'vitest'
 import { parseExact } from '../../src/json.ts'
-import { elementsAt, spanAt } from '../../src/service/json-scan.ts'
-import { readDetail, readItemText, readPage } from '../../src/service/wire.ts'
+import { elementsAt, spanAt } from '../../src/service/decode/json-scan.ts'
+import { readDetail, readItemText, readPage } from '../../src/service/decode/wire.ts'
 import fc from '../support/fc.ts'
 import { canonical } from '../support/json-canon.ts'
 import { numberText, pageText, taskText, valueText } from '../support/json-text.ts'

@@ -1,7 +1,7 @@
 // Tables: what a page and a detail are read as, what is set aside and why, what is refused.
 import { describe, expect, it } from 'vitest'
 import { MirrorError } from '../../src/errors.ts'
-import { type PageItem, readDetail, readItemText, readPage } from '../../src/service/wire.ts'
+import { type PageItem, readDetail, readItemText, readPage } from '../../src/service/decode/wire.ts'
 import { pageText } from '../support/json-text.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -1,7 +1,7 @@
 // What must hold after every run, whatever happened: compares the mirror with what the service really had.
 import Database from 'better-sqlite3'
+import type { Db } from '../../src/mirror/connect.ts'
 import { judgeWalks } from '../../src/mirror/maintenance/proof.ts'
-import type { Db } from '../../src/mirror/open.ts'
 import { taskText } from '../../src/mirror/shape.ts'
 import type { Facts } from '../../src/mirror/tables/facts.ts'
 import type { WalkKind } from '../../src/mirror/tables/walks.ts'

@@ -1,7 +1,7 @@
 // `probe` against the simulator over HTTP, with every misbehaviour it has: honest answers within 60 requests.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readFacts } from '../../src/mirror/tables/facts.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'

@@ -1,7 +1,7 @@
 // `rejected --replay` against the simulator over HTTP, on real mirrors.
 import { expect, test } from 'vitest'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { type SetAside, setAsideTable } from '../../src/mirror/tables/set-aside.ts'
 import { readSetAside } from '../../src/mirror/tables/set-aside-read.ts'
 import { readTask } from '../../src/mirror/tables/tasks-read.ts'

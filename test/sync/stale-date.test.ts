@@ -1,7 +1,7 @@
 // A cache that shows nothing but the Date of the answer it gives again: seen by the run after, whatever its clock says.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'

@@ -1,7 +1,7 @@
 // Whether timeframe reads as a moment, by what windows show; and what the views tell of lateness then.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readStatus } from '../../src/mirror/status.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readFacts, writeFacts } from '../../src/mirror/tables/facts.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { probeService } from '../../src/sync/probe/probe.ts'

@@ -2,7 +2,7 @@
 import prettyMilliseconds from 'pretty-ms'
 import type { Finding } from '../../sync/probe/answers.ts'
 import { type ProbeResult, QUESTIONS } from '../../sync/probe/probe.ts'
-import { countText, grouped, table } from '../layout.ts'
+import { countText, grouped, table } from './layout.ts'
 
 export function probeText({ answers, requests, durationMs }: ProbeResult, width?: number): string {
   const rows = Object.entries(QUESTIONS).map(([name, question]) => {

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
-import { countText, fold, grouped, moment, pairs } from '../layout.ts'
+import { countText, fold, grouped, moment, pairs } from './layout.ts'
 
 export interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */

@@ -3,10 +3,10 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../../clock.ts'
 import type { DiskUse } from '../../export/publish/disk-use.ts'
-import type { MirrorStatus, RunRow, WalkFigures } from '../../mirror/status.ts'
+import type { MirrorStatus, RunRow, WalkFigures } from '../../mirror/shown/status.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../../mirror/tables/facts.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
-import { countText, grouped, moment, pairs, table } from '../layout.ts'
+import { countText, grouped, moment, pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
 

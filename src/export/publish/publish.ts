@@ -6,7 +6,7 @@ import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../clock.ts'
 import { foreseen, MirrorError } from '../../errors.ts'
-import { syncFolder } from '../../mirror/open.ts'
+import { syncFolder } from '../../mirror/files.ts'
 import { refuseInUse } from './in-use.ts'
 import type { Sink } from './sink.ts'
 

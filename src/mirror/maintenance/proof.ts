@@ -2,7 +2,8 @@
 // and the tasks that they met. Read by a process of its own (proof-process.ts), as a mirror may be large.
 import type { Proven } from '../../proof/evidence.ts'
 import { OtherRules, Unproven } from '../../proof/judge.ts'
-import { type Db, openReader } from '../open.ts'
+import type { Db } from '../connect.ts'
+import { openReader } from '../open.ts'
 import { evidenceDigest, Met, proveWalk } from '../tables/evidence.ts'
 import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'

@@ -3,9 +3,10 @@
 // Unused parts of the file may hold traces of what was removed until a VACUUM.
 import { setImmediate as turn } from 'node:timers/promises'
 import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
+import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
 import { takeLock } from '../lock.ts'
-import { type Db, openReader, openWriter, type WriterOptions } from '../open.ts'
+import { openReader, openWriter, type WriterOptions } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { taskTable } from '../tables/tasks.ts'
 

@@ -1,7 +1,7 @@
 // Puts a backup in the place of a mirror. Copying one there by hand beside the WAL of the old mirror destroys it: SQLite
 // plays that WAL into whatever file it finds. Here the backup is copied, checked and given a name that the next run knows
 // (`restoredPath`), then the old mirror goes with its WAL, then the new one takes its place. Whatever moment a kill comes at,
-// the next run finds the old mirror whole, or the new one (`endRestore` in open.ts).
+// the next run finds the old mirror whole, or the new one (`endRestore` in create.ts).
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -17,10 +17,10 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
+import { connect } from '../connect.ts'
 import { explain } from '../explain.ts'
-import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles } from '../files.ts'
+import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles, syncFolder } from '../files.ts'
 import { takeLock } from '../lock.ts'
-import { connect, syncFolder } from '../open.ts'
 import { vacuumInto } from './vacuum.ts'
 import { verifyMirror } from './verify.ts'
 

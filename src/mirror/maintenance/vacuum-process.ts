@@ -1,6 +1,7 @@
 // Entry of the process that copies a mirror; see vacuum.ts.
+
+import { connect } from '../connect.ts'
 import { explaining } from '../explain.ts'
-import { connect } from '../open.ts'
 import { answerOnce } from './statement-process.ts'
 import type { Vacuumed, VacuumRequest } from './vacuum.ts'
 

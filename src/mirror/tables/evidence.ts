@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
 import { type Line, Unproven } from '../../proof/judge.ts'
 import { idSum } from '../../task/id-hash.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 import { marksOf } from './marks.ts'
 import { writeOne } from './statements.ts'
 

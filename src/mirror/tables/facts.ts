@@ -1,7 +1,7 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import { ageOf } from '../../clock.ts'
-import type { Forms, SummaryField, UnevenField } from '../forms.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
+import type { Forms, SummaryField, UnevenField } from '../forms/forms.ts'
 import { writeOne } from './statements.ts'
 
 /** Every fact by name; times are epoch ms. Absent: not observed yet. */

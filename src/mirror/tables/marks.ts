@@ -1,5 +1,5 @@
 // Which rows a walk has met: one bit per row, by seq. Bits live in memory and are written with the window's transaction.
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
 
 const CHUNK_BITS = 8192

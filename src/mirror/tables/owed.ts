@@ -1,7 +1,7 @@
 // `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion; and
 // tombstones, which are asked for again more and more rarely.
 import { latestKnown } from '../../clock.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 import { notWritten, writeOne } from './statements.ts'
 
 export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'

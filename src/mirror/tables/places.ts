@@ -1,6 +1,6 @@
 // Where live rows stand in a list ordered by created_at, as far as the mirror can tell: the index of created_at is counted
 // in SQLite, and no further than asked.
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 
 export interface ListedRow {
   id: string

@@ -1,6 +1,6 @@
 // The rows of `runs`: one per run, counted up window by window so that a killed run shows what it had committed.
 import type { Outcome, Verdict } from '../../task.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
 
 /** What a run counts while it works; names as in `--json`. */

@@ -1,5 +1,5 @@
 // Reads what was set aside, newest first. set-aside.ts writes.
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 
 export interface SetAsideItem {
   id: number

@@ -1,7 +1,7 @@
 // Writes `rejected_items`: what could not be taken in, once per item and not once per run, bounded in bytes.
 import { createHash } from 'node:crypto'
 import { MirrorError } from '../../errors.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
 
 export interface SetAside {

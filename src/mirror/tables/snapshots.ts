@@ -2,8 +2,10 @@
 // export never holds the mirror's lock and works on a read-only mirror too.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
+import { connect, type Db } from '../connect.ts'
 import { explain, explaining } from '../explain.ts'
-import { checkSchema, connect, type Db, openReader } from '../open.ts'
+import { checkSchema } from '../migrate.ts'
+import { openReader } from '../open.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {

@@ -3,7 +3,7 @@
 import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { TaskRow } from '../../task.ts'
 import { columnsAsMigrated } from '../as-migrated.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 
 export interface StoredTask {
   row: TaskRow

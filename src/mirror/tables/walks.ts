@@ -1,7 +1,7 @@
 // The rows of `walks`: begin, progress (inside a window's transaction), end, and the one to resume.
 import { mayGoOn } from '../../proof/evidence.ts'
 import type { Order, Verdict } from '../../task.ts'
-import type { Db } from '../open.ts'
+import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
 
 export type WalkKind = 'full' | 'head' | 'tail' | 'range'

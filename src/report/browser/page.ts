@@ -1,6 +1,6 @@
 // The script of the report and the status page. Draws the task sections anew for the host and period that were chosen, says
 // at once what a mark stands for, and on the status page puts a new copy in place of the old one. Bundled into one file.
-import type { TaskFigures } from '../../mirror/figures.ts'
+import type { TaskFigures } from '../../mirror/shown/figures.ts'
 import { groupedNumber } from '../html.ts'
 import { binName, hostName, type Slice, taskSections, tasksIn, wholeSlice } from '../task-sections.ts'
 

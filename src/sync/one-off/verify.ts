@@ -2,8 +2,8 @@
 // where the end of the list can be proven. Changes nothing in the mirror.
 import { EXIT } from '../../errors.ts'
 import { openReader } from '../../mirror/open.ts'
-import { sampleLiveIds } from '../../mirror/sample.ts'
-import { readStatus } from '../../mirror/status.ts'
+import { sampleLiveIds } from '../../mirror/shown/sample.ts'
+import { readStatus } from '../../mirror/shown/status.ts'
 import type { Verdict } from '../../task.ts'
 import { findPastEnd, OutOfRequests, readStart } from '../../walk/paging.ts'
 import { findTotal } from '../../walk/total.ts'

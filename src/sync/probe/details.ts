@@ -1,5 +1,5 @@
 // The questions of `probe` about single tasks: the key, what the list leaves out, what errors look like.
-import type { Forms } from '../../mirror/forms.ts'
+import type { Forms } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
 import { madeUpId } from '../steps/deletions.ts'
 import type { ParsedList } from '../writer/writing.ts'

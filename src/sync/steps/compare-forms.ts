@@ -1,8 +1,8 @@
 // Whether the list is a summary: a few tasks are asked for by id and compared with their listed form. What differs is read
-// again both ways, so that a task which just changed teaches nothing. Judges nothing itself (mirror/forms.ts).
+// again both ways, so that a task which just changed teaches nothing. Judges nothing itself (mirror/forms/forms.ts).
 import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
-import { pathText } from '../../mirror/differences.ts'
+import { pathText } from '../../mirror/forms/differences.ts'
 import type { Run } from '../context.ts'
 import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
 

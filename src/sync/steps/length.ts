@@ -1,7 +1,8 @@
 // How long the list of a walk is, as far as known: for progress only, never for what the walk asks or proves. Where no walk
 // has proven it yet, a few looks beside the first long walk tell about where the list ends; what they show is taken in.
+
+import { readPage } from '../../service/decode/wire.ts'
 import type { Decoded } from '../../service/service.ts'
-import { readPage } from '../../service/wire.ts'
 import { estimateEnd, type Reach, roundedMiddle } from '../../walk/estimate.ts'
 import type { Run } from '../context.ts'
 import type { Writer } from '../writer/thread.ts'

@@ -1,10 +1,10 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
-import { differingFields } from '../../mirror/differences.ts'
+import { differingFields } from '../../mirror/forms/differences.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
-import { type Detail, readDetail } from '../../service/wire.ts'
+import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import { type AccountShown, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextResultCheck, openWait } from '../steps/open-checks.ts'
 import {

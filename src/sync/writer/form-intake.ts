@@ -1,11 +1,11 @@
 // List and detail compared, on the writing side: the sampled items with what their details showed, what follows for all
 // tasks, and the rows that owe a detail by it. Knows the mirror, not the network.
-import { compareForms, differingFields, missingFields } from '../../mirror/differences.ts'
-import { judgeSample } from '../../mirror/form-votes.ts'
-import { canHaveMore, type Forms } from '../../mirror/forms.ts'
+import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
+import { judgeSample } from '../../mirror/forms/form-votes.ts'
+import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
 import { rowOf } from '../../mirror/row-bytes.ts'
 import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
-import type { Detail } from '../../service/wire.ts'
+import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { bodyBytes, type SampleRequest } from './form-sample.ts'
 import { storedTask } from './intake.ts'

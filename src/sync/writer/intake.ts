@@ -2,8 +2,15 @@
 // transaction; knows the tables, not the network.
 import { ageOf } from '../../clock.ts'
 import { isObject, parseExact } from '../../json.ts'
-import { compareForms, type FormDifference, isLess } from '../../mirror/differences.ts'
-import { canHaveMore, type Forms, isMeaningless, isSummarized, recencyOf, withOnlyListed } from '../../mirror/forms.ts'
+import { compareForms, type FormDifference, isLess } from '../../mirror/forms/differences.ts'
+import {
+  canHaveMore,
+  type Forms,
+  isMeaningless,
+  isSummarized,
+  recencyOf,
+  withOnlyListed,
+} from '../../mirror/forms/forms.ts'
 import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask, taskText } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedTable } from '../../mirror/tables/owed.ts'

@@ -3,9 +3,17 @@
 // Whatever is otherwise is left to the parser, see prepare.ts; both ways come to the same row, byte for byte.
 
 import { PlainRow } from '../../mirror/row-bytes.ts'
-import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT } from '../../service/json-bytes.ts'
-import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from '../../service/json-strict.ts'
-import { MAX_ID_LENGTH } from '../../service/wire.ts'
+import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT } from '../../service/decode/json-bytes.ts'
+import {
+  hadEscape,
+  integerAt,
+  NOT_PLAIN,
+  nameEnd,
+  numberEnd,
+  stringEnd,
+  valueEnd,
+} from '../../service/decode/json-strict.ts'
+import { MAX_ID_LENGTH } from '../../service/decode/wire.ts'
 import { type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 

@@ -2,7 +2,7 @@
 import { ageOf } from '../../clock.ts'
 import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../../mirror/replay.ts'
 import { shapeTask } from '../../mirror/shape.ts'
-import { type PageItem, readItemText } from '../../service/wire.ts'
+import { type PageItem, readItemText } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { countOutcome, isAnother, takeDetail, takeListed } from './intake.ts'
 import { prepareTask } from './prepare.ts'

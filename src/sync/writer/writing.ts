@@ -1,6 +1,7 @@
 // What the parts of the writing side share: tables, rules and the memory of one run.
-import type { SampledForms } from '../../mirror/form-votes.ts'
-import type { Db } from '../../mirror/open.ts'
+
+import type { Db } from '../../mirror/connect.ts'
+import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import type { EvidenceTable } from '../../mirror/tables/evidence.ts'
 import type { Bits, Marks } from '../../mirror/tables/marks.ts'
 import type { RunTable } from '../../mirror/tables/runs.ts'

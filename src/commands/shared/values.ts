@@ -1,5 +1,5 @@
 // Reads the values of flags that are neither durations nor moments. Pure.
-import { MirrorError } from '../errors.ts'
+import { MirrorError } from '../../errors.ts'
 
 /** Throws `usage-invalid` where `text` is not one of `allowed`. */
 export function oneOf<T extends string>(text: string, allowed: readonly T[], name: string): T {

@@ -1,9 +1,9 @@
 // Figures over all tasks for the report: each one query that groups in SQL, so that what comes out is small however many
 // tasks there are. Takes seconds on a large mirror: belongs on a thread of its own. What runs did is in recent.ts.
-import { columnsAsMigrated } from './as-migrated.ts'
+import { columnsAsMigrated } from '../as-migrated.ts'
+import type { Db } from '../connect.ts'
+import { readFacts, type TimeframeFinding } from '../tables/facts.ts'
 import { freshAtOf } from './history.ts'
-import type { Db } from './open.ts'
-import { readFacts, type TimeframeFinding } from './tables/facts.ts'
 
 /**
  * What became of a task: the code of its answer; the rest of a class of codes, such as `4xx`, where there are too many;

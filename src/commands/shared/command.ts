@@ -1,12 +1,12 @@
 // What a command is made of: its words for the help text, its flags, and what it does with them. Loads nothing heavy:
 // a command imports the parts it needs when it runs, so that --help and --version stay quick.
 import type { Writable } from 'node:stream'
-import type { Clock } from '../clock.ts'
-import type { ApiKey } from '../config/api-key.ts'
-import type { Environment, LoadedConfig } from '../config/load.ts'
-import type { ErrorFacts } from '../errors.ts'
-import type { Log } from '../log.ts'
-import type { Progress } from '../progress.ts'
+import type { Clock } from '../../clock.ts'
+import type { ApiKey } from '../../config/api-key.ts'
+import type { Environment, LoadedConfig } from '../../config/load.ts'
+import type { ErrorFacts } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Progress } from '../../progress.ts'
 
 export interface Flag {
   /** In commander's notation, such as `--max-duration DURATION`. Its environment twin follows from the long name. */

@@ -1,6 +1,6 @@
 // Prints the result of a run, tells what ended it early, and hands its exit code on.
-import { MirrorError } from '../errors.ts'
-import type { RunResult } from '../sync/summary.ts'
+import { MirrorError } from '../../errors.ts'
+import type { RunResult } from '../../sync/summary.ts'
 import { calledAs } from './called-as.ts'
 import type { CommandContext } from './command.ts'
 
@@ -13,7 +13,7 @@ export async function printRun(context: CommandContext, result: RunResult, path:
   if (context.json) await context.print(summary)
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
-    const { runText } = await import('./text/run.ts')
+    const { runText } = await import('../text/run.ts')
     await context.print(runText(result, { path, width: context.columns, command: calledAs(context.env) }))
   } else {
     for (const note of notes) context.log.warn({ runId }, note)
@@ -25,6 +25,6 @@ export async function printRun(context: CommandContext, result: RunResult, path:
 /** Of a run that was stopped, what was kept counts, not what it was waiting for. */
 async function inWords({ signal }: CommandContext, { summary, error }: RunResult, path: string | null) {
   if (summary.outcome !== 'interrupted' || !(signal.reason instanceof MirrorError)) return error
-  const { stoppedText } = await import('./text/run.ts')
+  const { stoppedText } = await import('../text/run.ts')
   return new MirrorError('interrupted', stoppedText(signal.reason.message, summary, path), { cause: error })
 }

@@ -1,6 +1,6 @@
 // What was done last with the mirror: runs, publications, items set aside. Small tables only: read whenever it is shown.
-import type { Outcome, Verdict } from '../task.ts'
-import type { Db } from './open.ts'
+import type { Outcome, Verdict } from '../../task.ts'
+import type { Db } from '../connect.ts'
 
 export interface LastPublication {
   id: string

@@ -1,9 +1,9 @@
 // What a sample of tasks, asked for by both ways twice where they differ, teaches of all others. Every task has a vote on
 // every field; one that changed between two reads, or stands behind in one way, is outvoted. Pure.
-import type { Task } from '../task.ts'
+import type { Task } from '../../task.ts'
+import { isOfInterface } from '../shape.ts'
 import { compareForms, type FieldPath, type FormDifference, fieldValue, isBelow, isLess } from './differences.ts'
 import { type Forms, isMeaningless, type SummaryField, type UnevenField } from './forms.ts'
-import { isOfInterface } from './shape.ts'
 
 /** One task as it was listed and as its detail showed it, in the order of reading; the second of each where it was asked again. */
 export interface SampledForms {

@@ -1,8 +1,8 @@
 // How text reaches stdout: without what a terminal would obey, in pieces, each when the one before has left.
 import type { Writable } from 'node:stream'
 import { setImmediate as pause } from 'node:timers/promises'
-import { MirrorError } from '../errors.ts'
-import { shown } from '../shown.ts'
+import { MirrorError } from '../../errors.ts'
+import { shown } from '../../shown.ts'
 
 /** Characters that are written at once, where there are as many. */
 const LEAST_WRITTEN = 65_536

@@ -1,13 +1,13 @@
 // From the bytes of an answer to tasks, digit for digit; what cannot be one is handed back with its own raw text, and its
 // neighbours are untouched. Pure: knows neither HTTP nor SQL, and never puts content into an error.
 import { isUtf8 } from 'node:buffer'
-import { MirrorError } from '../errors.ts'
-import { isRaw, parseValid } from '../json.ts'
-import type { JsonObject, JsonValue, Task } from '../task.ts'
+import { MirrorError } from '../../errors.ts'
+import { isRaw, parseValid } from '../../json.ts'
+import type { JsonObject, JsonValue, Task } from '../../task.ts'
+import type { Decoded } from '../service.ts'
 import { OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
 import { isJson } from './json-check.ts'
 import { elementsAt, memberAt, type Span, skipSpace, spanAt } from './json-scan.ts'
-import type { Decoded } from './service.ts'
 
 /** Why an item cannot be taken in: stable codes, kept in `rejected_items.reason`. */
 export type UnfitReason = 'not-an-object' | 'no-id' | 'id-malformed' | 'id-too-long' | 'too-deep' | 'too-many-values'

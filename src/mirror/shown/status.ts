@@ -1,13 +1,13 @@
 // What the mirror holds and how fresh it is: the figures of `status`. Reads indexes and small tables only.
-import type { Order, Outcome, Verdict } from '../task.ts'
-import { pathText } from './differences.ts'
-import type { SummaryField, UnevenField } from './forms.ts'
+import type { Order, Outcome, Verdict } from '../../task.ts'
+import type { Db } from '../connect.ts'
+import { pathText } from '../forms/differences.ts'
+import type { SummaryField, UnevenField } from '../forms/forms.ts'
+import { type Facts, readFacts } from '../tables/facts.ts'
+import { NO_RESULT } from '../tables/owed.ts'
+import type { WalkKind } from '../tables/walks.ts'
+import { walBytes } from '../wal.ts'
 import { freshAtOf, type LastFullWalk, lastFullWalkOf } from './history.ts'
-import type { Db } from './open.ts'
-import { type Facts, readFacts } from './tables/facts.ts'
-import { NO_RESULT } from './tables/owed.ts'
-import type { WalkKind } from './tables/walks.ts'
-import { walBytes } from './wal.ts'
 
 export interface RunRow {
   id: number

@@ -1,11 +1,11 @@
 // Wraps the work of a command so that log, metrics file and monitor learn how it ended (notify/run-notice.ts).
-import type { Config } from '../config/schema.ts'
-import type { ExportResult } from '../export/export.ts'
-import type { Log } from '../log.ts'
-import { describeExport, describeRun } from '../notify/fields.ts'
-import { withNotice } from '../notify/run-notice.ts'
-import type { RunResult } from '../sync/summary.ts'
-import { toolVersion } from '../version.ts'
+import type { Config } from '../../config/schema.ts'
+import type { ExportResult } from '../../export/export.ts'
+import type { Log } from '../../log.ts'
+import { describeExport, describeRun } from '../../notify/fields.ts'
+import { withNotice } from '../../notify/run-notice.ts'
+import type { RunResult } from '../../sync/summary.ts'
+import { toolVersion } from '../../version.ts'
 import type { CommandContext } from './command.ts'
 
 export interface Notice {

@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { Writable } from 'node:stream'
-import type { ExportResult, PlainExportOptions } from '../export/options.ts'
-import type { SnapshotVerified, VerifySnapshotsOptions } from '../export/verify/verify.ts'
-import { walPath } from '../mirror/files.ts'
-import type { Argument, Result } from '../mirror/reading-thread.ts'
-import type { Io } from '../threads/messages.ts'
+import type { ExportResult, PlainExportOptions } from '../../export/options.ts'
+import type { SnapshotVerified, VerifySnapshotsOptions } from '../../export/verify/verify.ts'
+import { walPath } from '../../mirror/files.ts'
+import type { Argument, Result } from '../../mirror/reading-thread.ts'
+import type { Io } from '../../threads/messages.ts'
 import type { CommandContext } from './command.ts'
 
 interface Question {
@@ -21,10 +21,10 @@ export const reading = {
     { dbPath, json, id, withMeta }: Question & { id: string; withMeta: boolean },
     { out }: Io,
   ): Promise<boolean> {
-    const { openReader } = await import('../mirror/open.ts')
-    const { readTask } = await import('../mirror/tables/tasks-read.ts')
-    const { taskText } = await import('../mirror/shape.ts')
-    const { indentJson, jsonPieceTexts } = await import('./json-pieces.ts')
+    const { openReader } = await import('../../mirror/open.ts')
+    const { readTask } = await import('../../mirror/tables/tasks-read.ts')
+    const { taskText } = await import('../../mirror/shape.ts')
+    const { indentJson, jsonPieceTexts } = await import('../text/json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
     const db = openReader(dbPath)
     try {
@@ -50,10 +50,10 @@ export const reading = {
     }: Question & { columns: number | undefined; limit: number; withRaw: boolean },
     { out }: Io,
   ) {
-    const { openReader } = await import('../mirror/open.ts')
-    const { readSetAside } = await import('../mirror/tables/set-aside-read.ts')
-    const { setAsideText } = await import('./text/rejected.ts')
-    const { jsonPieces } = await import('./json-pieces.ts')
+    const { openReader } = await import('../../mirror/open.ts')
+    const { readSetAside } = await import('../../mirror/tables/set-aside-read.ts')
+    const { setAsideText } = await import('../text/rejected.ts')
+    const { jsonPieces } = await import('../text/json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
     const db = openReader(dbPath)
     try {
@@ -65,7 +65,7 @@ export const reading = {
   },
 
   async snapshot(options: PlainExportOptions, io: Io): Promise<ExportResult> {
-    const { exportSnapshot } = await import('../export/export.ts')
+    const { exportSnapshot } = await import('../../export/export.ts')
     return exportSnapshot({ ...options, stdout: io.out, signal: io.signal, onProgress: io.onProgress })
   },
 
@@ -73,7 +73,7 @@ export const reading = {
     { dir, ...options }: Omit<VerifySnapshotsOptions, keyof Io> & { dir: string },
     { signal, onProgress }: Io,
   ): Promise<SnapshotVerified> {
-    const { verifySnapshot } = await import('../export/verify/verify.ts')
+    const { verifySnapshot } = await import('../../export/verify/verify.ts')
     return verifySnapshot(dir, { ...options, signal, onProgress })
   },
 }
@@ -101,7 +101,7 @@ export async function read<Name extends keyof Reading>(
     const work = reading[method] as (argument: Argument<Reading[Name]>, io: Io) => Promise<Result<Reading[Name]>>
     return work(argument, io)
   }
-  const { readingThread } = await import('../mirror/reading-thread.ts')
+  const { readingThread } = await import('../../mirror/reading-thread.ts')
   const thread = readingThread<Reading>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
   try {
     return await thread.ask(method, argument, io)

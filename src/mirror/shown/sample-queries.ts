@@ -1,5 +1,5 @@
 // Questions that people ask of a mirror, as SQL on its public views: run by `demo`, to be copied from there.
-import type { Db } from './open.ts'
+import type { Db } from '../connect.ts'
 
 export interface SampleQuery {
   question: string

@@ -1,6 +1,6 @@
 // What a run needs to talk to the service, from the configuration and the environment.
-import { checkTarget } from '../config/target.ts'
-import type { RunContext } from '../sync/context.ts'
+import { checkTarget } from '../../config/target.ts'
+import type { RunContext } from '../../sync/context.ts'
 import type { CommandContext } from './command.ts'
 
 /** Throws `config-invalid` where the configuration does not allow to talk to the service; nothing has been sent then. */

@@ -1,8 +1,8 @@
 // How two forms of one task differ, the listed one and that of its detail for one: paths of members at any depth, never
 // values. The one comparison behind what is owed, what a detail settles, `probe` and `verify --service`. Pure.
-import { isObject, isRaw } from '../json.ts'
-import type { JsonObject, JsonValue, Task } from '../task.ts'
-import { canonicalText } from './shape.ts'
+import { isObject, isRaw } from '../../json.ts'
+import type { JsonObject, JsonValue, Task } from '../../task.ts'
+import { canonicalText } from '../shape.ts'
 
 /** Names from the task down; `[]` stands for any element of a list. */
 export type FieldPath = readonly string[]

@@ -1,9 +1,9 @@
 // What the mirror remembers of its last runs and walks: a few rows, however large it is.
 
-import type { Verdict } from '../task.ts'
-import { freshAtAsMigrated } from './as-migrated.ts'
-import type { Db } from './open.ts'
-import { believedFacts } from './tables/facts.ts'
+import type { Verdict } from '../../task.ts'
+import { freshAtAsMigrated } from '../as-migrated.ts'
+import type { Db } from '../connect.ts'
+import { believedFacts } from '../tables/facts.ts'
 
 export interface LastFullWalk {
   id: number

@@ -1,8 +1,9 @@
 // What the list and the detail of one task have in common with those of all others: which fields the list leaves out or
 // cuts (it is a summary then), and which differ without meaning anything. What follows from it for one task; learned from a
 // few (form-votes.ts). Pure: paths and sizes, never values.
-import { isObject } from '../json.ts'
-import type { JsonValue, Task } from '../task.ts'
+import { isObject } from '../../json.ts'
+import type { JsonValue, Task } from '../../task.ts'
+import { isOfInterface } from '../shape.ts'
 import {
   bytesOfValue,
   compareForms,
@@ -12,7 +13,6 @@ import {
   isBelow,
   isLess,
 } from './differences.ts'
-import { isOfInterface } from './shape.ts'
 
 /** A field of which details hold more than the list shows. */
 export type SummaryField =

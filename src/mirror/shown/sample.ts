@@ -1,5 +1,5 @@
 // A random sample of live tasks.
-import type { Db } from './open.ts'
+import type { Db } from '../connect.ts'
 
 const MOST_TRIES = 50
 

@@ -1,7 +1,7 @@
 // Finds values in the bytes of JSON text that is known to be valid, without recursion: where they begin and end, how deep
 // they are nested, whether they hold a number that needs its own digits. Never decodes a string.
 
-import { isOddNumber } from '../json.ts'
+import { isOddNumber } from '../../json.ts'
 import {
   BACKSLASH,
   CLOSE_LIST,

@@ -1,0 +1,88 @@
+// Makes an empty mirror, whole or not at all, and keeps what another one has left in its place.
+import { randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { MirrorError } from '../errors.ts'
+import { realMirrorPath, restoredPath, sqliteFiles, syncFolder } from './files.ts'
+import { inspect } from './inspect.ts'
+import { migrate } from './migrate.ts'
+
+/**
+ * Makes the whole empty mirror under a hidden name and renames it: at `path` there is a mirror or nothing, also after a
+ * kill, and its header carries the application id before anybody can open it.
+ */
+export function createMirror(path: string, fileMode: number): void {
+  const folder = dirname(path)
+  const prefix = `.${basename(path)}.new-`
+  const removeDrafts = () => {
+    for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
+  }
+  removeDrafts()
+  const draft = join(folder, `${prefix}${process.pid}-${randomBytes(6).toString('hex')}`)
+  closeSync(openSync(draft, 'ax', fileMode))
+  chmodSync(draft, fileMode)
+  const db = new Database(draft)
+  try {
+    // 16 KiB pages: see docs/performance.md.
+    db.pragma('page_size = 16384')
+    if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
+      throw new MirrorError('mirror-unwritable', `${path}: this file system cannot hold a WAL-mode database`, {
+        hint: 'Put the mirror on a local disk; network file systems do not work.',
+      })
+    }
+    migrate(db, path)
+    // Closing does it as well, but says nothing of a disk that is full: the renamed file would lack what the WAL holds.
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.close()
+    putAsideStale(path)
+    renameSync(draft, path)
+    syncFolder(folder)
+  } catch (error) {
+    db.close()
+    removeDrafts()
+    throw error
+  }
+}
+
+/**
+ * What a mirror that was taken away or destroyed has left beside it. SQLite would play an old WAL into whatever file it
+ * finds there; it may be all that is left of somebody's work, so it is kept under another name.
+ */
+export function putAsideStale(path: string): void {
+  for (const file of sqliteFiles(path)) {
+    // Also what is no file: a folder or a link that somebody has put there.
+    const found = lstatSync(file, { throwIfNoEntry: false })
+    if (found === undefined) continue
+    if (file.endsWith('-shm') && !found.isDirectory()) rmSync(file)
+    else renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
+  }
+}
+
+/**
+ * Ends a `restore` that was killed: where the old mirror is gone the new one takes its place, and where it is still there it
+ * stays, with one name only. Both are whole at every moment (restore.ts).
+ */
+export function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType<typeof inspect> {
+  const ready = restoredPath(path)
+  if (!lstatSync(ready, { throwIfNoEntry: false })?.isFile()) return found
+  const real = realMirrorPath(path)
+  if (found !== 'missing') {
+    const own = new Set([real, ...sqliteFiles(real)].map((file) => statSync(file, { throwIfNoEntry: false })?.ino))
+    for (const name of readdirSync(dirname(real))) {
+      const other = join(dirname(real), name)
+      if (name.startsWith(`${basename(real)}.before-`) && own.has(lstatSync(other).ino)) rmSync(other)
+    }
+    rmSync(ready)
+    return found
+  }
+  // The WAL of the old one has its second name by now, beside the old one.
+  for (const file of sqliteFiles(real)) {
+    const left = lstatSync(file, { throwIfNoEntry: false })
+    if (left?.isFile() && left.nlink > 1) rmSync(file)
+  }
+  putAsideStale(real)
+  renameSync(ready, real)
+  syncFolder(dirname(real))
+  return inspect(real)
+}

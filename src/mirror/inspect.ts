@@ -1,0 +1,54 @@
+// Whether a file is a mirror, before SQLite is asked: one that is none is not even locked.
+import { existsSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { MirrorError } from '../errors.ts'
+import { explaining } from './explain.ts'
+import { lastingHandle } from './handles.ts'
+
+/** "TMIR": tells a mirror from any other SQLite file. */
+export const APPLICATION_ID = 0x544d4952
+
+/**
+ * Throws `mirror-foreign` where something else stands at `path`: to be asked before anything is put beside it, so that a
+ * refused file is left alone with its whole folder.
+ */
+export function refuseForeign(path: string): void {
+  explaining(path, () => inspect(path))
+}
+
+/** Looks at the first 100 bytes without SQLite, so that a file which is no mirror is not even locked. */
+export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) {
+    const folder = dirname(path)
+    if (!existsSync(folder)) {
+      throw new MirrorError('mirror-unwritable', `The folder ${folder} does not exist`, {
+        facts: { path },
+        hint: 'Create it, or name another file with --db.',
+      })
+    }
+    return 'missing'
+  }
+  if (!stat.isFile()) {
+    throw new MirrorError('mirror-foreign', `${path} is not a file`, {
+      facts: { path },
+      hint: 'Name a file with --db.',
+    })
+  }
+  if (stat.size === 0) return 'empty'
+  const head = Buffer.alloc(100)
+  readSync(lastingHandle(path, stat), head, 0, 100, 0)
+  const isSqlite = head.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  // Byte 68 of a SQLite header is the application id (https://www.sqlite.org/fileformat.html#application_id).
+  if (isSqlite && head.readUInt32BE(68) === APPLICATION_ID) return 'mirror'
+  throw new MirrorError(
+    'mirror-foreign',
+    `${path} is ${isSqlite ? 'a SQLite database of another program' : 'not a SQLite database'}; it was left untouched`,
+    {
+      facts: { path },
+      hint: isSqlite
+        ? 'Name another file with --db.'
+        : 'Name another file with --db. If it was a mirror, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
+    },
+  )
+}
