@@ -27,7 +27,7 @@ export interface CommandStreams {
   clocks?: Clocks
 }
 
-export interface Clocks {
+interface Clocks {
   /** Epoch ms; may jump. */
   wall: Clock
   /** ms; never jumps. */

@@ -15,7 +15,7 @@ export const EXIT = {
 } as const
 
 /** Every code a `MirrorError` can carry, and the exit code it stands for. */
-export const EXIT_CODE_OF = {
+const EXIT_CODE_OF = {
   bug: EXIT.bug,
   'usage-invalid': EXIT.usage,
   'config-invalid': EXIT.usage,

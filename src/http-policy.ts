@@ -12,7 +12,7 @@ export interface Destination {
   hostname: string
 }
 
-export interface PlainHttp {
+interface PlainHttp {
   /** What is sent there, for the message: "the API key", "what a run has done". */
   what: string
   /** The key of the configuration that names the destination. */

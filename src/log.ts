@@ -12,7 +12,7 @@ export interface Log {
   error(fields: ErrorFacts, message: string): void
 }
 
-export interface LogOptions {
+interface LogOptions {
   level: LogLevel
   /** Takes whole lines; must write before it returns. */
   write: (line: string) => void

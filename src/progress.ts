@@ -27,7 +27,7 @@ export interface Progress {
   finish(): void
 }
 
-export interface ProgressState extends ProgressFacts {
+interface ProgressState extends ProgressFacts {
   /** Items per second since the phase began; null until it can be told. */
   rate: number | null
 }
@@ -69,7 +69,7 @@ function totalOf({ total, done }: ProgressFacts): number | null {
   return total == null || (done ?? 0) > total ? null : total
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** A terminal's status line; null: log lines. */
   line: StatusLine | null
   columns: () => number

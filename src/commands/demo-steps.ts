@@ -24,7 +24,7 @@ import { exportText } from './text/export.ts'
 import { countText, pairs, table } from './text/layout.ts'
 import { runText } from './text/run.ts'
 
-export interface DemoResult {
+interface DemoResult {
   schemaVersion: 1
   exitCode: number
   /** Whether the mirror held every task of the account, and nothing else, at the end. */

@@ -89,7 +89,7 @@ function typeName(value: unknown): string {
 }
 
 /** The one of `names` that `name` is most likely a misspelling of; null where none is close. */
-export function nearest(name: string, names: readonly string[]): string | null {
+function nearest(name: string, names: readonly string[]): string | null {
   const last = (text: string) => text.split('.').at(-1) ?? text
   let best: { name: string; distance: number } | null = null
   for (const candidate of names) {

@@ -1,7 +1,7 @@
 // Which proxy HTTPS_PROXY, http_proxy and NO_PROXY name for a base URL. Read only where service.proxy says "environment".
 type Environment = Record<string, string | undefined>
 
-export interface FoundProxy {
+interface FoundProxy {
   url: string | null
   /** The environment variable that decided; null where none did. */
   name: string | null

@@ -3,7 +3,7 @@ import type { ApiKey } from './api-key.ts'
 import { KEYS, valueAt } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 
-export interface ShownKey {
+interface ShownKey {
   key: string
   value: unknown
   origin: string

@@ -4,7 +4,7 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 
-export interface Caller {
+interface Caller {
   uid: number
   gid: number
 }

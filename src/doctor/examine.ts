@@ -21,7 +21,7 @@ import { diskCheck, folderCheck, keyFileCheck, mirrorFilesCheck, nodeCheck, walC
 import { fileSystemCheck } from './mounts.ts'
 import { clockCheck, keyCheck, serviceCheck } from './service-checks.ts'
 
-export interface Examined {
+interface Examined {
   env: Environment
   /** Throws `config-invalid`. */
   config(): Promise<LoadedConfig>

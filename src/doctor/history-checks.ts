@@ -6,11 +6,11 @@ import type { History } from '../mirror/shown/history.ts'
 import { type Check, note, ok, wrong } from './check.ts'
 
 /** What a schedule says of when runs begin; `schedule.sync` by croner. */
-export interface Moments {
+interface Moments {
   previous(ms: number): number | null
 }
 
-export interface ScheduleFacts {
+interface ScheduleFacts {
   /** When runs of `sync` began, the last first, epoch ms. */
   starts: readonly number[]
   /** Whether the last run of `sync` has no end: it is under way or was killed. */

@@ -28,7 +28,7 @@ export function nodeCheck(version: string, path: string): Check {
     : ok('node', found)
 }
 
-export interface KeyFacts {
+interface KeyFacts {
   /** The variable that gives it; null where none does. */
   origin: string | null
   /** The file it is in; null where it is in the variable itself. */

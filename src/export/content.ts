@@ -23,7 +23,7 @@ export interface Content {
   about(redacted: Record<string, number> | null): Record<string, string>
 }
 
-export interface ContentOptions {
+interface ContentOptions {
   packing: Packing
   options: ExportOptions
   filters: RecordedFilters

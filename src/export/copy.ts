@@ -8,7 +8,7 @@ import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
 import { clearLeftOvers, draftPath, explainSnapshot } from './publish/publish.ts'
 
-export interface CopyOptions {
+interface CopyOptions {
   dbPath: string
   out: string
   /** See `ExportOptions`. */

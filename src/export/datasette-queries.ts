@@ -1,6 +1,6 @@
 // Questions that people ask of the mirror, as SQL for SQLite: the canned queries of Datasette, explained in docs/queries.md.
 
-export interface CannedQuery {
+interface CannedQuery {
   /** Part of the URL in Datasette. */
   name: string
   title: string

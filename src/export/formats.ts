@@ -63,7 +63,7 @@ export const FORMATS = {
 /** As `--format` names it. */
 export type Format = keyof typeof FORMATS
 type SwitchesOf<Name extends Format> = keyof (typeof FORMATS)[Name]['switches']
-export type SwitchName = { [Name in Format]: SwitchesOf<Name> }[Format]
+type SwitchName = { [Name in Format]: SwitchesOf<Name> }[Format]
 export type Switches = { [Name in SwitchName]?: boolean }
 /** An option that not every format takes. */
 export type FormatOption = SwitchName | FormatFacts['takes'][number]

@@ -14,7 +14,7 @@ export interface Gathering {
 /** Every piece of work in a transaction of its own. */
 export const BY_ITSELF: Gathering = { pieces: 1, ms: 0 }
 
-export interface Commits {
+interface Commits {
   /** Pieces of work so far, those included that are not committed yet. */
   count(): number
   /** One IMMEDIATE transaction; what was gathered before is committed first. */

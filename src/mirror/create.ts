@@ -49,7 +49,7 @@ export function createMirror(path: string, fileMode: number): void {
  * What a mirror that was taken away or destroyed has left beside it. SQLite would play an old WAL into whatever file it
  * finds there; it may be all that is left of somebody's work, so it is kept under another name.
  */
-export function putAsideStale(path: string): void {
+function putAsideStale(path: string): void {
   for (const file of sqliteFiles(path)) {
     // Also what is no file: a folder or a link that somebody has put there.
     const found = lstatSync(file, { throwIfNoEntry: false })

@@ -8,7 +8,7 @@ import { holderPath, lockPath, readBeginning, refuseOddFile } from './files.ts'
 import { refuseForeign } from './inspect.ts'
 import { plainText } from './plain-text.ts'
 
-export interface Lock {
+interface Lock {
   release(): void
 }
 

@@ -8,7 +8,7 @@ import { shareHandle } from './handles.ts'
 
 /** Methods that take plain data, and give plain data or a promise of it. */
 // biome-ignore lint/suspicious/noExplicitAny: a bound for arguments of any type
-export type Work = Record<string, (argument: any, io: Io) => unknown>
+type Work = Record<string, (argument: any, io: Io) => unknown>
 
 export interface ReadingThread<Methods> {
   /** Rejects with what the work throws; see `Calls.ask`. */

@@ -7,7 +7,7 @@ import { addUrlHost } from './as-migrated.ts'
 import type { Db } from './connect.ts'
 import { plainText } from './plain-text.ts'
 
-export interface Migration {
+interface Migration {
   version: number
   sql: string
 }

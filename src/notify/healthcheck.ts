@@ -9,7 +9,7 @@ import { post } from './post.ts'
 const MOST_BYTES = 100_000
 const PAUSE_MS = 500
 
-export interface Ping {
+interface Ping {
   url: string
   /** `start`, or the exit code of the run. */
   signal: 'start' | number

@@ -25,7 +25,7 @@ export const RUN_FIGURES = {
   waited_seconds: 'How long the last run waited because the service asked it to, or between retries.',
 } as const
 
-export type RunMetric = keyof typeof RUN_FIGURES
+type RunMetric = keyof typeof RUN_FIGURES
 export type RunMetrics = Partial<Record<RunMetric, number>>
 
 const RUN_PREFIX = 'task_mirror_last_run_'
@@ -41,7 +41,7 @@ export interface JobFigures {
   ended: ReadonlyMap<number, number>
 }
 
-export interface Metered {
+interface Metered {
   toolVersion: string
   /** null where there is no mirror, or it could not be read. */
   status: MirrorStatus | null

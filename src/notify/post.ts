@@ -3,7 +3,7 @@ import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { TLS } from '../http-policy.ts'
 
-export interface Post {
+interface Post {
   url: string
   body: string
   contentType: string

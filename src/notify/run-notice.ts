@@ -112,7 +112,7 @@ const SAME_NAMES = [
 ] as const
 
 /** The figures for Prometheus of the fields of a run. */
-export function figuresOf(fields: ErrorFacts, now: number): RunMetrics {
+function figuresOf(fields: ErrorFacts, now: number): RunMetrics {
   const figures: RunMetrics = { end_timestamp_seconds: now / 1000 }
   if (typeof fields.exitCode === 'number') figures.exit_code = fields.exitCode
   if (fields.exitCode === 0) figures.success_timestamp_seconds = now / 1000

@@ -70,7 +70,7 @@ export interface Bracket {
 }
 
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
-export interface Count {
+interface Count {
   end: number
   /** Nothing stood there. */
   isOver: boolean

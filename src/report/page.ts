@@ -19,7 +19,7 @@ export function statusPolicy(): string {
   return `${reportPolicy()}; connect-src 'self'; frame-ancestors 'none'`
 }
 
-export interface ReportFacts {
+interface ReportFacts {
   toolVersion: string
   /** Epoch ms. */
   now: number
@@ -37,7 +37,7 @@ export function reportPage(shown: Shown, facts: ReportFacts): string {
   })
 }
 
-export interface StatusPageFacts extends ReportFacts {
+interface StatusPageFacts extends ReportFacts {
   baseUrl: string | null
   health: { ok: boolean; ageMs: number | null; reason: string | null }
   jobs: readonly JobFigures[]

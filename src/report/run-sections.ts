@@ -14,7 +14,7 @@ const MOST_MARKS = 60
 const LONGEST_MESSAGE = 300
 
 /** How ages are told: a file is read later than it was made, a page that is served is not. */
-export type Ago = 'ago' | 'before this page'
+type Ago = 'ago' | 'before this page'
 
 export interface When {
   /** Epoch ms. */

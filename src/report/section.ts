@@ -5,7 +5,7 @@ import { escapeHtml } from './html.ts'
 /** Longer tables are folded. */
 const UNFOLDED_ROWS = 20
 
-export interface Section {
+interface Section {
   id: string
   title: string
   intro: string

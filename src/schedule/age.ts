@@ -2,7 +2,7 @@
 // clock has counted since, so that a wall clock that is set back makes nothing fresh.
 import { ageOf, type Clock } from '../clock.ts'
 
-export interface MirrorAge {
+interface MirrorAge {
   /** `freshAt` as the mirror has it now, epoch ms; null where it has none. */
   learn(freshAt: number | null): void
   /** null where it is not known. */

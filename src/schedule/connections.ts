@@ -19,7 +19,7 @@ const PATIENCE_MS = 100
 const IDLE_MS = 10_000
 const END_OF_HEAD = '\r\n\r\n'
 
-export interface ServerConnections {
+interface ServerConnections {
   endAll(): void
 }
 

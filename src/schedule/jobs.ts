@@ -15,7 +15,7 @@ export interface Job {
   run(): Promise<number>
 }
 
-export interface Keeping {
+interface Keeping {
   signal: AbortSignal
   /** The wall clock, epoch ms. */
   now: Clock
@@ -41,7 +41,7 @@ interface Kept {
   inHand: Promise<void> | null
 }
 
-export interface JobKeeper {
+interface JobKeeper {
   figures(): JobFigures[]
   /** Until `signal` aborts; then waits for the runs in hand. */
   keep(): Promise<void>

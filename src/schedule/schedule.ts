@@ -22,7 +22,7 @@ import { type Health, startServer } from './server.ts'
 import { startStatusCache } from './status-cache.ts'
 import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   config: Config
   log: Log
   signal: AbortSignal
@@ -154,7 +154,7 @@ function timetablesOf({ schedule }: Config): Timetables {
 }
 
 /** At once where a moment has passed since `lastAt`, else the next one. */
-export function firstMoment(timetable: Timetable, lastAt: number, now: number): number | null {
+function firstMoment(timetable: Timetable, lastAt: number, now: number): number | null {
   const previous = timetable.previous(now)
   return previous !== null && previous > lastAt ? now : timetable.next(now)
 }

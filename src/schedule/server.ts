@@ -20,7 +20,7 @@ export interface Pages {
   page(): { html: string; policy: string }
 }
 
-export interface Access {
+interface Access {
   /** Names this server is asked by, beside addresses and names of this machine. */
   hosts: readonly string[]
   /** What everybody must show for everything but /healthz; null where nobody has to. */

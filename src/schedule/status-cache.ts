@@ -10,7 +10,7 @@ import { mirrorAge } from './age.ts'
 import { startThread } from './thread.ts'
 import type { StatusRead } from './worker.ts'
 
-export interface StatusCache {
+interface StatusCache {
   /** null where there is no mirror, or it cannot be read. */
   status(): MirrorStatus | null
   publication(): LastPublication | null
@@ -30,7 +30,7 @@ const READ_EVERY_MS = 15_000
 const LEAST_PAUSE_MS = 5000
 const PAUSES = 10
 
-export interface StatusCacheOptions {
+interface StatusCacheOptions {
   dbPath: string
   /** A stored moment later than now by more than this is unknown. */
   settleMs: number

@@ -10,7 +10,7 @@ import { type LastPublication, type Recent, readLastPublication, readRecent } fr
 import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
 import type { Io } from '../threads/messages.ts'
 
-export interface FiguresQuestion {
+interface FiguresQuestion {
   dbPath: string
   /** Epoch ms. */
   now: number

@@ -1,7 +1,7 @@
 // Where requests go: origin and paths made from the base URL, and which ids a path can carry. Pure.
 import { MirrorError } from '../errors.ts'
 
-export interface Address {
+interface Address {
   /** Scheme, host and port: the only place the key may go. */
   origin: string
   /** Path of the list, ready to be sent as it is. */

@@ -44,7 +44,7 @@ export class AttemptFailure extends Error {
   }
 }
 
-export interface AttemptedRequest {
+interface AttemptedRequest {
   operation: Operation
   origin: string
   /** Without the query, which may hold the key. */

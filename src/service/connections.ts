@@ -6,14 +6,14 @@ import { MirrorError } from '../errors.ts'
 import { TLS } from '../http-policy.ts'
 import { buildConnector, Pool, proxyAgent } from './undici.ts'
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   origin: string
   concurrency: number
   connectTimeoutMs: number
   proxy?: string | null
 }
 
-export interface Connections {
+interface Connections {
   /** What the next request is sent on; hand it back to `suspect` when it turned out unreliable. */
   current(): Dispatcher
   /** Later requests take fresh connections; requests under way on these may still finish. */

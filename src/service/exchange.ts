@@ -12,7 +12,7 @@ import { request } from './undici.ts'
 /** Errors are told in less than this; a longer body is judged by its HTTP status alone. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024
 
-export interface HttpRequest {
+interface HttpRequest {
   origin: string
   /** Sent as it is, never normalised; may end in a query with the key, so it goes into no message. */
   path: string
@@ -38,7 +38,7 @@ export interface HttpResponse {
   locationHost: string | null
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   dispatcher: Dispatcher
   /** Whether an error kept the connection from coming about. */
   wasConnecting(error: unknown): boolean

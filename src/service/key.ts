@@ -52,7 +52,7 @@ export function checkAuth(auth: Auth): void {
 }
 
 /** What the key adds to a request: one header or one query string, or nothing. */
-export interface Credentials {
+interface Credentials {
   header: [name: string, value: string] | null
   /** Starts with `?`, or is empty. */
   query: string

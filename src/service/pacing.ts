@@ -36,7 +36,7 @@ export interface Pacing {
 }
 
 /** How many may be under way at once. */
-export interface Allowance {
+interface Allowance {
   present: number
   /** As the slow-start threshold of TCP: up to how many went well until it was too much. */
   threshold: number

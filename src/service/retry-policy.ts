@@ -21,7 +21,7 @@ export type AttemptOutcome =
   | 'unreachable'
   | 'untrusted'
 
-export interface RetryRule {
+interface RetryRule {
   /** What the caller gets once no retry is left or due: an answer of that kind, or an error of that code. */
   ends: 'ok' | 'refused' | FailureReason | ErrorCode
   retried: boolean
@@ -86,7 +86,7 @@ export function outcomeOfStatus(operation: Operation, status: number): AttemptOu
 }
 
 /** What an answer amounts to, apart from its bytes. */
-export interface AttemptFacts {
+interface AttemptFacts {
   httpStatus: number
   /** Of the envelope; null where there is none. */
   statusCode: number | null
@@ -108,7 +108,7 @@ const CERTIFICATE =
   /^(?:CERT_|CRL_|UNABLE_TO_|ERROR_IN_CERT_|ERROR_IN_CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_|UND_ERR_PRX_TLS)/
 
 /** Where a request was when it broke: before a connection, before the head of the answer, or inside its body. */
-export type Phase = 'connect' | 'head' | 'body'
+type Phase = 'connect' | 'head' | 'body'
 
 export function outcomeOfBreak(phase: Phase, code: string): AttemptOutcome {
   if (phase === 'connect') return CERTIFICATE.test(code) ? 'untrusted' : 'unreachable'

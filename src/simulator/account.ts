@@ -9,7 +9,7 @@ import { type Random, seeded, unitAt } from './random.ts'
 import { type StandingOptions, StandingStill } from './standing-still.ts'
 import { type Presence, SimulatedTasks, type SimulatedTasksOptions } from './task-table.ts'
 
-export type AccountOptions = SimulatedTasksOptions &
+type AccountOptions = SimulatedTasksOptions &
   PagingOptions &
   Pick<
     SimulatorOptions,
@@ -36,12 +36,12 @@ export type SimulatedClock = () => number
  * Where a task is inserted. `front`, `middle`, `behind`: by place in the list, in orders by `createdAt` (others leave no
  * choice); `now`, `late`, `future` or a number: by `createdAt`.
  */
-export type InsertWhere = 'now' | 'late' | 'future' | 'front' | 'middle' | 'behind' | number
+type InsertWhere = 'now' | 'late' | 'future' | 'front' | 'middle' | 'behind' | number
 /** Where in the list tasks are removed; `any`: by chance. */
-export type RemoveWhere = 'any' | 'front' | 'middle' | 'behind'
+type RemoveWhere = 'any' | 'front' | 'middle' | 'behind'
 
 /** One thing that happened to one task. */
-export interface Change {
+interface Change {
   kind: 'insert' | 'finish' | 'update' | 'move' | 'remove' | 'delist' | 'restore' | 'replace'
   id: string
   at: number
@@ -49,7 +49,7 @@ export interface Change {
   text: string | null
 }
 
-export interface AccountWindow {
+interface AccountWindow {
   kind: 'window'
   /** JSON texts in list order. */
   texts: string[]

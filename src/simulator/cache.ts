@@ -4,7 +4,7 @@ import type { SimulatedClock } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 import type { SimulatedAnswer } from './respond.ts'
 
-export interface CachedAnswer {
+interface CachedAnswer {
   answer: SimulatedAnswer
   /** What its Date header tells, epoch ms. */
   date: number

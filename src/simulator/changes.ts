@@ -3,7 +3,7 @@
 import type { Account } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 
-export type ChangeOptions = Pick<
+type ChangeOptions = Pick<
   SimulatorOptions,
   | 'insertsPerRequest'
   | 'deletesPerRequest'

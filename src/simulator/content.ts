@@ -4,7 +4,7 @@ import type { Carries } from './options.ts'
 import { mix32, type Random, seeded, unitAt, unmix32 } from './random.ts'
 
 /** What the account keeps of a task; the rest follows from the seed. */
-export interface TaskState {
+interface TaskState {
   /** Number of the task in its account, from 0 in the sequence of insertion. */
   slot: number
   createdAt: number

@@ -6,7 +6,7 @@ export function expectedTexts(account: Account): Map<string, string> {
   return new Map(account.ids().map((id) => [id, account.get(id)!]))
 }
 
-export interface RecordedHistory {
+interface RecordedHistory {
   /** All texts the task has had since the recording began, oldest first; null: it could not be read. */
   of(id: string): readonly (string | null)[]
   /** Every id there has been. */

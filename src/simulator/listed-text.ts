@@ -3,7 +3,7 @@ import { isObject, parseExact } from '../json.ts'
 import type { JsonObject, JsonValue } from '../task.ts'
 import type { SimulatorOptions } from './options.ts'
 
-export type ListedTextOptions = Pick<SimulatorOptions, 'listOmits' | 'listBodyBytes' | 'listLongBodies'>
+type ListedTextOptions = Pick<SimulatorOptions, 'listOmits' | 'listBodyBytes' | 'listLongBodies'>
 
 /** `text`: a whole task as JSON. */
 export function listedTextOf(text: string, { listOmits, listBodyBytes, listLongBodies }: ListedTextOptions): string {

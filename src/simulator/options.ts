@@ -27,7 +27,7 @@ const moment = z.union([
     .pipe(z.number('a moment: ISO text or epoch milliseconds')),
 ])
 
-export const ORDERS = [
+const ORDERS = [
   'created_desc',
   'created_asc',
   'id_asc',
@@ -38,11 +38,11 @@ export const ORDERS = [
   'shuffled',
 ] as const
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
-export const LONG_BODIES = ['cut', 'omit', 'mark'] as const
+const LONG_BODIES = ['cut', 'omit', 'mark'] as const
 export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
 /** What an answer from the cache shows of that: its age, that it is one, no more than the Date of the answer before, or nothing. */
-export const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
-export const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const
+const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
+const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const
 
 const faultKind = z.enum(FAULT_KINDS)
 
@@ -187,7 +187,7 @@ export function simulatorOptions(input: Readonly<Record<string, unknown>> = {}):
 }
 
 /** One command-line flag of `simulate`. */
-export interface SimulatorFlag {
+interface SimulatorFlag {
   key: keyof SimulatorOptions
   /** Such as `--cap-items`; its value, where it takes one, such as `<number>`. */
   flag: string

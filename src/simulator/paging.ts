@@ -7,7 +7,7 @@ export type PagingOptions = Pick<
 >
 
 /** Indexes `from` (inclusive) to `to` (exclusive) of the list. */
-export interface ListSlice {
+interface ListSlice {
   kind: 'stretch'
   from: number
   to: number

@@ -3,7 +3,7 @@
 import type { Account } from './account.ts'
 import type { NotFoundStyle, SimulatorOptions } from './options.ts'
 
-export type AnswerOptions = Pick<
+type AnswerOptions = Pick<
   SimulatorOptions,
   'path' | 'key' | 'keyPlacement' | 'keyName' | 'keyPrefix' | 'keyOn' | 'keyRefusal' | 'notFound' | 'defaultTake'
 >

@@ -14,7 +14,7 @@ import { type SimulatorOptions, simulatorOptions } from './options.ts'
 import { answerTo, failure, parseRequest, type SimulatedAnswer } from './respond.ts'
 
 /** Called before a request is answered, and awaited: the place to change the account in the middle of a walk. */
-export type RequestHook = (request: SimulatedRequest, account: Account) => void | Promise<void>
+type RequestHook = (request: SimulatedRequest, account: Account) => void | Promise<void>
 
 /** What only a program can give; everything else is a `SimulatorOptions`. */
 export interface SimulatorHooks {

@@ -37,7 +37,7 @@ export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boole
 const FEW = 10
 
 /** `ask`: look known tasks up by id first, for what was shown is too little to tell. */
-export type AccountJudgement = 'same' | 'other' | 'ask'
+type AccountJudgement = 'same' | 'other' | 'ask'
 
 /**
  * What `shown` says of an account whose mirror holds live tasks. `isAsked`: known tasks have been looked up already;

@@ -28,7 +28,7 @@ export interface ListSource extends WindowSource {
   settle(): Promise<void>
 }
 
-export interface ListSourceOptions {
+interface ListSourceOptions {
   service: Service
   writer: Writer
   walkId: number

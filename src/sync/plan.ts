@@ -22,7 +22,7 @@ export interface SyncRequest {
   ignoreNotBefore?: boolean
 }
 
-export type FullReason = 'first' | 'asked-for' | 'resumed' | 'due' | 'order'
+type FullReason = 'first' | 'asked-for' | 'resumed' | 'due' | 'order'
 
 export type PlanStep =
   /** Newest first: from 0 until the frontier has been passed; last written to first: until what stands as it stood. */
@@ -58,7 +58,7 @@ export interface PlanInput {
 
 const HOUR_MS = 3_600_000
 /** An interrupted walk older than this is not gone on with. */
-export const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
+const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
 
 export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
   const details: PlanStep[] = request.details === 'never' ? [] : [{ kind: 'details' }]

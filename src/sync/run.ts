@@ -31,7 +31,7 @@ const OPEN_BEFORE_A_LONG_WALK = 50
 const MOST_WITNESSES = 50
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
-export interface RunParts {
+interface RunParts {
   service?: Service
   writer?: Writer
 }

@@ -10,7 +10,7 @@ export interface ShownCosts {
   windows: { count: number; items: number; ms: number; bytes: number }
 }
 
-export interface WatchedService {
+interface WatchedService {
   service: Service
   shown(): ShownCosts
 }

@@ -16,7 +16,7 @@ const SHARED = 32
 /** Asked for where a whole window was too heavy to be read. */
 const FEW = 10
 
-export interface WindowSize {
+interface WindowSize {
   window: number
   overlap: number
 }

@@ -1,10 +1,10 @@
 // About how long a list is, from a few looks far apart: for the time that is left. Proves nothing: where the list ends is
 // decided by the walk alone (end.ts), and counted exactly by total.ts.
-import { FAR } from './paging.ts'
+import { FAR_SKIP } from './paging.ts'
 import { Search } from './search.ts'
 
 /** Whether something stands at an index of the list; null where that cannot be told. */
-export type Look = (index: number) => Promise<boolean | null>
+type Look = (index: number) => Promise<boolean | null>
 
 /** The end lies between: something was seen below `low`, nothing at `high`. */
 export interface Reach {
@@ -25,7 +25,7 @@ export async function estimateEnd(look: Look, known: number): Promise<Reach | nu
   for (;;) {
     const { near: low, far: high, place } = search as { near: number; far: number | null; place: number }
     if (high !== null && high - low <= high / CLOSE) return { low, high }
-    if (place > FAR) return null
+    if (place > FAR_SKIP) return null
     const isThere = await look(place)
     if (isThere === null || (!isThere && low === known)) return null
     if (isThere) search.tooNear()

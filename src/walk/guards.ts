@@ -80,7 +80,7 @@ export async function joinByPlace(
   return null
 }
 
-export type Passed =
+type Passed =
   | { kind: 'window'; window: ItemsWindow }
   | { kind: 'end'; total: number }
   | { kind: 'moved' }

@@ -156,7 +156,7 @@ export function missNeighbour(evidence: OrderEvidence): void {
   evidence.previousId = null
 }
 
-export interface OrderShown {
+interface OrderShown {
   /** Null where there is too little to tell: fewer than three distinct values. */
   order: Order | null
   /** The largest inversion of createdAt within that order, ms; 0 for orders by id. */

@@ -17,7 +17,7 @@ export interface Pager {
 export class OutOfRequests extends Error {}
 
 /** No list is that long; small enough for a service that counts in 32 bits. */
-export const FAR = 1_000_000_000
+export const FAR_SKIP = 1_000_000_000
 
 /** The first window of the list and the largest size at which it was answered. */
 export interface Start {
@@ -113,19 +113,23 @@ export interface PastEnd {
 
 /** What a window far behind any end brings. */
 export async function findPastEnd(pager: Pager, start: Start): Promise<PastEnd> {
-  const far = await pager.read(FAR, start.take)
+  const far = await pager.read(FAR_SKIP, start.take)
   const end = (kind: PastEnd['kind'], why: string): PastEnd => ({ kind, why, lastId: null })
-  if (far.kind === 'refused') return end('refused', `skip ${FAR} is ${wordOf(far)}`)
-  if (far.kind !== 'items') return end('unknown', `skip ${FAR} ${wordOf(far)}`)
-  if (far.ids.length === 0) return end('empty', `skip ${FAR} brings an empty list`)
-  const [here, next, second] = [await pager.read(FAR, 1), await pager.read(FAR + 1, 1), await pager.read(1, 1)]
+  if (far.kind === 'refused') return end('refused', `skip ${FAR_SKIP} is ${wordOf(far)}`)
+  if (far.kind !== 'items') return end('unknown', `skip ${FAR_SKIP} ${wordOf(far)}`)
+  if (far.ids.length === 0) return end('empty', `skip ${FAR_SKIP} brings an empty list`)
+  const [here, next, second] = [
+    await pager.read(FAR_SKIP, 1),
+    await pager.read(FAR_SKIP + 1, 1),
+    await pager.read(1, 1),
+  ]
   const only = (seen: Seen) => (seen.kind === 'items' && seen.ids.length === 1 ? (seen.ids[0] as string) : null)
-  if (only(here) === null || only(next) === null) return end('unknown', `skip ${FAR} brings items now and then`)
-  if (only(here) !== only(next)) return end('wraps', `skip ${FAR} and ${FAR + 1} bring different items`)
+  if (only(here) === null || only(next) === null) return end('unknown', `skip ${FAR_SKIP} brings items now and then`)
+  if (only(here) !== only(next)) return end('wraps', `skip ${FAR_SKIP} and ${FAR_SKIP + 1} bring different items`)
   if (only(here) === start.ids[0] && only(second) === start.ids[0]) {
-    return end('skip-ignored', `skip 1 and skip ${FAR} bring the first item`)
+    return end('skip-ignored', `skip 1 and skip ${FAR_SKIP} bring the first item`)
   }
-  return { kind: 'repeats', why: `skip ${FAR} and ${FAR + 1} bring the same item`, lastId: only(here) }
+  return { kind: 'repeats', why: `skip ${FAR_SKIP} and ${FAR_SKIP + 1} bring the same item`, lastId: only(here) }
 }
 
 function wordOf(seen: Exclude<Seen, { kind: 'items' }>): string {

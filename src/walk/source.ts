@@ -3,7 +3,7 @@ import type { Line } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
 
 /** When an answer was asked for, and when it was given, counted in answers that the walk was given. */
-export interface Given {
+interface Given {
   /** Its own number, from 1. */
   number: number
   /** So many had been given when this one was asked for: it shows nothing older. 0 where a cache may have kept it. */

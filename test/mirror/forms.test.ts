@@ -4,14 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { compareForms, pathText } from '../../src/mirror/forms/differences.ts'
 import { judgeSample } from '../../src/mirror/forms/form-votes.ts'
-import {
-  canHaveMore,
-  type Forms,
-  NO_FORMS,
-  recencyOf,
-  type SummaryField,
-  withOnlyListed,
-} from '../../src/mirror/forms/forms.ts'
+import { canHaveMore, type Forms, recencyOf, type SummaryField, withOnlyListed } from '../../src/mirror/forms/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
 import fc from '../support/fc.ts'
 
@@ -79,6 +72,8 @@ const sampled = (listed: object[], details: object[], isFinal = true) => ({
   details: details.map((form) => task({ ...(isFinal ? DONE : { systemStatus: 'PENDING' }), ...form })),
 })
 const twice = (form: object): object[] => [form, form]
+const NO_FORMS: Readonly<Forms> = { summary: [], uneven: [] }
+
 const learned = (sample: Parameters<typeof judgeSample>[0], before: Forms = NO_FORMS) => {
   const { forms } = judgeSample(sample, before)
   return [

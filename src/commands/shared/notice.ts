@@ -8,7 +8,7 @@ import type { RunResult } from '../../sync/summary.ts'
 import { toolVersion } from '../../version.ts'
 import type { CommandContext } from './command.ts'
 
-export interface Notice {
+interface Notice {
   ofRun(command: string, work: (log: Log) => Promise<RunResult>): Promise<RunResult>
   /** `exitCodeOf` says what the result stands for. */
   ofExport(work: () => Promise<ExportResult>, exitCodeOf: (result: ExportResult) => number): Promise<ExportResult>

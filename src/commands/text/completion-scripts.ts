@@ -18,8 +18,8 @@ export interface CompletedCommand {
   words: readonly { name: string; summary: string }[]
 }
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof SHELLS)[number]
+const SHELLS = ['bash', 'zsh', 'fish'] as const
+type Shell = (typeof SHELLS)[number]
 
 /** The script that teaches `shell` the words and flags of `commands`; `shared` are the flags of all of them. */
 export function completionScript(

@@ -30,9 +30,9 @@ export function pairs(
     .join('\n')
 }
 
-export type Cell = string | number | bigint | null
+type Cell = string | number | bigint | null
 
-export interface TableLayout {
+interface TableLayout {
   /** Longer cells are cut to so many characters. */
   widest?: number
   /** Of the terminal. */

@@ -5,7 +5,7 @@ import { DEFAULTS } from '../../config/defaults.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { countText, fold, grouped, moment, pairs } from './layout.ts'
 
-export interface RunTextOptions {
+interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
   path?: string | null
   /** Of the terminal. */

@@ -10,7 +10,7 @@ import { countText, grouped, moment, pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
 
-export interface StatusFacts {
+interface StatusFacts {
   path: string
   ageMs: number | null
   maxAge: number | null

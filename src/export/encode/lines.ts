@@ -7,7 +7,7 @@ import type { RawRow } from '../read/columns.ts'
 import type { Compression } from './compression.ts'
 import type { Encoding, FileWriter, FormatCode, FoundRow, Packer, PackerOptions } from './format.ts'
 
-export interface LineFormat {
+interface LineFormat {
   /** The first line of every file, its end included; empty for none. */
   head(encoding: Encoding): string
   /** Makes the line of a row, its end included. */

@@ -24,14 +24,14 @@ export type PackKeyRange = (keyRange: KeyRange) => Promise<PackedKeyRange>
 export type FileCutter = (rows: readonly RawRow[], from: number, inFile: number) => number
 
 /** A piece whose bytes may still be in the making. */
-export interface Piece extends Omit<Packed, 'content'> {
+interface Piece extends Omit<Packed, 'content'> {
   content: Promise<Encoded>
   /** Whether it ended because it was full; then more rows may follow. */
   isFull: boolean
   last: RawRow
 }
 
-export interface PieceOptions {
+interface PieceOptions {
   redactor: Redactor
   /** Waited for after each batch of so many rows. */
   pause(rows: number): Promise<unknown>

@@ -30,7 +30,7 @@ export interface Files {
   close(): Promise<unknown>
 }
 
-export interface Pouring {
+interface Pouring {
   cut: CutReader
   packing: Packing
   redactor: Redactor

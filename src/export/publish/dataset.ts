@@ -12,7 +12,7 @@ import type { OutputFile } from './publish.ts'
 import type { Sink } from './sink.ts'
 import type { PendingPublication } from './store.ts'
 
-export interface DatasetOptions {
+interface DatasetOptions {
   partitionBy: PartitionBy
   /** Most rows of a file; null for no such limit. */
   rowsPerFile: number | null
@@ -27,7 +27,7 @@ export interface DatasetOptions {
 }
 
 /** Rows come in the order of `created_at, id`, nulls first. */
-export interface DatasetWriter extends Files {
+interface DatasetWriter extends Files {
   /** Those that are ended; all once it is closed. */
   readonly files: ManifestFile[]
   /** Ends the last file. Without any row there is one file that holds none, so that readers find the columns. */

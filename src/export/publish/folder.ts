@@ -9,7 +9,7 @@ import { refuseInUse } from './in-use.ts'
 import { clearLeftOvers, draftPath, explainSnapshot, openDraft, openFile } from './publish.ts'
 import { LATEST, MANIFEST, type PendingPublication, SNAPSHOT_ID, type Store } from './store.ts'
 
-export interface FolderOptions {
+interface FolderOptions {
   /** Mode of files; folders get the same and the right to enter wherever one may read. */
   fileMode: number
   pid: number

@@ -61,7 +61,7 @@ export interface Manifest {
 }
 
 /** One publication as `latest.json` names it. */
-export interface LatestEntry {
+interface LatestEntry {
   snapshotId: string
   /** Path of its manifest below the destination. */
   manifest: string

@@ -14,7 +14,7 @@ import { endingOf, type Target } from './target.ts'
 
 export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows' | 'bytes' | 'sha256' | 'readerGone'>
 
-export interface DatasetJob {
+interface DatasetJob {
   store: Store
   target: Target
   snapshotId: string

@@ -20,7 +20,7 @@ export interface OutputFile extends Sink {
   sha256(): string
 }
 
-export interface Draft extends Sink {
+interface Draft extends Sink {
   /** Makes the file durable and puts it in the place of `path`. Afterwards it is published, whatever happens next. */
   publish(): Promise<void>
   /** Removes what was written; nothing is left behind. Harmless after `publish`. */
@@ -29,7 +29,7 @@ export interface Draft extends Sink {
   sha256(): string
 }
 
-export interface DraftOptions {
+interface DraftOptions {
   /** Mode of the file. */
   mode: number
   pid: number

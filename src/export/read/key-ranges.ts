@@ -74,7 +74,7 @@ export function conditionsOf({ after, upTo }: KeyRange, range: Conditions): Cond
 }
 
 /** What the index of `created_at, id` tells without reading rows. */
-export interface Index {
+interface Index {
   /** The place of the `nth` row, from 1, of those that fulfil `conditions`; null where there are fewer. */
   place(conditions: Conditions, nth: number): Place | null
   count(conditions: Conditions): number

@@ -18,7 +18,7 @@ export const REDACTED_HEADERS: readonly string[] = [
 ]
 
 /** Among names: every header that sounds like a credential, and credentials in URLs. In manifests since 0.2.0. */
-export const CREDENTIALS = '*'
+const CREDENTIALS = '*'
 
 /** The names for a redactor from those that are configured: none at all, or these and whatever sounds like a credential. */
 export function redactionOf(configured: readonly string[] | null): string[] {

@@ -19,7 +19,7 @@ export interface Comparison {
 
 type Fault = { check: 'content' | 'absent'; message: string }
 
-export interface Comparing {
+interface Comparing {
   /** What is wrong with the rows of a file, at most `MOST_FAULTS`. Files come in the order of the manifest. */
   file(path: string): Promise<Fault[]>
   /** Whether the mirror has rows of that cut that no file had. Call after the last file. */

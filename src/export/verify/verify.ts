@@ -31,7 +31,7 @@ export interface VerifySnapshotsOptions {
 }
 
 /** Stable names of what can be wrong. */
-export type SnapshotCheck =
+type SnapshotCheck =
   | 'latest'
   | 'manifest'
   | 'missing'
@@ -42,7 +42,7 @@ export type SnapshotCheck =
   | 'content'
   | 'absent'
 
-export interface SnapshotProblem {
+interface SnapshotProblem {
   snapshotId: string | null
   /** Below the snapshot's folder; null where it is about the whole. */
   file: string | null

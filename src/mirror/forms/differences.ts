@@ -7,7 +7,7 @@ import { canonicalText } from '../shape.ts'
 /** Names from the task down; `[]` stands for any element of a list. */
 export type FieldPath = readonly string[]
 
-export type DifferenceKind =
+type DifferenceKind =
   /** `whole` has a member that `part` lacks, or has as null. */
   | 'absent'
   /** `part` has the beginning of a string, a list or of the JSON text of `whole`. */

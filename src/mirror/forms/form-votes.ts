@@ -12,7 +12,7 @@ export interface SampledForms {
   details: Task[]
 }
 
-export interface JudgedSample {
+interface JudgedSample {
   forms: Forms
   /** Tasks of either kind that are equal both ways, or were read again. */
   final: number

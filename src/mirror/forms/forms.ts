@@ -33,8 +33,6 @@ export interface Forms {
   uneven: UnevenField[]
 }
 
-export const NO_FORMS: Readonly<Forms> = { summary: [], uneven: [] }
-
 /**
  * Whether the listed form of a task may hold less than its detail. A list that cuts one field may cut any; a part that is
  * missing as a whole is owed by another rule (sync/writer/intake.ts).
@@ -72,7 +70,7 @@ export function isMeaningless({ path, kind }: FormDifference, { uneven }: Forms)
 }
 
 /** What a detail is, measured by the item that the list showed before it was asked for. */
-export type DetailRecency =
+type DetailRecency =
   /** It agrees with all that the list showed. */
   | 'agrees'
   /** A later state of the task. */

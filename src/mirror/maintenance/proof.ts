@@ -9,7 +9,7 @@ import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'
 import { askProcess } from './statement-process.ts'
 
-export interface WalkProof {
+interface WalkProof {
   walkId: number
   kind: WalkKind
   /** Epoch ms. */

@@ -10,7 +10,7 @@ import { openReader, openWriter, type WriterOptions } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { taskTable } from '../tables/tasks.ts'
 
-export interface PruneRequest extends WriterOptions {
+interface PruneRequest extends WriterOptions {
   path: string
   /** Tombstones made before this moment, epoch ms. */
   deletedBefore: number

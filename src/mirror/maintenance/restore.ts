@@ -24,7 +24,7 @@ import { takeLock } from '../lock.ts'
 import { vacuumInto } from './vacuum.ts'
 import { verifyMirror } from './verify.ts'
 
-export interface RestoreRequest {
+interface RestoreRequest {
   /** Where the mirror is, or is to be. */
   path: string
   /** The backup: a copy, or a mirror with its WAL beside it. It is only read. */

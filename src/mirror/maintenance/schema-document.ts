@@ -1,14 +1,14 @@
 // docs/schema.md from the comments of the migrations. Pure: SQL text in, Markdown out; knows the way the migrations are
 // written, one column to a line, and no more of SQL.
 
-export interface DescribedColumn {
+interface DescribedColumn {
   name: string
   /** Declared type and constraints; empty for a view. */
   type: string
   about: string
 }
 
-export interface Described {
+interface Described {
   kind: 'table' | 'view'
   name: string
   about: string

@@ -36,7 +36,7 @@ export interface VerifyRequest {
 }
 export type VerifyProgress = [phase: string, rows: number, total: number | null]
 
-export interface VerifyMirrorOptions {
+interface VerifyMirrorOptions {
   signal: AbortSignal
   onProgress?(...progress: VerifyProgress): void
 }

@@ -81,7 +81,7 @@ export function readRecent(db: Db): Recent {
 }
 
 /** When a publication began, epoch ms: its name says so (`20261122T092136123Z-...`). null where it is called otherwise. */
-export function startOf(id: string): number | null {
+function startOf(id: string): number | null {
   const [, year, month, day, hour, minute, second, ms] =
     /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(id) ?? []
   if (ms === undefined) return null

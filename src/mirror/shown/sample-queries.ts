@@ -1,7 +1,7 @@
 // Questions that people ask of a mirror, as SQL on its public views: run by `demo`, to be copied from there.
 import type { Db } from '../connect.ts'
 
-export interface SampleQuery {
+interface SampleQuery {
   question: string
   sql: string
 }
@@ -24,7 +24,7 @@ FROM task_overview WHERE is_final AND NOT is_deleted ORDER BY duration_ms DESC, 
   },
 ]
 
-export interface QueryResult {
+interface QueryResult {
   columns: string[]
   rows: (string | number | null)[][]
 }

@@ -81,7 +81,7 @@ export interface MirrorStatus {
   walBytes: number
 }
 
-export interface FormFigures {
+interface FormFigures {
   /** Tasks compared so far, and when last, epoch ms. */
   compared: number
   comparedAt: number | null

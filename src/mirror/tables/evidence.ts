@@ -21,7 +21,7 @@ export class Met {
   }
 }
 
-export interface EvidenceRow {
+interface EvidenceRow {
   number: number
   /** Empty where it is longer than any run writes it. */
   lines: string
@@ -49,7 +49,7 @@ export function evidenceDigest(db: Db, walkId: number): string {
 }
 
 /** What the evidence of a walk proves, and the tasks that it met by it. */
-export interface ProvenWalk {
+interface ProvenWalk {
   proven: Proven
   met: { count: number; ids: number }
 }

@@ -12,7 +12,7 @@ export interface Owed {
 }
 
 /** An open task that is due. */
-export interface OpenDue {
+interface OpenDue {
   taskId: string
   seq: number
   /** Null where it never was. */
@@ -26,7 +26,7 @@ export interface OpenDue {
 }
 
 /** One debt by itself. */
-export interface Debt {
+interface Debt {
   attempts: number
   /** Epoch ms; null where an earlier version noted it. */
   owedAt: number | null

@@ -8,7 +8,7 @@ export interface ListedRow {
   createdAt: number
 }
 
-export interface PlaceTable {
+interface PlaceTable {
   /**
    * For rows sorted by `compareRows`, how far behind the first of them each stands. Between neighbours no more than
    * `widest` rows are counted: further apart is as far as that.

@@ -16,7 +16,7 @@ export interface RunCounts {
   rejected: number
 }
 
-export interface RunTraffic {
+interface RunTraffic {
   requests: number
   retries: number
   bytes: number

@@ -1,7 +1,7 @@
 // Reads what was set aside, newest first. set-aside.ts writes.
 import type { Db } from '../connect.ts'
 
-export interface SetAsideItem {
+interface SetAsideItem {
   id: number
   runId: number | null
   source: 'list' | 'detail'

@@ -18,7 +18,7 @@ export interface SetAside {
 }
 
 /** Recognises the same item in later runs; another task's identity is the same one in the list and by id. */
-export function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identity'>): Buffer {
+function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identity'>): Buffer {
   const source = item.reason === 'other-identity' ? 'list' : item.source
   const hash = createHash('sha256').update(source).update('\0').update(item.reason).update('\0')
   return hash

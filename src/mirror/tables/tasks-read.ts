@@ -5,7 +5,7 @@ import type { TaskRow } from '../../task.ts'
 import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 
-export interface StoredTask {
+interface StoredTask {
   row: TaskRow
   changeSeq: number
   /** Epoch ms of this mirror's clock, as the next two. */

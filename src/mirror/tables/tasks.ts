@@ -18,7 +18,7 @@ export interface KnownTask {
   readAt: number
 }
 
-export interface KnownHashes {
+interface KnownHashes {
   contentHash: Buffer
   /** Null until the list has shown the task. */
   listHash: Buffer | null
@@ -26,7 +26,7 @@ export interface KnownHashes {
   detailAt: number | null
 }
 
-export interface TaskMoments {
+interface TaskMoments {
   createdAt: number | null
   firstSeenAt: number
   changedAt: number

@@ -28,7 +28,7 @@ export interface WalkRow {
   finishedAt: number | null
 }
 
-export interface WalkStart {
+interface WalkStart {
   runId: number
   kind: WalkKind
   rangeSince: number | null

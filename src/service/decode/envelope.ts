@@ -1,6 +1,6 @@
 // A first look at the envelope of an answer that is no success. Pure; whole tasks are not read here.
 
-export interface Envelope {
+interface Envelope {
   /** null where it is missing or no integer. */
   statusCode: number | null
   /** Cut to 200 characters; empty where it is no string. */

@@ -10,7 +10,7 @@ import { type ListPage, type PageItem, readItem, shortMessage } from './wire.ts'
 
 type Envelope = Pick<ListPage, 'statusCode' | 'message'>
 
-export interface PlainPage {
+interface PlainPage {
   bytes: Buffer
   /** Where the first item begins, or the list ends. */
   itemsAt: number

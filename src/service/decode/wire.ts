@@ -10,7 +10,7 @@ import { isJson } from './json-check.ts'
 import { elementsAt, memberAt, type Span, skipSpace, spanAt } from './json-scan.ts'
 
 /** Why an item cannot be taken in: stable codes, kept in `rejected_items.reason`. */
-export type UnfitReason = 'not-an-object' | 'no-id' | 'id-malformed' | 'id-too-long' | 'too-deep' | 'too-many-values'
+type UnfitReason = 'not-an-object' | 'no-id' | 'id-malformed' | 'id-too-long' | 'too-deep' | 'too-many-values'
 
 /** An item that is to be set aside. */
 export interface UnfitItem {
@@ -42,7 +42,7 @@ export interface Detail extends Decoded {
 /** A usable id has at most this many UTF-16 units. */
 export const MAX_ID_LENGTH = 512
 /** Levels of nesting of an item, the item itself being the first. */
-export const MAX_DEPTH = 500
+const MAX_DEPTH = 500
 
 /** Values of an item, names included: an item of 8 MB cannot have more, and what is built of them fits into memory. */
 export const MAX_VALUES = 4 * 1024 * 1024

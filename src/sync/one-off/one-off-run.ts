@@ -10,9 +10,9 @@ import { inWords, newRun, openWriterThread, rememberWait, settleBeginning } from
 import { openClient, requireBaseUrl } from '../connect.ts'
 import type { Run, RunContext } from '../context.ts'
 
-export type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
+type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
 
-export interface OneOffDone<T> {
+interface OneOffDone<T> {
   value: T
   /** 0 where nothing fell short. */
   exitCode: number

@@ -6,7 +6,7 @@ import { openClient } from '../connect.ts'
 import type { RunContext } from '../context.ts'
 import { madeUpId } from '../steps/deletions.ts'
 
-export type ReachAnswer =
+type ReachAnswer =
   /** `firstId`: of the listed task; null where there is none, or none that may be asked for. `items`: at most 1 was asked for. */
   | { kind: 'ok'; items: number; firstId: string | null }
   | Said

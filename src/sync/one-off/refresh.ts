@@ -6,7 +6,7 @@ import { askForTask, foundStep, isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
 import { runOneOff } from './one-off-run.ts'
 
-export interface Refreshed {
+interface Refreshed {
   /** Whether the mirror now holds what the service answered. */
   isCurrent: boolean
   /** Why not, one sentence; null where it does. */

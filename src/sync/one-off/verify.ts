@@ -16,7 +16,7 @@ import type { ParsedDetail } from '../writer/details-intake.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
 
-export interface Difference {
+interface Difference {
   id: string
   /** Names such as `systemStatus` or `result.body`. */
   fields: string[]

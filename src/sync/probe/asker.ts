@@ -16,7 +16,7 @@ export type ProbeAnswer<T> =
   | Answer<T>
   | { kind: 'key-refused'; httpStatus: number | null; message: string; error: MirrorError }
 
-export interface AskOptions {
+interface AskOptions {
   withoutKey?: boolean
 }
 
@@ -48,7 +48,7 @@ export interface Asker extends Pager {
   traffic(): Traffic
 }
 
-export interface AskerOptions {
+interface AskerOptions {
   service: Service
   /** A client without the key; the same as `service` where there is no key. */
   keyless: Service

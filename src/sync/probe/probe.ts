@@ -70,7 +70,7 @@ export interface ProbeResult {
   answers: Record<keyof typeof QUESTIONS, Finding>
 }
 
-export interface ProbeDone {
+interface ProbeDone {
   result: ProbeResult
   /** 5 where the service refuses the configured key for single tasks, else 0: "cannot tell" is an answer. */
   exitCode: number

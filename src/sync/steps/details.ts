@@ -54,7 +54,7 @@ function describe(answer: Answer<ParsedAnswer>): string {
   return `${answer.message}${status}`.slice(0, 200)
 }
 
-export interface DetailsResult {
+interface DetailsResult {
   asked: number
   /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
   missing: DetailAnswer[]
@@ -62,7 +62,7 @@ export interface DetailsResult {
 }
 
 /** Tells so many more as done; `total` replaces the number there is to do. */
-export type Tell = (more: number, total?: number) => void
+type Tell = (more: number, total?: number) => void
 
 /** For progress: how many of `total` are done, of several things that go on side by side. */
 export function countedAs(run: Run, phase: string, total: number): Tell {

@@ -9,7 +9,7 @@ import { isTouchOrder } from './front.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone } from './walking.ts'
 import { type WatchedFront, watchFront } from './watched-front.ts'
 
-export interface FullDone {
+interface FullDone {
   verdict: Verdict
   reason: string | null
   drift: number

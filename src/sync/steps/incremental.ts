@@ -11,7 +11,7 @@ import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
-export interface IncrementalDone {
+interface IncrementalDone {
   verdict: Verdict
   reason: string | null
   drift: number

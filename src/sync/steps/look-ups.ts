@@ -70,7 +70,7 @@ export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
   }
 }
 
-export interface LookedUp {
+interface LookedUp {
   /** Answers that settle nothing: taken in, or asked for again later. */
   steps: DetailStep[]
   /** Not found, between witnesses that were. */

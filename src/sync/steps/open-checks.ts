@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 /** Of a task's age: one that has been open for ten hours is asked for about once an hour. */
 const SHARE_OF_AGE = 0.1
 
-export interface OpenTask {
+interface OpenTask {
   /** By the service's clock, epoch ms; null where it says nothing. */
   createdAt: number | null
   /** When this mirror first saw it, and saw it change last; epoch ms. */

@@ -23,13 +23,13 @@ export interface RequestCosts {
   total: number
 }
 
-export interface Cost {
+interface Cost {
   ms: number
   bytes: number
 }
 
 /** A stretch of the list that is read whole, by one window or several. Indexes as in `places`, `margin` not included. */
-export interface ListSpan {
+interface ListSpan {
   from: number
   to: number
   /** Indexes in `places` of the tasks in it, in list order. */
@@ -64,7 +64,7 @@ export function marginOf(capacity: number, overlap: number): number {
 }
 
 /** Estimated low: without the second look at the head of the list. */
-export function fullWalkCost({ total, ...costs }: RequestCosts): Cost {
+function fullWalkCost({ total, ...costs }: RequestCosts): Cost {
   const read = costOf({ byId: 0, windows: Math.ceil(total / costs.capacity), items: total }, { total, ...costs })
   // The first window, the end, the last item again: each waits for the one before.
   return { ms: read.ms + 3 * costs.requestMs, bytes: read.bytes }

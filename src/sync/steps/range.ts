@@ -10,13 +10,13 @@ import type { ListSource } from '../list-source.ts'
 import { askFirst, windowSizeOf } from '../window-size.ts'
 import { endWalk, learnedFrom, runWalk } from './walking.ts'
 
-export interface RangeDone {
+interface RangeDone {
   verdict: Verdict
   reason: string | null
   drift: number
 }
 
-export interface AskedRange {
+interface AskedRange {
   since: number | null
   until: number | null
 }

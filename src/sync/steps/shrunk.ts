@@ -5,7 +5,7 @@ import type { WalkResult } from '../../walk/request.ts'
 import { learn, type Run } from '../context.ts'
 import { isMassDelete } from './deletions.ts'
 
-export interface ShrinkLimits {
+interface ShrinkLimits {
   massDeleteFraction: number
   massDeleteMinimum: number
 }
@@ -23,13 +23,13 @@ export function lastBelieved(before: number, { massDeleteFraction, massDeleteMin
 }
 
 /** What a walk saw of the length of the list: proven, or that so many items stand at its beginning. */
-export type Extent = { total: number } | { total: null; atLeast: number }
+type Extent = { total: number } | { total: null; atLeast: number }
 
 /**
  * `met`: tasks that the walk has met. One request where the walk did not see the end, two where nothing stands where
  * something should.
  */
-export async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean> {
+async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean> {
   const { request, facts, opened, config } = run
   if (request.allowMassDelete === true || request.rebind === true) return false
   if (extent.total === 0 && opened.liveTasks + met > 0) return true

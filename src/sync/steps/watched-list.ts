@@ -7,7 +7,7 @@ import type { ParsedList } from '../writer/writing.ts'
 import { byPlace, type Candidate, holdsRun, inOrder, longestRun, type RunRules, runWanted } from './neighbours.ts'
 import type { WalkTask } from './walking.ts'
 
-export interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
+interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
   /** Whether the windows so far, in list order, hold a run older than the frontier. Items met before are passed over. */
   found(window: ItemsWindow, shown: OrderEvidence): Promise<boolean>
   /** Whether this window alone holds one. */

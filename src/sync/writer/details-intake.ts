@@ -28,7 +28,7 @@ export type DetailStep =
   /** Nothing is known: it stays owed, or is so from now on. */
   | { kind: 'failed'; taskId: string; reason: OwedReason; error: string; isOwedFromNow: boolean }
 
-export type DetailOutcome =
+type DetailOutcome =
   | ListedOutcome
   /** Another detail of this run was asked for later. */
   | 'older'
@@ -46,7 +46,7 @@ export interface DetailTaken {
 }
 
 /** What a detail brought, compared with the task in the mirror. */
-export type DetailCompared =
+type DetailCompared =
   | { kind: 'none' }
   | { kind: 'unfit'; message: string }
   /** `fields`: names of those that differ. `wasOpen`: in the mirror. */

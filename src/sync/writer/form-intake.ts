@@ -12,7 +12,7 @@ import { storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
 /** An item to be asked for by id. */
-export interface SampleTask {
+interface SampleTask {
   id: string
   /** Its index in the list when it was met. */
   place: number

@@ -7,7 +7,7 @@ import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
 import { type ListedTask, storedTask } from './intake.ts'
 
-export interface SampledItem {
+interface SampledItem {
   id: string
   /** Its index in the list when it was met. */
   place: number

@@ -3,7 +3,7 @@ import { compareRows, placeTable } from '../../mirror/tables/places.ts'
 import { openWait, overdueOf } from '../steps/open-checks.ts'
 import type { Writing } from './writing.ts'
 
-export interface OpenQuestion {
+interface OpenQuestion {
   /** Epoch ms. */
   now: number
   limit: number

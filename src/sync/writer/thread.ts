@@ -10,7 +10,7 @@ import type { Session, SessionOptions } from './session.ts'
 import { type Call, type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
 
 /** Every method of `T`, answering with a promise. */
-export type Remote<T> = {
+type Remote<T> = {
   [Name in keyof T]: T[Name] extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Result> : never
 }
 

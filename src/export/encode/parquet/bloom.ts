@@ -15,7 +15,7 @@ const MAX_BYTES = 1024 * 1024
 const hash = word()
 
 /** Texts in Parquet's PLAIN encoding, each behind its length, as the pages of a column hold them. */
-export interface PlainTexts {
+interface PlainTexts {
   bytes: Uint8Array
   pages: readonly { start: number; end: number; values: number }[]
 }

@@ -19,7 +19,7 @@ export interface DataPage {
   max: Value | undefined
 }
 
-export interface ColumnBufferOptions {
+interface ColumnBufferOptions {
   isText: boolean
   /** Whether bounds of the values are kept. */
   hasBounds: boolean

@@ -3,14 +3,14 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js'
 
-export type PageEncoding = 'PLAIN' | 'PLAIN_DICTIONARY'
+type PageEncoding = 'PLAIN' | 'PLAIN_DICTIONARY'
 
 /** The numbers that the format has for them. */
 const PAGE = { DATA_PAGE: 0, DICTIONARY_PAGE: 2 }
 const ENCODING = { PLAIN: 0, PLAIN_DICTIONARY: 2, RLE: 3 }
 
 /** Sizes of a page in bytes. */
-export interface PageSizes {
+interface PageSizes {
   plain: number
   packed: number
 }

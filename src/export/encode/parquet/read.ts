@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 
-export interface ParquetFile {
+interface ParquetFile {
   rows: number
   /** Names and texts of the footer. */
   about: Record<string, string>

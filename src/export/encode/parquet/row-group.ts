@@ -41,7 +41,7 @@ interface Filling {
   textBytes: number
 }
 
-export class RowGroup {
+class RowGroup {
   rows = 0
   /** About so many bytes before compression. */
   bytes = 0

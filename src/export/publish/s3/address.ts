@@ -4,7 +4,7 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../../errors.ts'
 import { TLS } from '../../../http-policy.ts'
 
-export interface S3Address {
+interface S3Address {
   bucket: string
   /** Without slashes at its ends; empty for the whole bucket. */
   prefix: string

@@ -35,7 +35,7 @@ import { openObject } from './upload.ts'
 /** Of a write: only where nothing is there, or only in the place of what was read. */
 type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
 
-export interface S3Options {
+interface S3Options {
   env: Readonly<Record<string, string | undefined>>
   settings: S3Settings | undefined
   signal: AbortSignal | undefined

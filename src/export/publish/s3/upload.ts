@@ -13,7 +13,7 @@ import type { OutputFile } from '../publish.ts'
 import { explainS3, s3ErrorName } from './explain.ts'
 import type { Encryption } from './policy.ts'
 
-export interface ObjectTarget {
+interface ObjectTarget {
   client: S3Client
   bucket: string
   key: string
