@@ -24,6 +24,8 @@ export interface TaskTexts {
 export interface TaskKind {
   /** Size of each, bytes, as far as the simulator makes it no larger; about 1,000 where absent, and a few much larger. */
   taskBytes?: number
+  /** So many of the newest are as if `taskBytes` were absent. */
+  lightFirst?: number
   /** Share of open tasks, mostly new ones. */
   openFraction?: number
   /** Every so manyth task is open. */
@@ -32,7 +34,7 @@ export interface TaskKind {
 
 /** `count` tasks from `newest` (epoch ms) 90 days back. */
 export function renderTasks(count: number, seed: number, newest: number, kind: TaskKind = {}): TaskTexts {
-  const { openFraction = 0, openEvery = 0 } = kind
+  const { openFraction = 0, openEvery = 0, taskBytes, lightFirst = 0 } = kind
   const account = createAccount({ seed, tasks: count, openFraction, newest, now: () => newest })
   const blocks: Buffer[] = []
   const offsets: Uint32Array[] = []
@@ -43,7 +45,7 @@ export function renderTasks(count: number, seed: number, newest: number, kind: T
     if (listed.kind !== 'window') throw new Error(listed.message)
     const texts = listed.texts.map((text, i) => {
       if (openEvery > 0 && (from + i) % openEvery === 0) return opened(text)
-      if (kind.taskBytes !== undefined) return longer(text, kind.taskBytes - text.length)
+      if (taskBytes !== undefined) return from + i < lightFirst ? text : longer(text, taskBytes - text.length)
       return (from + i) % GIANT_EVERY === GIANT_EVERY / 2 ? longer(text, GIANT_BYTES) : text
     })
     const at = new Uint32Array(texts.length + 1)

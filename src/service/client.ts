@@ -254,7 +254,8 @@ export function createClient(options: ClientOptions): Service {
   return {
     list: ({ skip, take }, decode, given) => {
       const body = JSON.stringify({ take, skip })
-      const maxBytes = take > FEW_TASKS ? mostOfMany : options.maxResponseBytes
+      const mostWanted = Math.min(mostOfMany, given?.maxBytes ?? mostOfMany)
+      const maxBytes = take > FEW_TASKS ? mostWanted : options.maxResponseBytes
       return ask({ operation: 'list', path: address.listPath, body, maxBytes }, decode, given)
     },
 

@@ -79,6 +79,8 @@ export interface Traffic {
 export interface RequestOptions<T> {
   /** Retries after the first attempt; the configured number where absent. */
   maxRetries?: number
+  /** Most bytes of the body of a window of more than a few tasks: fewer than configured, where fewer are expected. */
+  maxBytes?: number
   /** Nobody wants the answer any more: rejects with its reason, sends nothing more, and hangs up where no answer is whole. */
   signal?: AbortSignal
   /** Called with a value that was decoded and is no answer, such as that of an error in the envelope: nobody gets it. */

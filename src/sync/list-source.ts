@@ -3,9 +3,10 @@
 // task that an answer showed is thrown away.
 import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
-import { ageOfAnswer, type Service } from '../service/service.ts'
+import { ageOfAnswer, type RequestOptions, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { AccountShown } from './identity.ts'
+import type { WalkWindow } from './window-size.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
 
@@ -34,8 +35,8 @@ interface ListSourceOptions {
   walkId: number
   /** Windows in flight at once, the wanted one included. */
   concurrency: number
-  /** About how many bytes of answers may be under way or waiting. */
-  maxBytesInFlight: number
+  /** Is told what answers weigh, and tells how many bytes of them may be under way or waiting. */
+  size: WalkWindow
   /** Nothing is read ahead from here on; null where the length of the list is not known. */
   total: number | null
   /** Epoch ms. */
@@ -46,11 +47,13 @@ interface ListSourceOptions {
   onShown?(shown: AccountShown): Promise<void>
 }
 
+type AskBounds = Pick<RequestOptions<ParsedList>, 'maxRetries' | 'maxBytes'>
+
 /** Where the length of the list is not known; one more for each that the walk waited for, so that a round doubles it. */
 const FIRST_DEPTH = 1
 
 export function listSource(options: ListSourceOptions): ListSource {
-  const { service, writer, walkId, concurrency, maxBytesInFlight } = options
+  const { service, writer, walkId, concurrency, size } = options
   const ahead = new Map<string, Promise<EarlyAnswer>>()
   const prefetched = new Map<string, Promise<EarlyAnswer>>()
   const over = new AbortController()
@@ -67,8 +70,6 @@ export function listSource(options: ListSourceOptions): ListSource {
   let seemingEnd = Number.POSITIVE_INFINITY
   /** Windows read ahead that have come, and how many may: more would only take memory. */
   const come = new Set<string>()
-  /** What an item weighed in the answers that came last, bytes. */
-  let itemBytes = 0
   const mostCome = Math.max(4, Math.floor(concurrency * 0.75))
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
   let depth = allowanceOf(options.total === null ? FIRST_DEPTH : concurrency, concurrency)
@@ -97,29 +98,28 @@ export function listSource(options: ListSourceOptions): ListSource {
     }
   }
 
-  async function ask(skip: number, take: number, maxRetries?: number): Promise<EarlyAnswer> {
+  async function ask(skip: number, take: number, bounds: AskBounds = {}): Promise<EarlyAnswer> {
     const { signal } = over
     const askedAfter = given
-    const retries = maxRetries === undefined ? {} : { maxRetries }
-    const answer = await service.list({ skip, take }, decode, { signal, discard, ...retries })
+    const answer = await service.list({ skip, take }, decode, { signal, discard, ...bounds })
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
-      // What is heavier than it was is believed at once, what is lighter little by little.
-      if (count > 0) itemBytes = Math.max(answer.bytes / count, itemBytes + (answer.bytes / count - itemBytes) / 4)
+      size.saw(count, answer.bytes)
       if (count < Math.min(take, largest)) seemingEnd = Math.min(seemingEnd, skip + count)
       largest = Math.max(largest, count)
       const ageMs = ageOfAnswer(answer)
       return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, askedAfter: ageMs > 0 ? 0 : askedAfter }
     }
     const { message } = answer
+    if (answer.kind === 'failed' && answer.reason === 'too-large' && bounds.maxBytes === undefined) size.failed(take)
     if (answer.kind === 'refused')
       return { kind: 'refused', reason: 'status', message, status: answer.httpStatus, askedAfter }
     return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus, askedAfter }
   }
 
   function askEarly(early: Map<string, Promise<EarlyAnswer>>, key: string, skip: number, take: number): void {
-    const asked = ask(skip, take)
+    const asked = ask(skip, take, { maxBytes: size.maxBytesAhead(take) })
     const note = () => {
       if (early.get(key) === asked) come.add(key)
     }
@@ -160,8 +160,7 @@ export function listSource(options: ListSourceOptions): ListSource {
 
   function readAhead(skip: number, stride: number, take: number): void {
     // Beside the one that the walk has in hand.
-    const fitting = Math.max(1, Math.floor(maxBytesInFlight / Math.max(1, take * itemBytes)) - 1)
-    const most = Math.min(Math.floor(depth.present), fitting)
+    const most = Math.min(Math.floor(depth.present), Math.max(1, size.fitting(take) - 1))
     if (skip > seemingEnd) seemingEnd = Number.POSITIVE_INFINITY
     for (let step = 0; step < most; step += 1) {
       const place = skip + step * stride
@@ -193,7 +192,12 @@ export function listSource(options: ListSourceOptions): ListSource {
 
     async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
       if (keeping !== null) throw keeping.error
-      const answer = await (takeEarly(`${skip}:${take}`, fresh) ?? ask(skip, take, maxRetries))
+      const bounds = maxRetries === undefined ? {} : { maxRetries }
+      const early = takeEarly(`${skip}:${take}`, fresh)
+      let answer = await (early ?? ask(skip, take, bounds))
+      // Too large for one of many need not be too large for the one that is wanted.
+      if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
+        answer = await ask(skip, take, bounds)
       given += 1
       const { askedAfter } = answer
       const number = given

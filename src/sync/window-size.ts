@@ -1,10 +1,10 @@
 // How many items windows ask for: as many as configured, and fewer where items are heavy, so that several windows may be
 // under way in `service.maxBytesInFlight`. What an item weighs is known from this run's answers, from earlier runs, or from
-// the first window, which is then asked for before the walk begins. Where single answers are heavier than expected all the
-// same, the walk halves them (walk/reader.ts).
+// the first window, which is then asked for before the walk begins; and from each answer of a walk, whose windows shrink
+// and grow with what it shows. What is read ahead and turns out much heavier than expected is not read to its end, but asked
+// for again by itself.
 import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
-import type { ListSource } from './list-source.ts'
 import type { ParsedList } from './writer/writing.ts'
 
 /** An answer of this size is made ready while others come, and by the thread that has time for it (writer/prepare.ts). */
@@ -13,8 +13,12 @@ const GOOD_BYTES = 3 * 1024 * 1024
 const GOOD_ITEMS = 40
 /** Of the items of a window, one in so many is enough to share with the next one. */
 const SHARED = 32
+/** What is read ahead may be so many times as heavy as expected, or as is good. */
+const SURPRISE = 2
+/** Windows of a walk change when they could be so many times as large, or have to be as much smaller: reading ahead counts on their size. */
+const CHANGE = 2
 /** Asked for where a whole window was too heavy to be read. */
-const FEW = 10
+export const FEW = 10
 
 interface WindowSize {
   window: number
@@ -31,6 +35,63 @@ export function windowSize(configured: WindowSize, maxBytesInFlight: number, ite
   return { window, overlap: Math.min(configured.overlap, Math.max(2, Math.floor(window / SHARED))) }
 }
 
+/** The size of a walk's windows, which follows what its answers weigh. */
+export class WalkWindow implements WindowSize {
+  private present: WindowSize
+  private readonly configured: WindowSize
+  private readonly maxBytesInFlight: number
+  /** What an item weighs here, bytes; null while nothing is known. */
+  itemBytes: number | null
+
+  /** `least`: smaller windows only where answers of this walk show that it has to be. */
+  constructor(configured: WindowSize, maxBytesInFlight: number, itemBytes: number | null, least = 0) {
+    this.configured = configured
+    this.maxBytesInFlight = maxBytesInFlight
+    this.itemBytes = itemBytes
+    const { window, overlap } = windowSize(configured, maxBytesInFlight, itemBytes)
+    this.present = { window: Math.max(window, least), overlap }
+  }
+
+  get window(): number {
+    return this.present.window
+  }
+
+  get overlap(): number {
+    return this.present.overlap
+  }
+
+  /** An answer of so many items and bytes. What is heavier than it was is believed at once, what is lighter little by little. */
+  saw(items: number, bytes: number): void {
+    if (items === 0) return
+    const before = this.itemBytes ?? 0
+    this.weigh(Math.max(bytes / items, before + (bytes / items - before) / 4))
+  }
+
+  /** An answer of so many items would have been larger than all that may be under way. */
+  failed(take: number): void {
+    this.weigh(Math.max(this.itemBytes ?? 0, this.maxBytesInFlight / take))
+  }
+
+  private weigh(itemBytes: number): void {
+    const isFirst = this.itemBytes === null
+    this.itemBytes = itemBytes
+    const wanted = windowSize(this.configured, this.maxBytesInFlight, itemBytes)
+    const { window } = this
+    if (isFirst || wanted.window * CHANGE <= window || wanted.window >= window * CHANGE) this.present = wanted
+  }
+
+  /** The most bytes that a window which is read ahead may have: there are several, and each may be a surprise. */
+  maxBytesAhead(take: number): number {
+    if (this.itemBytes === null) return this.maxBytesInFlight
+    return Math.min(this.maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * this.itemBytes))
+  }
+
+  /** How many windows of so many items may be under way. */
+  fitting(take: number): number {
+    return Math.floor(this.maxBytesInFlight / Math.max(1, take * (this.itemBytes ?? 0)))
+  }
+}
+
 /** By what this run's answers have shown, or earlier runs. */
 export function windowSizeOf(run: Run): WindowSize {
   return windowSize(run.config.sync, run.config.service.maxBytesInFlight, itemBytesOf(run))
@@ -42,15 +103,6 @@ export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): num
   return facts.item_bytes ?? (windows.items > 0 ? windows.bytes / windows.items : null)
 }
 
-/** `sizeOf` for a walk from the start of the list; asks for its first window ahead where nothing is known yet. */
-export async function sizeByFirst(run: Run, source: ListSource): Promise<WindowSize> {
-  if (itemBytesOf(run) === null) {
-    const { window } = run.config.sync
-    if ((await source.askAhead(0, window)) === 'too-large') await askFew(run)
-  }
-  return windowSizeOf(run)
-}
-
 /** The first window of the list, shorter where that is too heavy. */
 export async function askFirst(run: Run): Promise<Answer<ParsedList>> {
   const answer = await run.service.list({ skip: 0, take: windowSizeOf(run).window }, (raw) => run.writer.parseList(raw))
@@ -59,9 +111,4 @@ export async function askFirst(run: Run): Promise<Answer<ParsedList>> {
 
 function listFew({ service, writer, config }: Run): Promise<Answer<ParsedList>> {
   return service.list({ skip: 0, take: Math.min(FEW, config.sync.window) }, (raw) => writer.parseList(raw))
-}
-
-async function askFew(run: Run): Promise<void> {
-  const answer = await listFew(run)
-  if (answer.kind === 'ok') await run.writer.dropWindow(answer.value.handle)
 }

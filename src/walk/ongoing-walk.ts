@@ -73,7 +73,7 @@ export class OngoingWalk {
     const resumed = request.resume?.state
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
-    this.reader = makeReader(source, request.settings.window, this.kernel)
+    this.reader = makeReader(source, request.settings, this.kernel)
     this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
     this.owedFrom = resumed?.owedFrom ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null

@@ -8,7 +8,7 @@ import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } f
 export interface Reader {
   /** Requests made by this walk. */
   requests: number
-  /** What is asked for at present; never more than the configured window. */
+  /** What is asked for at present; more than `window` until the next success where that has become smaller. */
   take: number
   /** The largest size that was answered in this walk; 0 before the first answer. */
   served: number
@@ -31,6 +31,7 @@ export interface Reader {
   look(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
   drop(answer: WindowAnswer): void
   readonly source: WindowSource
+  /** What the walk would like to ask for: fewer items where they are heavy. */
   readonly window: number
 }
 
@@ -44,18 +45,20 @@ export type Reading =
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
-export function makeReader(source: WindowSource, window: number, kernel: Kernel): Reader {
+export function makeReader(source: WindowSource, settings: { readonly window: number }, kernel: Kernel): Reader {
   const unmet = new Map<string, Moment>()
   let shownEnd: { index: number; requests: number } | null = null
   const reader: Reader = {
     requests: 0,
-    take: window,
+    take: settings.window,
     served: 0,
     largest: 0,
     successes: 0,
     patience: 1,
     source,
-    window,
+    get window() {
+      return settings.window
+    },
     async read(skip, take, options) {
       reader.requests += 1
       const answer = await source.read(skip, take, options)
@@ -178,7 +181,10 @@ export function idAt(answer: WindowAnswer, index: number): string | undefined {
 
 /** Doubles the size again after a success, more and more rarely where doubling keeps failing. */
 function grow(reader: Reader): void {
-  if (reader.take >= reader.window) return
+  if (reader.take >= reader.window) {
+    reader.take = reader.window
+    return
+  }
   reader.successes += 1
   if (reader.successes < reader.patience) return
   reader.successes = 0
@@ -213,11 +219,11 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
   let failure = first
   let best: ItemsWindow | null = null
   reader.successes = 0
-  // A size that is refused or too heavy now will be so again; a position that fails is soon left behind.
-  const aboutSize = first.kind === 'refused' || first.reason === 'too-large' || first.reason === 'timeout'
+  // A size that is refused or takes too long will be so again; a position that fails or is heavy is soon left behind.
+  const aboutSize = first.kind === 'refused' || first.reason === 'timeout'
   reader.patience = aboutSize ? Math.min(64, reader.patience * 2) : 1
   while (bad - good > 1) {
-    const take = good === 0 ? Math.floor(bad / 2) : Math.floor((good + bad) / 2)
+    const take = good === 0 ? Math.min(Math.floor(bad / 2), reader.window) : Math.floor((good + bad) / 2)
     const answer = await reader.read(skip, take, { fresh: true, maxRetries: 1 })
     if (answer.kind !== 'items') {
       bad = take

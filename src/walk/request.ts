@@ -9,10 +9,10 @@ import type { KnownOrder, OrderEvidence } from './order.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
 export interface WalkSettings {
-  /** Items asked for in one window. */
-  window: number
+  /** Items asked for in one window; may change from answer to answer. */
+  readonly window: number
   /** Items two neighbouring windows share, where answers are long enough. */
-  overlap: number
+  readonly overlap: number
   /** Inversions of createdAt up to this still count as created order, ms. */
   settleMs: number
   /** No walk makes more requests than this. */

@@ -199,11 +199,20 @@ describe('bodies beyond the limit', () => {
   })
 
   test('an answer with many tasks is stopped at what may be under way, one with few is not', async () => {
-    await using server = await rawServer([says(200, TEXT + ' '.repeat(5_000)), says(200, TEXT + ' '.repeat(5_000))])
-    await using client = makeClient(server.url, { maxBytesInFlight: 2_000 })
-    expect(await client.list({ skip: 0, take: 17 }, decodePage)).toMatchObject({ kind: 'failed', reason: 'too-large' })
+    const large = says(200, TEXT + ' '.repeat(5_000))
+    await using server = await rawServer([large, large, large, large])
+    await using client = makeClient(server.url, { maxBytesInFlight: 8_000 })
+    const tooLarge = { kind: 'failed', reason: 'too-large' }
+    const [many, few] = [
+      { skip: 0, take: 17 },
+      { skip: 0, take: 16 },
+    ]
+    expect(await client.list(many, decodePage, { maxBytes: 2_000 })).toMatchObject(tooLarge)
     expect(client.traffic().bytes).toBe(0)
-    expect(await client.list({ skip: 0, take: 16 }, decodePage)).toMatchObject({ kind: 'ok' })
+    expect(await client.list(many, decodePage, { maxBytes: 20_000 })).toMatchObject({ kind: 'ok' })
+    expect(await client.list(few, decodePage, { maxBytes: 2_000 })).toMatchObject({ kind: 'ok' })
+    await using other = makeClient(server.url, { maxBytesInFlight: 2_000 })
+    expect(await other.list(many, decodePage, { maxBytes: 20_000 })).toMatchObject(tooLarge)
   })
 
   test.each([

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Service } from '../../src/service/service.ts'
 import { type ListSource, listSource } from '../../src/sync/list-source.ts'
+import { WalkWindow } from '../../src/sync/window-size.ts'
 import type { Writer } from '../../src/sync/writer/thread.ts'
 
 /** The length of the list is known, so that there is no slow start. */
@@ -42,7 +43,7 @@ function started(concurrency: number, { count = 10, total = null as number | nul
     walkId: 1,
     concurrency,
     total,
-    maxBytesInFlight: MOST_BYTES,
+    size: new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, null),
     now: () => 0,
   })
   const answerAll = async () => {
@@ -248,7 +249,7 @@ test('a walk that is over waits for no answer that it does not want', async () =
     walkId: 1,
     concurrency: 8,
     total: null,
-    maxBytesInFlight: 32 * 1024 * 1024,
+    size: new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, null),
     now: () => 0,
   })
   source.readAhead(0, 10, 10)
@@ -279,9 +280,30 @@ test('the writer keeps no window of an answer that is none', async () => {
     walkId: 1,
     concurrency: 8,
     total: null,
-    maxBytesInFlight: 32 * 1024 * 1024,
+    size: new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, null),
     now: () => 0,
   })
   expect(await source.read(0, 10)).toMatchObject({ kind: 'failed' })
   expect(dropped).toEqual([7])
+})
+
+test('what is read ahead may weigh little more than expected, and is asked for by itself where it weighs more', async () => {
+  const bounds: unknown[] = []
+  const service = {
+    async list(_: unknown, __: unknown, { maxBytes }: { maxBytes?: number }) {
+      bounds.push(maxBytes)
+      if (maxBytes !== undefined) return { kind: 'failed', reason: 'too-large', message: 'no', httpStatus: 200 }
+      return { kind: 'ok', value: { handle: 1, count: 10 }, startedAt: 0, serviceDate: null, bytes: 10 * 1024 * 1024 }
+    },
+  } as unknown as Service
+  const writer = { view: async () => ({ ids: [], moments: [], known: 0, others: 0 }) } as unknown as Writer
+  const size = new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, 1)
+  const source = listSource({ service, writer, walkId: 1, concurrency: 2, total: 100, size, now: () => 0 })
+  expect(await source.read(0, 10)).toMatchObject({ kind: 'items' })
+  // Ten of 1 MB are known by now.
+  source.readAhead(10, 10, 10)
+  const ahead = 20 * 1024 * 1024
+  expect(bounds).toEqual([undefined, ahead, ahead])
+  expect(await source.read(10, 10)).toMatchObject({ kind: 'items', skip: 10 })
+  expect(bounds).toEqual([undefined, ahead, ahead, undefined])
 })

@@ -16,6 +16,42 @@ describe('a list that stands still', () => {
     expect(walked.met.size).toBe(count)
   })
 
+  test('is proven complete where the size of windows changes from answer to answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 2, max: 60 }), { minLength: 2, maxLength: 20 }), async (sizes) => {
+        const model = makeModel(newestFirst(700))
+        const settings = {
+          get window() {
+            return sizes[model.requests.length % sizes.length] as number
+          },
+          overlap: 3,
+          settleMs: 60_000,
+          maxRequests: 5_000,
+        }
+        const { result, met } = await walkModel(model, { settings })
+        expect(result).toMatchObject({ verdict: 'complete', total: 700 })
+        expect(met.size).toBe(700)
+      }),
+    )
+  })
+
+  test('is asked for in windows that shrink at once and grow again with what its settings say', async () => {
+    const model = makeModel(newestFirst(700))
+    const settings = {
+      get window() {
+        return model.requests.length > 4 && model.requests.length < 40 ? 5 : 60
+      },
+      overlap: 2,
+      settleMs: 60_000,
+      maxRequests: 5_000,
+    }
+    expect((await walkModel(model, { settings })).result).toMatchObject({ verdict: 'complete', total: 700 })
+    const takes = model.requests.map(({ take }) => take)
+    expect(takes.slice(0, 5)).toEqual([60, 60, 60, 60, 60])
+    expect(new Set(takes.slice(5, 39))).toEqual(new Set([5]))
+    expect(takes.slice(40, 45)).toEqual([10, 20, 40, 60, 60])
+  })
+
   test('costs about one request per window, and a handful for the end and the lap', async () => {
     const walked = await walkModel(makeModel(newestFirst(700)))
     // Windows of 10 overlap by 3, so each brings 7: 100 windows.

@@ -9,7 +9,7 @@ import type { StepResult } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import { learn, type Run } from '../context.ts'
 import { type ListSource, listSource } from '../list-source.ts'
-import { itemBytesOf, sizeByFirst, windowSizeOf } from '../window-size.ts'
+import { FEW, itemBytesOf, WalkWindow, windowSizeOf } from '../window-size.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { listLength } from './length.ts'
 import { believed } from './shrunk.ts'
@@ -43,12 +43,17 @@ export interface WalkDone {
 const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
 
 /** A walk that goes on keeps asking for as many items as it did. */
-async function walkSettings(run: Run, task: WalkTask, source: ListSource): Promise<WalkSettings> {
-  const isFromStart = task.resume == null && task.request.start === 0 && task.steps === undefined
-  const { window, overlap } = isFromStart ? await sizeByFirst(run, source) : windowSizeOf(run)
-  const before = task.resume == null ? 0 : (task.resume.state as WalkState).take
-  const { settleMs } = run.config.sync
-  return { window: Math.max(window, before), overlap, settleMs, maxRequests: 1_000_000 }
+function walkWindow(run: Run, { resume }: WalkTask): WalkWindow {
+  const { sync, service } = run.config
+  const before = resume == null ? 0 : (resume.state as WalkState).take
+  return new WalkWindow(sync, service.maxBytesInFlight, itemBytesOf(run), before)
+}
+
+/** Asks for the first window of a walk from the start of the list ahead, where nothing is known of what items weigh. */
+async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
+  if (size.itemBytes !== null) return
+  const { window } = size
+  if ((await source.askAhead(0, window)) === 'too-large') await source.askAhead(0, Math.min(FEW, window))
 }
 
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
@@ -58,12 +63,13 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     task.resume?.id ?? (await writer.beginWalk(task.kind, task.range ?? { since: null, until: null }, now()))
   await task.begun?.(walkId)
   const length = listLength(run, walkId, task.total, task.kind === 'full')
+  const size = walkWindow(run, task)
   const source = listSource({
     service: run.service,
     writer,
     walkId,
     concurrency: run.config.service.concurrency,
-    maxBytesInFlight: run.config.service.maxBytesInFlight,
+    size,
     total: task.total,
     now,
     ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
@@ -71,7 +77,17 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   })
   const resume =
     task.resume == null ? undefined : { state: task.resume.state as WalkState, firstWindow: task.resume.firstWindow }
-  const settings = await walkSettings(run, task, source)
+  if (task.resume == null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
+  const settings: WalkSettings = {
+    get window() {
+      return size.window
+    },
+    get overlap() {
+      return size.overlap
+    },
+    settleMs: run.config.sync.settleMs,
+    maxRequests: 1_000_000,
+  }
   const steps = (task.steps ?? walk)(source, { ...task.request, settings, ...(resume === undefined ? {} : { resume }) })
   let met = task.resume?.met ?? 0
   let reply: StepResult = { newlyMet: 0 }
