@@ -4,32 +4,18 @@ import { z } from 'zod'
 import { COMPRESSIONS } from '../export/encode/compression.ts'
 import { FORMAT_NAMES } from '../export/formats.ts'
 import { DEFAULTS } from './defaults.ts'
-
-/** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration may pass that (about 24 days). */
-const LONGEST_MS = 2_147_483_647
-
-const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
-const count = (least: number, most: number) => z.int().min(least).max(most)
-const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
-const text = () => z.string().min(1)
-const expecting = (what: string) => ({ error: `expected ${what}` })
-
-const httpUrl = (what: string) =>
-  text().refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
-
-/** Names or addresses of hosts, without port, as the WHATWG parser writes them. */
-const hostNames = () =>
-  z.array(
-    z
-      .string()
-      .refine(
-        (value) => /^[^\s/?#@\\]+$/.test(value) && URL.parse(`http://${value}/`)?.host === value,
-        expecting('a host name in small letters, without port'),
-      ),
-  )
-
-/** A token of RFC 9110 section 5.6.2: what a header may be called. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+import {
+  bytes,
+  count,
+  durationMs,
+  expecting,
+  HEADER_NAME,
+  hasUserInfo,
+  hostNames,
+  httpUrl,
+  isTimezone,
+  text,
+} from './kinds.ts'
 
 const auth = z.strictObject({
   placement: z
@@ -303,18 +289,4 @@ function inner(schema: z.ZodType): z.ZodType {
 export function jsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-2020-12' })
   return { ...schema, title: 'task-mirror.json', description: 'Configuration of task-mirror; every key is optional.' }
-}
-
-function hasUserInfo(url: string): boolean {
-  const { username, password } = new URL(url)
-  return username !== '' || password !== ''
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -15,7 +15,9 @@ vi.mock('../../src/walk/lap.ts', async (real) => (await import('./bugs.ts')).bre
 vi.mock('../../src/sync/writer/windows.ts', async (real) => (await import('./bugs.ts')).breakWindows(await real()))
 vi.mock('../../src/sync/steps/walking.ts', async (real) => (await import('./bugs.ts')).breakWalking(await real()))
 vi.mock('../../src/sync/steps/deletions.ts', async (real) => (await import('./bugs.ts')).breakDeletions(await real()))
-vi.mock('../../src/sync/writer/intake.ts', async (real) => (await import('./bugs.ts')).breakIntake(await real()))
+vi.mock('../../src/sync/writer/take-listed.ts', async (real) =>
+  (await import('./bugs.ts')).breakTakeListed(await real()),
+)
 
 const MOST_SEEDS = 1_000
 

@@ -7,7 +7,9 @@ import type * as Proof from '../../src/proof/kernel.ts'
 import type { Seam } from '../../src/proof/rules.ts'
 import type * as Deletions from '../../src/sync/steps/deletions.ts'
 import type * as Walking from '../../src/sync/steps/walking.ts'
-import type * as Intake from '../../src/sync/writer/intake.ts'
+import { storedTask } from '../../src/sync/writer/intake.ts'
+import { takeDetail } from '../../src/sync/writer/take-detail.ts'
+import type * as TakeListed from '../../src/sync/writer/take-listed.ts'
 import type * as Windows from '../../src/sync/writer/windows.ts'
 import type * as Chain from '../../src/walk/chain.ts'
 import type * as End from '../../src/walk/end.ts'
@@ -205,14 +207,14 @@ export function breakDeletions(real: typeof Deletions): typeof Deletions {
   }
 }
 
-export function breakIntake(real: typeof Intake): typeof Intake {
+export function breakTakeListed(real: typeof TakeListed): typeof TakeListed {
   return {
     ...real,
     takeListed(tables, rules, known, listed, readAt, now) {
       if (active !== 'empty-stored' || known === undefined)
         return real.takeListed(tables, rules, known, listed, readAt, now)
       const reading = { readAt, byHand: true, isListed: false }
-      const taken = real.takeDetail(tables, rules, known, real.storedTask(rowOf(listed.bytes)), reading, now)
+      const taken = takeDetail(tables, rules, known, storedTask(rowOf(listed.bytes)), reading, now)
       return { seq: taken.seq, outcome: taken.outcome, showsLess: false }
     },
   }

@@ -1,7 +1,7 @@
 // Whether `timeframe`, whose unit and meaning are not documented, reads as a moment in ms: judged by where it lies beside
 // the moments of its task. Pure.
 import type { TimeframeFinding } from '../../mirror/tables/facts.ts'
-import type { WindowMoments } from '../writer/windows.ts'
+import type { WindowMoments } from '../writer/window-reads.ts'
 
 /** Every task once, however often it was listed. */
 export interface TimeframeEvidence {

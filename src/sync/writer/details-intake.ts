@@ -7,16 +7,8 @@ import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import { type AccountShown, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextResultCheck, openWait } from '../steps/open-checks.ts'
-import {
-  anotherTask,
-  countOutcome,
-  isAnother,
-  isFinal,
-  LAGS,
-  type ListedOutcome,
-  storedTask,
-  takeDetail,
-} from './intake.ts'
+import { anotherTask, countOutcome, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
+import { LAGS, takeDetail } from './take-detail.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
 /** What came of asking for one task by its id. */

@@ -5,7 +5,8 @@ import { isObject, parseExact } from '../../json.ts'
 import { filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
-import { type ListedTask, storedTask } from './intake.ts'
+import { storedTask } from './intake.ts'
+import type { ListedTask } from './take-listed.ts'
 
 interface SampledItem {
   id: string

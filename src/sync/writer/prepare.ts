@@ -12,8 +12,9 @@ import { openPlainPage, parseItem } from '../../service/decode/plain-page.ts'
 import { MAX_ITEMS, MAX_VALUES, type PageItem, readPage, tooMany, type UnfitItem } from '../../service/decode/wire.ts'
 import type { Decoded } from '../../service/service.ts'
 import type { Moment, Task, TaskRow } from '../../task.ts'
-import { isFinal, type ListedTask, lacksParts } from './intake.ts'
+import { isFinal, lacksParts } from './intake.ts'
 import { PlainItems } from './plain-items.ts'
+import type { ListedTask } from './take-listed.ts'
 
 /** What a walk needs to know of a window. */
 export interface Summary extends Decoded {

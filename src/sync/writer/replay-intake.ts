@@ -4,8 +4,10 @@ import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems
 import { shapeTask } from '../../mirror/shape.ts'
 import { type PageItem, readItemText } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { countOutcome, isAnother, takeDetail, takeListed } from './intake.ts'
+import { countOutcome, isAnother } from './intake.ts'
 import { prepareTask } from './prepare.ts'
+import { takeDetail } from './take-detail.ts'
+import { takeListed } from './take-listed.ts'
 import type { Writing } from './writing.ts'
 
 export function replayIntake(writing: Writing) {

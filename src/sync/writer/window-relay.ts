@@ -3,7 +3,8 @@
 // brought up to date here. Knows no tables.
 import type { Moment } from '../../task.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
-import type { KnownState, Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
+import type { KnownState } from './window-reads.ts'
+import type { Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
 /** Calls a method of the session in the writer thread, in the order of the calls; `transfer` is given away. */

@@ -1,18 +1,16 @@
 // Windows on the writing side: looked up with the walk's marks, taken in with everything that describes them. Knows what
 // prepare.ts made of the answer, and the mirror; not the network.
 
-import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
+import { rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
 import type { Marks } from '../../mirror/tables/marks.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { WalkProgress } from '../../mirror/tables/walks.ts'
 import type { UnfitItem } from '../../service/decode/wire.ts'
-import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 import { identityOf, isOther } from '../identity.ts'
-import { bodyBytes, fewOf } from './form-sample.ts'
-import { anotherTask, countOutcome, isAnother, type ListedTask, storedTask, takeListed } from './intake.ts'
+import { anotherTask, countOutcome, isAnother } from './intake.ts'
 import {
   type HashedWindow,
   listedHash,
@@ -24,6 +22,8 @@ import {
   summaryOf,
   withHashes,
 } from './prepare.ts'
+import { type ListedTask, takeListed } from './take-listed.ts'
+import { finder, type HeldWindow, windowReads } from './window-reads.ts'
 import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
@@ -38,21 +38,6 @@ export interface Looked {
 export interface Viewed extends Looked {
   ids: string[]
   moments: Moment[]
-}
-
-/** What the mirror holds of the items of a window, by index. */
-export interface KnownState {
-  /** Seqs of live tasks; 0 where it holds none. */
-  seqs: Float64Array
-  /** 1 where the list shows the task as it did last. */
-  isAsBefore: Uint8Array
-}
-
-/** Integers of the items of a window, by index; NaN where an item has none. Epoch ms. */
-export interface WindowMoments {
-  timeframe: Float64Array
-  createdAt: Float64Array
-  completedAt: Float64Array
 }
 
 /** More than are usually looked up ahead of being taken in; what was looked up before is looked up again. */
@@ -74,14 +59,6 @@ export interface TakenIn {
   newlyMet: number
 }
 
-interface Held {
-  window: HashedWindow
-  unfit: Map<number, UnfitItem>
-  known: (KnownTask | undefined)[]
-  /** How much work there had been when `known` was looked up. */
-  viewedAt: number
-}
-
 interface Counted extends TakenIn {
   /** Rows that were marked for the first time. */
   met: Met
@@ -90,7 +67,8 @@ interface Counted extends TakenIn {
 
 export function windowIntake(writing: Writing) {
   const { tables, runId } = writing
-  const held = new Map<number, Held>()
+  const held = new Map<number, HeldWindow>()
+  const findAll = finder(writing)
   /** The ids of the windows taken in last. */
   const recent: { piece: number; ids: Set<string> }[] = []
 
@@ -115,18 +93,13 @@ export function windowIntake(writing: Writing) {
     }
   }
 
-  // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
-  const findAll = writing.db.transaction((window: HashedWindow, unfit: Map<number, UnfitItem>) =>
-    window.ids.map((id, index) => (unfit.has(index) ? undefined : tables.tasks.find(id, listedHash(window, index)))),
-  )
-
   function isOtherThan(seq: number, window: HashedWindow, index: number): boolean {
     return isOther(identityOf(tables.tasks.identity(seq)), identityOf(rowOf(listedTask(window, index).bytes)))
   }
 
   /** What the mirror and the marks of `walkId` say of the items of a window, as they are now. */
   function look(handle: number, walkId: number): Looked {
-    const holding = held.get(handle) as Held
+    const holding = held.get(handle) as HeldWindow
     const { ids } = holding.window
     const marks = writing.marks(walkId)
     const met = new Uint8Array(ids.length)
@@ -147,6 +120,8 @@ export function windowIntake(writing: Writing) {
   }
 
   return {
+    ...windowReads(writing, held, findAll),
+
     /**
      * Keeps a window until it is taken in or dropped, and looks it up for `walkId` where there is one. What the other
      * thread had no time for is done here.
@@ -167,21 +142,12 @@ export function windowIntake(writing: Writing) {
 
     look,
 
-    knownState(handle: number): KnownState {
-      const { window, unfit } = held.get(handle) as Held
-      const known = findAll(window, unfit).map((row) => (row?.deletedAt === null ? row : undefined))
-      return {
-        seqs: Float64Array.from(known, (row) => row?.seq ?? 0),
-        isAsBefore: Uint8Array.from(known, (row) => (row?.isListedSo === true ? 1 : 0)),
-      }
-    },
-
     /**
      * Takes a window in: rows, marks, walk progress, counts and set-aside items in one transaction, which the next
      * windows may share.
      */
     takeIn(step: TakeIn): TakenIn {
-      const holding = held.get(step.handle) as Held
+      const holding = held.get(step.handle) as HeldWindow
       held.delete(step.handle)
       const { window, unfit } = holding
       const marks = step.walkId === null ? null : writing.marks(step.walkId)
@@ -192,8 +158,8 @@ export function windowIntake(writing: Writing) {
       const inWindow = new Set<string>()
       writing.sample.enter(step.walkId, (id) => writing.walks.get(id)?.kind ?? null)
       // Where the set-aside store is full, a window is taken back: that one, and none before it.
-      const together = unfit.size === 0 ? writing.gather : writing.commit
-      together(() => {
+      const inTransaction = unfit.size === 0 ? writing.gather : writing.commit
+      inTransaction(() => {
         window.ids.forEach((id, index) => {
           const item = unfit.get(index)
           if (item !== undefined) {
@@ -243,49 +209,6 @@ export function windowIntake(writing: Writing) {
         writing.evidence.add(walkId, '[]', met)
       })
       return met.count
-    },
-
-    /** Chooses a few tasks of a window to be compared with their details; returns their ids. */
-    compareListed(handle: number): string[] {
-      const { window, unfit } = held.get(handle) as Held
-      const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
-      writing.compared.clear()
-      for (const { id, final, bytes } of fewOf(listed)) {
-        writing.compared.set(id, {
-          isFinal: final,
-          bodies: bodyBytes(bytes),
-          listed: [storedTask(rowOf(bytes))],
-          details: [],
-        })
-      }
-      return [...writing.compared.keys()]
-    },
-
-    /** Notes the items of a window whose tasks are being compared, of `ids` alone where given; returns their ids. */
-    noteListed(handle: number, ids: string[] | null = null): string[] {
-      const { window, unfit } = held.get(handle) as Held
-      return window.ids.filter((id, index) => {
-        if (ids?.includes(id) === false) return false
-        const forms = unfit.has(index) ? undefined : writing.compared.get(id)
-        if (forms === undefined || forms.listed.length > 1) return false
-        forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
-        return true
-      })
-    },
-
-    /** What a window shows of the times of its tasks. */
-    taskMoments(handle: number): WindowMoments {
-      const { window, unfit } = held.get(handle) as Held
-      const rows = window.ids.map((_, index) => (unfit.has(index) ? [] : boundValues(listedTask(window, index).bytes)))
-      const integers = (column: (typeof TASK_COLUMNS)[number]) => {
-        const place = TASK_COLUMNS.indexOf(column)
-        return Float64Array.from(rows, (row) => (row[place] == null ? Number.NaN : Number(row[place])))
-      }
-      return {
-        timeframe: integers('timeframe'),
-        createdAt: integers('created_at'),
-        completedAt: integers('completed_at'),
-      }
     },
 
     dropWindow(handle: number): void {

@@ -1,0 +1,42 @@
+// The kinds of values that a configuration may hold, and what an error says was expected.
+import { z } from 'zod'
+
+/** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration may pass that (about 24 days). */
+const LONGEST_MS = 2_147_483_647
+
+export const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
+export const count = (least: number, most: number) => z.int().min(least).max(most)
+export const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
+export const text = () => z.string().min(1)
+export const expecting = (what: string) => ({ error: `expected ${what}` })
+
+export const httpUrl = (what: string) =>
+  text().refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
+
+/** Names or addresses of hosts, without port, as the WHATWG parser writes them. */
+export const hostNames = () =>
+  z.array(
+    z
+      .string()
+      .refine(
+        (value) => /^[^\s/?#@\\]+$/.test(value) && URL.parse(`http://${value}/`)?.host === value,
+        expecting('a host name in small letters, without port'),
+      ),
+  )
+
+/** A token of RFC 9110 section 5.6.2: what a header may be called. */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+export function hasUserInfo(url: string): boolean {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
+}
+
+export function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

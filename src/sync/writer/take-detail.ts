@@ -1,0 +1,138 @@
+// What a detail does to a row: the rules of design.md 6.4 on one task.
+import { ageOf } from '../../clock.ts'
+import { parseExact } from '../../json.ts'
+import { recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
+import { contentHash } from '../../mirror/row-bytes.ts'
+import { sameContent, shapeTask } from '../../mirror/shape.ts'
+import { NO_RESULT } from '../../mirror/tables/owed.ts'
+import type { KnownTask } from '../../mirror/tables/tasks.ts'
+import type { Task } from '../../task.ts'
+import { type IntakeRules, isFinal, type ListedOutcome, storedTask, type Tables } from './intake.ts'
+
+interface DetailTakenAs {
+  seq: number
+  outcome: ListedOutcome
+  isOpen: boolean
+  /** Whether the row holds what the detail shows. */
+  isTaken: boolean
+  /** Why the detail stays owed; null where nothing is. */
+  owedFor: string | null
+}
+
+/** `last_error` of a detail that shows an earlier or another state than the list did. */
+export const LAGS = 'the detail shows an earlier state than the list'
+const DISAGREES = 'the detail shows another state than the list'
+/** So often and for so long a detail may show another state than the list did, until it is taken for what it is. */
+const PATIENCE = { attempts: 3, ms: 3_600_000 }
+
+/** How a detail came to be asked for. */
+interface DetailReading {
+  /** When it was asked for, epoch ms. */
+  readAt: number
+  /** Somebody wants just this answer: it counts as newer where that cannot be told. */
+  byHand: boolean
+  /** The list has shown the task in this run, and nothing else has. */
+  isListed: boolean
+}
+
+/**
+ * Takes a detail in: it is the whole task, and replaces what is stored, unless it shows an earlier state than the list
+ * did. What is owed is settled where it agrees with the list or is newer.
+ */
+export function takeDetail(
+  tables: Tables,
+  rules: IntakeRules,
+  known: KnownTask | undefined,
+  task: Task,
+  { readAt, byHand, isListed }: DetailReading,
+  now: number,
+): DetailTakenAs {
+  const isDone = (form: Task): boolean => isFinal(form, rules.finalStatuses)
+  if (known === undefined) {
+    const row = shapeTask(task)
+    const seq = tables.tasks.insert(row, contentHash(row), null, readAt, now)
+    const owedFor = settle(tables, rules, seq, task, readAt, now)
+    return { seq, outcome: 'inserted', isOpen: !isDone(task), isTaken: true, owedFor }
+  }
+  const { seq } = known
+  const restored = known.deletedAt !== null
+  const storedRow = tables.tasks.read(seq)
+  const stored = storedTask(storedRow)
+  const debt = tables.owed.find(task.id, 'detail')
+  const isElsewhere = debt?.listed !== undefined && debt.listed !== null
+  const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
+  let recency = restored ? 'newer' : recencyOf(task, listed, isElsewhere ? stored : null, rules.forms, isDone)
+  if (recency === 'unclear') {
+    const isPatienceOver =
+      debt !== undefined &&
+      debt.attempts >= PATIENCE.attempts &&
+      (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
+    // What a complete walk did not meet, only its detail tells of.
+    const isUnlisted = tables.owed.find(task.id, 'candidate') !== undefined
+    if (byHand || isPatienceOver || isUnlisted) recency = 'newer'
+  }
+  // Of two open states nothing tells which is later. Where the list shows whole tasks, what it showed a moment ago stands.
+  const held = tables.tasks.hashes(seq)
+  const isOpen = !isDone(listed) && !isDone(task)
+  if (
+    recency === 'newer' &&
+    isOpen &&
+    isListed &&
+    !byHand &&
+    debt === undefined &&
+    held.listHash?.equals(held.contentHash)
+  )
+    recency = 'unclear'
+  // Where nothing is owed, the list has shown all that the row holds: an answer that may be older does not replace it.
+  if (recency === 'older' || (recency === 'unclear' && debt === undefined)) {
+    tables.owed.settle(task.id, 'candidate')
+    const owedFor = recency === 'older' ? LAGS : DISAGREES
+    return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
+  }
+  const whole = withOnlyListed(task, listed, rules.forms)
+  const row = shapeTask(whole)
+  const hash = contentHash(row)
+  const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
+  if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
+  else if (restored) tables.tasks.restore(seq, now)
+  const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
+  if (recency !== 'unclear')
+    return {
+      seq,
+      outcome,
+      isOpen: !isDone(whole),
+      isTaken: true,
+      owedFor: settle(tables, rules, seq, whole, readAt, now),
+    }
+  // A state that the task had, with more in it than the list shows; which of both is later has still to be seen.
+  tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
+  tables.owed.settle(task.id, 'candidate')
+  return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
+}
+
+/** Settles what the detail of the row answers; returns what it does not. */
+function settle(
+  tables: Tables,
+  rules: IntakeRules,
+  seq: number,
+  task: Task,
+  readAt: number,
+  now: number,
+): string | null {
+  const final = isFinal(task, rules.finalStatuses)
+  tables.tasks.setDetailAt(seq, readAt)
+  tables.owed.settle(task.id, 'candidate')
+  tables.owed.settle(task.id, 'deleted')
+  if (final) tables.owed.settle(task.id, 'open')
+  else tables.owed.owe(task.id, 'open', now)
+  if (final && rules.oweDetails && (!Object.hasOwn(task, 'result') || task.result === null)) {
+    const isOwed = tables.owed.find(task.id, 'detail') !== undefined
+    // A null is an answer, but where the list already kept silent it may be one that came too early.
+    if (isOwed || task.result !== null) {
+      tables.owed.oweDetail(task.id, now, null)
+      return NO_RESULT
+    }
+  }
+  tables.owed.settle(task.id, 'detail')
+  return null
+}

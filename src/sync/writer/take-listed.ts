@@ -1,0 +1,104 @@
+// What a listed item does to a row: the rules of design.md 6.6 on one task.
+import { compareForms, type FormDifference, isLess } from '../../mirror/forms/differences.ts'
+import { canHaveMore, type Forms, isMeaningless, isSummarized } from '../../mirror/forms/forms.ts'
+import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
+import { shapeTask } from '../../mirror/shape.ts'
+import type { KnownTask } from '../../mirror/tables/tasks.ts'
+import type { Task } from '../../task.ts'
+import { type IntakeRules, isFinal, type ListedOutcome, layOver, noteOwed, storedTask, type Tables } from './intake.ts'
+
+/** A task as the list gave it, ready for the mirror. */
+export interface ListedTask {
+  id: string
+  /** Its row, encoded. */
+  bytes: Buffer
+  /** Over `bytes`. */
+  hash: Buffer
+  final: boolean
+  /** Whether it lacks what only its detail can tell. */
+  lacks: boolean
+}
+
+/**
+ * Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what happened; `showsLess`: the mirror
+ * holds more of it than the list shows, and nothing known tells why.
+ */
+export function takeListed(
+  tables: Tables,
+  rules: IntakeRules,
+  known: KnownTask | undefined,
+  listed: ListedTask,
+  readAt: number,
+  now: number,
+): { seq: number; outcome: ListedOutcome; showsLess: boolean } {
+  const { id, hash: listHash } = listed
+  if (known === undefined) {
+    const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, listHash, readAt, now)
+    if (!listed.final) tables.owed.owe(id, 'open', now)
+    if (rules.oweDetails && owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
+    return { seq, outcome: 'inserted', showsLess: false }
+  }
+  const restored = known.deletedAt !== null
+  const { seq } = known
+  if (!restored && known.isListedSo) return { seq, outcome: 'unchanged', showsLess: false }
+  const row = rowOf(listed.bytes)
+  const shown = storedTask(row)
+  const stored = storedTask(tables.tasks.read(seq))
+  const differences = compareForms(shown, stored)
+  const isAllShown = !differences.some(({ kind }) => isLess(kind))
+  const showsLess = differences.some(
+    (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
+  )
+  if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
+    const { contentHash: stays, detailAt, listHash: before } = tables.tasks.hashes(seq)
+    const reshaped = shapeTask(stored)
+    const reshapedHash = contentHash(reshaped)
+    // An earlier version of this program had no column for what one holds now.
+    const isReshaped = !reshapedHash.equals(stays)
+    if (isReshaped) {
+      tables.tasks.replace(seq, reshaped, reshapedHash, listHash, readAt, now)
+      tables.tasks.setDetailAt(seq, detailAt)
+    } else tables.tasks.setListHash(seq, listHash)
+    if (restored) {
+      tables.tasks.restore(seq, now)
+      // Nothing is owed of a tombstone, and `prune` may have taken its parts.
+      noteOwed(tables, rules, stored, now)
+    }
+    // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
+    if (showsLess && before !== null) oweDetail(tables, rules, seq, shown, now)
+    else if (detailAt === null && rules.oweDetails && owesDetail(rules, listed))
+      oweDetail(tables, rules, seq, shown, now)
+    // A detail that is still owed has to agree with what is shown now.
+    else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(tables, rules, seq, shown, now)
+    return { seq, outcome: restored ? 'restored' : isReshaped ? 'updated' : 'unchanged', showsLess }
+  }
+  if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
+    // What the list says and what it leaves out may be of two different moments: only the detail is one of the task's
+    // own states.
+    tables.tasks.setListHash(seq, listHash)
+    if (restored) tables.tasks.restore(seq, now)
+    oweDetail(tables, rules, seq, shown, now)
+    return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
+  }
+  const merged = isAllShown ? shown : layOver(stored, shown)
+  const mergedRow = isAllShown ? row : shapeTask(merged)
+  tables.tasks.replace(seq, mergedRow, isAllShown ? listHash : contentHash(mergedRow), listHash, readAt, now)
+  noteOwed(tables, rules, merged, now)
+  return { seq, outcome: restored ? 'restored' : 'updated', showsLess }
+}
+
+/** Whether the list shows nothing but less of what is stored. */
+function isNothingNew(differences: FormDifference[], forms: Forms): boolean {
+  return differences.every((each) => isLess(each.kind) || each.kind === 'spelled' || isMeaningless(each, forms))
+}
+
+function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
+  if (listed.lacks) return true
+  return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), rules.forms)
+}
+
+/** Owes a detail that has to agree with what the list shows, which the row does not hold. */
+function oweDetail(tables: Tables, rules: IntakeRules, seq: number, shown: Task, now: number): void {
+  tables.tasks.setDetailAt(seq, null)
+  if (rules.oweDetails) tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))
+}

@@ -1,0 +1,101 @@
+// What windows show that have come and are not taken in yet, beside what the mirror holds. Reads only.
+import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
+import type { KnownTask } from '../../mirror/tables/tasks.ts'
+import type { UnfitItem } from '../../service/decode/wire.ts'
+import { TASK_COLUMNS } from '../../task/columns.ts'
+import { bodyBytes, fewOf } from './form-sample.ts'
+import { storedTask } from './intake.ts'
+import { type HashedWindow, listedHash, listedTask } from './prepare.ts'
+import type { Writing } from './writing.ts'
+
+/** What the mirror holds of the items of a window, by index. */
+export interface KnownState {
+  /** Seqs of live tasks; 0 where it holds none. */
+  seqs: Float64Array
+  /** 1 where the list shows the task as it did last. */
+  isAsBefore: Uint8Array
+}
+
+/** Integers of the items of a window, by index; NaN where an item has none. Epoch ms. */
+export interface WindowMoments {
+  timeframe: Float64Array
+  createdAt: Float64Array
+  completedAt: Float64Array
+}
+
+export interface HeldWindow {
+  window: HashedWindow
+  unfit: Map<number, UnfitItem>
+  known: (KnownTask | undefined)[]
+  /** How much work there had been when `known` was looked up. */
+  viewedAt: number
+}
+
+type Finder = (window: HashedWindow, unfit: Map<number, UnfitItem>) => (KnownTask | undefined)[]
+
+/** Looks all items of a window up, by index. */
+export function finder(writing: Writing): Finder {
+  // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
+  return writing.db.transaction((window: HashedWindow, unfit: Map<number, UnfitItem>) =>
+    window.ids.map((id, index) =>
+      unfit.has(index) ? undefined : writing.tables.tasks.find(id, listedHash(window, index)),
+    ),
+  )
+}
+
+/** `held`: the windows that are not taken in yet, by handle. */
+export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWindow>, findAll: Finder) {
+  return {
+    knownState(handle: number): KnownState {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      const known = findAll(window, unfit).map((row) => (row?.deletedAt === null ? row : undefined))
+      return {
+        seqs: Float64Array.from(known, (row) => row?.seq ?? 0),
+        isAsBefore: Uint8Array.from(known, (row) => (row?.isListedSo === true ? 1 : 0)),
+      }
+    },
+
+    /** Chooses a few tasks of a window to be compared with their details; returns their ids. */
+    compareListed(handle: number): string[] {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
+      writing.compared.clear()
+      for (const { id, final, bytes } of fewOf(listed)) {
+        writing.compared.set(id, {
+          isFinal: final,
+          bodies: bodyBytes(bytes),
+          listed: [storedTask(rowOf(bytes))],
+          details: [],
+        })
+      }
+      return [...writing.compared.keys()]
+    },
+
+    /** Notes the items of a window whose tasks are being compared, of `ids` alone where given; returns their ids. */
+    noteListed(handle: number, ids: string[] | null = null): string[] {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      return window.ids.filter((id, index) => {
+        if (ids?.includes(id) === false) return false
+        const forms = unfit.has(index) ? undefined : writing.compared.get(id)
+        if (forms === undefined || forms.listed.length > 1) return false
+        forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
+        return true
+      })
+    },
+
+    /** What a window shows of the times of its tasks. */
+    taskMoments(handle: number): WindowMoments {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      const rows = window.ids.map((_, index) => (unfit.has(index) ? [] : boundValues(listedTask(window, index).bytes)))
+      const integers = (column: (typeof TASK_COLUMNS)[number]) => {
+        const place = TASK_COLUMNS.indexOf(column)
+        return Float64Array.from(rows, (row) => (row[place] == null ? Number.NaN : Number(row[place])))
+      }
+      return {
+        timeframe: integers('timeframe'),
+        createdAt: integers('created_at'),
+        completedAt: integers('completed_at'),
+      }
+    },
+  }
+}
