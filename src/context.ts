@@ -72,10 +72,10 @@ export async function createContext(
     told.add(message)
   }
   async function config(): Promise<LoadedConfig> {
-    const { plainConfig } = await import('./config/plain.ts')
+    const { configWithoutSchema } = await import('./config/without-schema.ts')
     const file = (given.values.config as string | undefined) ?? null
     const sources = { file, env, overrides: given.overrides }
-    const loaded = plainConfig(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
+    const loaded = configWithoutSchema(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
     if (loaded.file !== null) tellOnce('info', { file: resolve(loaded.file) }, 'Configuration file in use')
     return loaded
   }

@@ -77,10 +77,10 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
 }
 
 /**
- * The limit of open files can be met anywhere, in libraries too: an error that says so, or whose cause does, becomes
- * `too-many-files`. All others come back as they are.
+ * The error, or `too-many-files` where it or its cause says that the limit of open files is reached: that can be met anywhere, in
+ * libraries too.
  */
-export function foreseen(error: unknown): unknown {
+export function fileLimitOr(error: unknown): unknown {
   if (isMirrorError(error, 'too-many-files')) return error
   let at: unknown = error
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
@@ -99,7 +99,7 @@ export function foreseen(error: unknown): unknown {
 
 /** The exit code that an error stands for; anything that is no `MirrorError` is a bug (1). */
 export function exitCodeOf(thrown: unknown): number {
-  const error = foreseen(thrown)
+  const error = fileLimitOr(thrown)
   return error instanceof MirrorError ? EXIT_CODE_OF[error.code] : EXIT.bug
 }
 
@@ -116,7 +116,7 @@ export type PlainError =
   | Pick<Error, 'message' | 'stack'>
 
 export function plainError(thrown: unknown): PlainError {
-  const error = foreseen(thrown)
+  const error = fileLimitOr(thrown)
   if (!(error instanceof MirrorError))
     return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) }
   const { code, message, hint, facts, cause } = error

@@ -1,5 +1,5 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
-import { type ErrorFacts, foreseen, MirrorError } from './errors.ts'
+import { type ErrorFacts, fileLimitOr, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
 import { shown } from './shown.ts'
 
@@ -10,7 +10,7 @@ export function tellError(
   stderr: { isTTY: boolean; write(text: string): void },
   facts: ErrorFacts = {},
 ): void {
-  const error = foreseen(thrown)
+  const error = fileLimitOr(thrown)
   if (log === null || stderr.isTTY) stderr.write(shown(words(error)))
   else logError(error, log, facts)
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')

@@ -1,6 +1,6 @@
 // Errors of SQLite and of the file system in words: what they mean for the mirror, and what to do next.
 import { accessSync, constants } from 'node:fs'
-import { foreseen, MirrorError } from '../errors.ts'
+import { fileLimitOr, MirrorError } from '../errors.ts'
 
 /** Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`. */
 export function explaining<T>(path: string, work: () => T): T {
@@ -13,7 +13,7 @@ export function explaining<T>(path: string, work: () => T): T {
 
 /** What an error of SQLite or of the file system means for the mirror at `path`. Others come back as they are. */
 export function explain(path: string, error: unknown): unknown {
-  if (error instanceof MirrorError || foreseen(error) !== error) return foreseen(error)
+  if (error instanceof MirrorError || fileLimitOr(error) !== error) return fileLimitOr(error)
   if (!(error instanceof Error) || !('code' in error)) return error
   const code = String(error.code)
   const detail = { facts: { path, sqlite: code }, cause: error }

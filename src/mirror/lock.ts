@@ -6,7 +6,7 @@ import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
 import { holderPath, lockPath, readBeginning, refuseOddFile } from './files.ts'
 import { refuseForeign } from './inspect.ts'
-import { plainText } from './plain-text.ts'
+import { oneLine } from './one-line.ts'
 
 interface Lock {
   release(): void
@@ -86,5 +86,5 @@ function refuseFolder(path: string): void {
 /** What the holder says of itself; whoever may write the folder can have written it. */
 function describeHolder(path: string): string {
   const text = readBeginning(path, 200)?.trim() ?? ''
-  return text === '' ? '' : ` (${plainText(text)})`
+  return text === '' ? '' : ` (${oneLine(text)})`
 }

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { addUrlHost } from './as-migrated.ts'
 import type { Db } from './connect.ts'
-import { plainText } from './plain-text.ts'
+import { oneLine } from './one-line.ts'
 
 interface Migration {
   version: number
@@ -46,10 +46,10 @@ export function checkObjects(db: Db, path: string, version: number): void {
   for (const object of objectsOf(db)) {
     const { type, name, owner } = object
     if (type === 'trigger' && names.has(folded(owner))) {
-      throw refused(path, `the trigger "${plainText(name)}" on ${plainText(owner)} is none of task-mirror's`)
+      throw refused(path, `the trigger "${oneLine(name)}" on ${oneLine(owner)} is none of task-mirror's`)
     }
     if (isUnique(object) && names.has(folded(owner)) && !names.has(folded(name))) {
-      throw refused(path, `the unique index "${plainText(name)}" on ${plainText(owner)} is none of task-mirror's`)
+      throw refused(path, `the unique index "${oneLine(name)}" on ${oneLine(owner)} is none of task-mirror's`)
     }
     if (names.has(folded(name))) found.set(folded(name), object)
   }
@@ -69,7 +69,7 @@ export function refuseTakenNames(db: Db, path: string, version: number): void {
   if (taken === undefined) return
   throw new MirrorError(
     'mirror-foreign',
-    `${path} cannot be brought up to date: its ${taken.type} ${plainText(taken.name)} has a name that task-mirror needs`,
+    `${path} cannot be brought up to date: its ${taken.type} ${oneLine(taken.name)} has a name that task-mirror needs`,
     { facts: { path }, hint: `Rename or drop your own ${taken.type} and run the same command again.` },
   )
 }

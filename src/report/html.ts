@@ -14,7 +14,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** A text out of the mirror: cut, without control characters and marks that turn the direction of writing. */
-export function plain(text: string, longest = LONGEST): string {
+export function shortText(text: string, longest = LONGEST): string {
   const flat = text
     .slice(0, 4 * longest)
     .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, ' ')
@@ -43,7 +43,7 @@ export function tableHtml<Row>(caption: string, columns: readonly TableColumn<Ro
   const body = rows.map((row) => {
     const cells = columns.map(({ value, longest }, index) => {
       const content = value(row)
-      const text = typeof content === 'number' ? groupedNumber(content) : escapeHtml(plain(content ?? '', longest))
+      const text = typeof content === 'number' ? groupedNumber(content) : escapeHtml(shortText(content ?? '', longest))
       const kind = typeof content === 'number' ? ' class="n"' : longest === undefined ? '' : ' class="text"'
       return index === 0 ? `<th scope="row"${kind}>${text}</th>` : `<td${kind}>${text}</td>`
     })

@@ -2,7 +2,7 @@
 // that asks only for itself. One script serves both; all of it can be read without.
 import { createHash } from 'node:crypto'
 import type { JobFigures } from '../notify/metrics.ts'
-import { duration, escapeHtml, minute, plain, tableHtml } from './html.ts'
+import { duration, escapeHtml, minute, shortText, tableHtml } from './html.ts'
 import { age, banner, lastError, type When } from './run-sections.ts'
 import { pageScript } from './script.ts'
 import { type Shown, sectionsHtml } from './sections.ts'
@@ -63,7 +63,7 @@ export function statusPage(shown: Shown | null, facts: StatusPageFacts): string 
     figuresAt === null ? 'The charts are being drawn.' : `Charts as of ${duration(Math.max(0, now - figuresAt))} ago.`
   const about = `task-mirror ${facts.toolVersion}. ${minute(now)}; all times are UTC. ${read}`
   const errors = problems.map(({ job, at, message }) =>
-    banner(true, `Last ${job}:`, `failed ${age(at, when)}: ${plain(message, 300)}`),
+    banner(true, `Last ${job}:`, `failed ${age(at, when)}: ${shortText(message, 300)}`),
   )
   const main = `<div id="content">${header('Status of the mirror', shown?.status.baseUrl ?? facts.baseUrl, about)}
 <p id="state" class="${health.ok ? 'well' : 'unwell'}"><b>${escapeHtml(state)}</b> ${escapeHtml(asOf)}</p>
@@ -97,7 +97,7 @@ function jobsHtml(jobs: readonly JobFigures[], now: number): string {
 }
 
 function header(title: string, baseUrl: string | null, about: string): string {
-  const service = baseUrl === null ? '' : `<p class="service">${escapeHtml(plain(baseUrl, 200))}</p>`
+  const service = baseUrl === null ? '' : `<p class="service">${escapeHtml(shortText(baseUrl, 200))}</p>`
   return `<h1>${escapeHtml(title)}</h1>${service}<p class="about">${escapeHtml(about)}</p>`
 }
 

@@ -4,7 +4,7 @@ import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
 import type { Recent, RecentRun } from '../mirror/shown/recent.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
-import { duration, escapeHtml, groupedNumber, minute, plain, type TableColumn, tableHtml } from './html.ts'
+import { duration, escapeHtml, groupedNumber, minute, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 /** Rows of the table, and marks of the chart. */
@@ -40,7 +40,7 @@ export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, recent: Re
   ]
   const items = rows.map(
     ([name, value, note]) =>
-      `<div><dt>${escapeHtml(name ?? '')}</dt><dd><b>${escapeHtml(plain(value ?? ''))}</b><span>${escapeHtml(note ?? '')}</span></dd></div>`,
+      `<div><dt>${escapeHtml(name ?? '')}</dt><dd><b>${escapeHtml(shortText(value ?? ''))}</b><span>${escapeHtml(note ?? '')}</span></dd></div>`,
   )
   return `<section aria-labelledby="glance"><h2 id="glance">At a glance</h2><dl class="tiles">${items.join('')}</dl></section>`
 }
@@ -49,12 +49,12 @@ export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, recent: Re
 export function lastError({ lastFailure }: Recent, when: When): string {
   if (lastFailure === null) return ''
   const { run, wellSince } = lastFailure
-  const why = run.error === null ? '' : `: ${plain(run.error, LONGEST_MESSAGE)}`
+  const why = run.error === null ? '' : `: ${shortText(run.error, LONGEST_MESSAGE)}`
   const since =
     wellSince === 0
       ? 'No run has ended well since.'
       : `${wellSince === 1 ? 'One run has' : `${groupedNumber(wellSince)} runs have`} ended well since.`
-  const what = `run ${run.id} (${plain(run.command)}), ${outcomeText(run)}, ${age(run.finishedAt ?? run.startedAt, when)}${why}`
+  const what = `run ${run.id} (${shortText(run.command)}), ${outcomeText(run)}, ${age(run.finishedAt ?? run.startedAt, when)}${why}`
   return banner(wellSince === 0, 'Last error:', `${what}${/[.!?]$/.test(what) ? '' : '.'} ${since}`)
 }
 
@@ -93,13 +93,13 @@ function doneOf({ runs: all, publications }: Recent): Done[] {
       outcome: outcomeText(run),
       series: run.outcome === 'ok' ? 'ok' : 'bad',
       run,
-      notes: plain(run.error ?? '', LONGEST_MESSAGE),
+      notes: shortText(run.error ?? '', LONGEST_MESSAGE),
     }),
   )
   const published = publications.map(({ startedAt, publishedAt, rows, bytes, format, isFeed, path }): Done => {
     const what = `${isFeed === 1 ? 'feed of ' : ''}${groupedNumber(rows)} rows, ${prettyBytes(bytes)} ${format}`
     const durationMs = startedAt === null ? null : publishedAt - startedAt
-    const notes = `${what} to ${plain(path)}`
+    const notes = `${what} to ${shortText(path)}`
     return {
       ...{ at: startedAt ?? publishedAt, command: 'export', durationMs, outcome: 'ok' },
       ...{ series: 'export', run: null, notes },
@@ -178,7 +178,7 @@ export function setAside({ setAside: all }: Recent): string {
     chart: {
       label: 'Bars: items set aside by reason',
       kind: 'rows',
-      categories: all.map(({ reason }) => ({ name: plain(reason, 40) })),
+      categories: all.map(({ reason }) => ({ name: shortText(reason, 40) })),
       format: groupedNumber,
       series: [{ name: 'items', colour: 'bad', values: all.map(({ items }) => items) }],
     },

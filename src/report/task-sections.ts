@@ -3,7 +3,7 @@
 // reader chooses.
 import type { Ending, HostFigures, TaskFigures } from '../mirror/shown/figures.ts'
 import type { Category, Colour, Series } from './charts.ts'
-import { duration, groupedNumber, minute, percent, plain, type TableColumn, tableHtml } from './html.ts'
+import { duration, groupedNumber, minute, percent, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 const HOUR_MS = 3_600_000
@@ -65,7 +65,7 @@ function binNoun(binMs: number): string {
 export function hostName({ kind, host, hosts: count }: HostFigures, longest?: number): string {
   if (kind === 'all') return 'all hosts'
   if (kind === 'rest') return count === 1 ? 'one other host' : `${groupedNumber(count)} other hosts`
-  return host === null || host === '' ? 'no host' : plain(host, longest)
+  return host === null || host === '' ? 'no host' : shortText(host, longest)
 }
 
 interface Bin extends Category {

@@ -113,7 +113,7 @@ export function createClient(options: ClientOptions): Service {
 
   /** Asks until the table says it is over. */
   async function ask<T extends Decoded>(
-    request: Request,
+    request: ServiceRequest,
     decode: Decode<T>,
     { maxRetries = options.maxRetries, signal: given, discard }: RequestOptions<T> = {},
   ): Promise<Answer<T>> {
@@ -153,7 +153,7 @@ export function createClient(options: ClientOptions): Service {
 
   /** Sends once, when its turn has come. Throws `AttemptFailure` for everything but a usable answer. */
   async function askOnce<T extends Decoded>(
-    request: Request,
+    request: ServiceRequest,
     decode: Decode<T>,
     { signal: wanted, discard }: Wanted<T>,
     retryAt?: number,
@@ -195,7 +195,7 @@ export function createClient(options: ClientOptions): Service {
   }
 
   async function judged<T extends Decoded>(
-    { operation, path, body: asked }: Request,
+    { operation, path, body: asked }: ServiceRequest,
     reply: HttpResponse,
     { decode, discard }: { decode: Decode<T>; discard: Wanted<T>['discard'] },
     startedAt: number,
@@ -284,7 +284,7 @@ const FEW_TASKS = 16
 /** Answers of the list by which the next run sees a Date that stands still. */
 const FIRST_ANSWERS = 4
 
-interface Request {
+interface ServiceRequest {
   operation: Operation
   /** Without the query that may carry the key. */
   path: string

@@ -8,7 +8,7 @@ import type { Io, Reply, Request, Written } from './messages.ts'
 const PIECE_BYTES = 1024 * 1024
 
 type Say = (reply: Reply, transfer?: readonly ArrayBuffer[]) => void
-type Work = (method: string, args: unknown[], io: Io) => unknown
+type Answering = (method: string, args: unknown[], io: Io) => unknown
 
 /** A result whose memory is handed over rather than copied. */
 export class Moved {
@@ -22,7 +22,7 @@ export class Moved {
 }
 
 /** Called by the entry of a thread. What `work` gives at once is answered at once, so in the order of the calls. */
-export function serve(work: Work): void {
+export function serve(work: Answering): void {
   const port = parentPort as NonNullable<typeof parentPort>
   port.on(
     'message',
@@ -31,7 +31,7 @@ export function serve(work: Work): void {
 }
 
 /** The same for any other way to say something: takes what comes. */
-export function receiver(say: Say, work: Work): (request: Request) => Promise<void> {
+export function receiver(say: Say, work: Answering): (request: Request) => Promise<void> {
   const calls = new Map<number, ServedCall>()
   return async (request) => {
     const { id } = request

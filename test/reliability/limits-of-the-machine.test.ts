@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { exitCodeOf, foreseen } from '../../src/errors.ts'
+import { exitCodeOf, fileLimitOr } from '../../src/errors.ts'
 import { diskUse } from '../../src/export/publish/disk-use.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
@@ -20,7 +20,7 @@ test('the limit of open files is exit 7 wherever it is met, with what to do', as
   const within = new Error('fetch failed', { cause: new Error('connect', { cause: limit }) })
   for (const error of [limit, within]) {
     expect(exitCodeOf(error)).toBe(7)
-    expect(foreseen(error)).toMatchObject({ code: 'too-many-files', hint: expect.stringContaining('ulimit -n') })
+    expect(fileLimitOr(error)).toMatchObject({ code: 'too-many-files', hint: expect.stringContaining('ulimit -n') })
   }
   expect(exitCodeOf(new Error('linux-x64.node: cannot open shared object file: Too many open files'))).toBe(7)
   expect(exitCodeOf(new Error('other', { cause: new Error('no code') }))).toBe(1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { duration, percent, plain, tableHtml } from '../../src/report/html.ts'
+import { duration, percent, shortText, tableHtml } from '../../src/report/html.ts'
 
 test('whatever a mirror holds is only ever text', () => {
   const rows = [{ name: '<script>alert("x")</script>', tasks: 1234 }]
@@ -25,7 +25,7 @@ test.each([
   ['x'.repeat(1_000_000), `${'x'.repeat(79)}…`],
   ['😀'.repeat(100), `${'😀'.repeat(79)}…`],
 ])('%j is shown as %j', (text, shown) => {
-  expect(plain(text)).toBe(shown)
+  expect(shortText(text)).toBe(shown)
 })
 
 test.each([

@@ -78,18 +78,18 @@ export const reading = {
   },
 }
 
-type Reading = typeof reading
+type ReadingMethods = typeof reading
 
 /** A mirror below this size holds nothing that takes long: a thread would only take its time to begin. */
 const SMALL_BYTES = 4 * 1024 * 1024
 
 /** Does it, here or on a thread. Throws what it throws. */
-export async function read<Name extends keyof Reading>(
+export async function read<Name extends keyof ReadingMethods>(
   { signal, stdout, progress }: CommandContext,
   method: Name,
-  argument: Argument<Reading[Name]>,
+  argument: Argument<ReadingMethods[Name]>,
   { phase = '', out = stdout }: { phase?: string; out?: Writable } = {},
-): Promise<Result<Reading[Name]>> {
+): Promise<Result<ReadingMethods[Name]>> {
   const io: Io = {
     signal,
     out,
@@ -98,11 +98,14 @@ export async function read<Name extends keyof Reading>(
   const { dbPath } = argument
   const size = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size(dbPath) + size(walPath(dbPath)) < SMALL_BYTES && method !== 'verifySnapshot') {
-    const work = reading[method] as (argument: Argument<Reading[Name]>, io: Io) => Promise<Result<Reading[Name]>>
+    const work = reading[method] as (
+      argument: Argument<ReadingMethods[Name]>,
+      io: Io,
+    ) => Promise<Result<ReadingMethods[Name]>>
     return work(argument, io)
   }
   const { readingThread } = await import('../../mirror/reading-thread.ts')
-  const thread = readingThread<Reading>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
+  const thread = readingThread<ReadingMethods>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
   try {
     return await thread.ask(method, argument, io)
   } finally {

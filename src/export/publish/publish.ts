@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../clock.ts'
-import { foreseen, MirrorError } from '../../errors.ts'
+import { fileLimitOr, MirrorError } from '../../errors.ts'
 import { syncFolder } from '../../mirror/files.ts'
 import { refuseInUse } from './in-use.ts'
 import type { Sink } from './sink.ts'
@@ -211,7 +211,7 @@ function isAlive(pid: number): boolean {
 
 /** What an error of the file system means for the snapshot at `path`. Others come back as they are. */
 export function explainSnapshot(path: string, error: unknown): unknown {
-  if (foreseen(error) !== error) return foreseen(error)
+  if (fileLimitOr(error) !== error) return fileLimitOr(error)
   if (error instanceof MirrorError || !(error instanceof Error) || !('syscall' in error)) return error
   const code = String((error as NodeJS.ErrnoException).code)
   const detail = { facts: { path, system: code }, cause: error }

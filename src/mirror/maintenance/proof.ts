@@ -57,10 +57,10 @@ export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
   return result
 }
 
-type Walk = Omit<WalkProof, 'tasks' | 'proven'>
+type WalkToProve = Omit<WalkProof, 'tasks' | 'proven'>
 
 /** The last complete full walk, and the complete ones since; none of version 0.1.0, which kept no evidence. */
-function provenWalks(db: Db): Walk[] {
+function provenWalks(db: Db): WalkToProve[] {
   if (!db.prepare('PRAGMA table_list(walk_evidence)').get()) return []
   return db
     .prepare(
@@ -68,7 +68,7 @@ function provenWalks(db: Db): Walk[] {
        WHERE verdict = 'complete' AND id >= (SELECT max(id) FROM walks WHERE kind = 'full' AND evidence_sha256 IS NOT NULL)
        ORDER BY id`,
     )
-    .all() as Walk[]
+    .all() as WalkToProve[]
 }
 
 /** Where a walk met fewer than one task in so many, each is looked up by itself. */
@@ -93,7 +93,7 @@ function heldBy(db: Db, walkId: number): Met {
   return held
 }
 
-function judge(db: Db, walk: Walk): WalkProof {
+function judge(db: Db, walk: WalkToProve): WalkProof {
   if (evidenceDigest(db, walk.walkId) !== walk.sha256)
     throw new Unproven('its evidence is not what it was when the walk ended')
   const { proven, met } = proveWalk(db, walk.walkId)

@@ -8,21 +8,21 @@ import type { Span } from './json-scan.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from './json-strict.ts'
 import { type ListPage, type PageItem, readItem, shortMessage } from './wire.ts'
 
-type Envelope = Pick<ListPage, 'statusCode' | 'message'>
+type PlainEnvelope = Pick<ListPage, 'statusCode' | 'message'>
 
 interface PlainPage {
   bytes: Buffer
   /** Where the first item begins, or the list ends. */
   itemsAt: number
   /** `at`: behind the list. Null where the rest is not plain. */
-  close(at: number): Envelope | null
+  close(at: number): PlainEnvelope | null
 }
 
 /** Null where the way to the items is not plain. */
 export function openPlainPage(raw: Uint8Array): PlainPage | null {
   if (!isUtf8(raw)) return null
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
-  const envelope: Envelope = { statusCode: null, message: null }
+  const envelope: PlainEnvelope = { statusCode: null, message: null }
   const names = new Set<string>()
 
   /** Reads members from `from` up to one called `wanted`; where its value begins, or the end of the object. */

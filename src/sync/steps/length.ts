@@ -25,14 +25,14 @@ interface Length {
 /** Answers beyond this, bytes, are left to the writer: they may take long. */
 const MOST_HERE = 64 * 1024
 
-interface Counted extends Decoded {
+interface CountedTasks extends Decoded {
   count: number
   /** The writer's name for the answer. */
   handle(): Promise<number>
   drop(): Promise<void>
 }
 
-async function countItems(writer: Writer, raw: Uint8Array<ArrayBuffer>): Promise<Counted> {
+async function countItems(writer: Writer, raw: Uint8Array<ArrayBuffer>): Promise<CountedTasks> {
   if (raw.length <= MOST_HERE) {
     const { items, ...envelope } = readPage(raw)
     const kept = raw.slice()
@@ -56,7 +56,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
     if (isOver) return null
     const window = { skip, take: Math.min(LOOKED_AT, run.config.sync.window) }
     const decode = (raw: Uint8Array<ArrayBuffer>) => countItems(run.writer, raw)
-    const discard = ({ drop }: Counted): void => void drop().catch(() => undefined)
+    const discard = ({ drop }: CountedTasks): void => void drop().catch(() => undefined)
     const answer = await run.service.list(window, decode, { maxRetries: 0, discard })
     if (answer.kind === 'failed') return null
     if (answer.kind === 'refused') return false
@@ -66,7 +66,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
   }
 
   /** The next look does not wait for it; what is wrong with the mirror is told by the walk. */
-  async function takeIn(held: Counted['handle'], skip: number, readAt: number): Promise<void> {
+  async function takeIn(held: CountedTasks['handle'], skip: number, readAt: number): Promise<void> {
     try {
       const handle = await held()
       const { ids, known, others } = await run.writer.view(handle, walkId)

@@ -3,7 +3,7 @@
 const MOST_CHARACTERS = 120
 
 /** Printable ASCII stays; each run of anything else becomes one `?`. */
-export function plainText(text: string): string {
+export function oneLine(text: string): string {
   const short = text.slice(0, MOST_CHARACTERS)
   return short.replace(/[^\x20-\x7e]+/g, '?') + (text.length > MOST_CHARACTERS ? '...' : '')
 }

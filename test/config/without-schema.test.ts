@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts'
-import { plainConfig } from '../../src/config/plain.ts'
+import { configWithoutSchema } from '../../src/config/without-schema.ts'
 import fc from '../support/fc.ts'
 
 const none: ConfigSources = { file: null, env: {}, overrides: [] }
@@ -13,8 +13,8 @@ test('without the schema the configuration is the same as with it', () => {
     given('service.baseUrl', 'http://127.0.0.1:8080/t100/ms0'),
     given('service.baseUrl', 'https://Tasks.example.com/v1/'),
   ]) {
-    expect(plainConfig(sources)).not.toBeNull()
-    expect(plainConfig(sources)).toEqual(loadConfig(sources))
+    expect(configWithoutSchema(sources)).not.toBeNull()
+    expect(configWithoutSchema(sources)).toEqual(loadConfig(sources))
   }
 })
 
@@ -26,7 +26,7 @@ test('whatever is taken without the schema is taken by it, as it is', () => {
   )
   fc.assert(
     fc.property(fc.constantFrom('service.baseUrl', 'mirror.path'), address, (key, value) => {
-      const plain = plainConfig(given(key, value))
+      const plain = configWithoutSchema(given(key, value))
       if (plain !== null) expect(plain).toEqual(loadConfig(given(key, value)))
     }),
     { numRuns: 300 },
@@ -43,6 +43,6 @@ test('anything else is left to the schema', () => {
     { ...none, env: { TASK_MIRROR_SYNC_WINDOW: '100' } },
     { ...none, file: 'task-mirror.json' },
   ]) {
-    expect(plainConfig(sources)).toBeNull()
+    expect(configWithoutSchema(sources)).toBeNull()
   }
 })

@@ -1,5 +1,5 @@
-// The configuration of a run that is told no more than its mirror and the address of the service: the defaults and these
-// two, without the schema, whose library takes longer to load than such a run needs otherwise. A test holds it to load.ts.
+// The default configuration, with another mirror or address at most, without loading zod: that takes longer than such a run
+// needs otherwise. A test holds it to load.ts.
 import { existsSync } from 'node:fs'
 import { DEFAULTS } from './defaults.ts'
 import { DEFAULT_FILE, environmentName, KEYS, setAt } from './keys.ts'
@@ -7,20 +7,20 @@ import type { ConfigSources, LoadedConfig } from './load.ts'
 import type { Config } from './schema.ts'
 
 /** Values of which it is certain without the schema that it takes them as they are. */
-const IS_PLAIN: Readonly<Record<string, (text: string) => boolean>> = {
+const IS_TAKEN_AS_IT_IS: Readonly<Record<string, (text: string) => boolean>> = {
   'mirror.path': (text) => text !== '',
   'service.baseUrl': (text) =>
     /^https?:\/\/[a-z0-9][a-z0-9.-]*(:\d{1,5})?(\/[a-z0-9._~-]*)*$/i.test(text) && URL.canParse(text),
 }
 
 /** What `loadConfig` gives for the same sources; null where that takes the schema. Throws nothing. */
-export function plainConfig({ file, env, overrides }: ConfigSources): LoadedConfig | null {
+export function configWithoutSchema({ file, env, overrides }: ConfigSources): LoadedConfig | null {
   if (file !== null || existsSync(DEFAULT_FILE)) return null
   if (KEYS.some((key) => (env[environmentName(key)] ?? '') !== '')) return null
   const config = structuredClone(DEFAULTS) as unknown as Config & Record<string, unknown>
   const origins = Object.fromEntries(KEYS.map((key) => [key, 'default']))
   for (const { key, value, name } of overrides) {
-    if (typeof value !== 'string' || IS_PLAIN[key]?.(value) !== true) return null
+    if (typeof value !== 'string' || IS_TAKEN_AS_IT_IS[key]?.(value) !== true) return null
     setAt(config, key, value)
     origins[key] = name
   }
