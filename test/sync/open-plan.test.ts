@@ -82,7 +82,7 @@ function fullWalk(world: World) {
 }
 
 function requestsOf(plan: OpenPlan, { cap, total }: World, margin: number): { skip: number; items: number }[] {
-  const windows = plan.stretches.flatMap(({ from, to }) => windowsOver(from - margin, to - from + 1 + 2 * margin, cap))
+  const windows = plan.spans.flatMap(({ from, to }) => windowsOver(from - margin, to - from + 1 + 2 * margin, cap))
   return [
     ...windows.map(({ skip, take }) => ({ skip, items: Math.max(0, Math.min(take, total - skip)) })),
     ...plan.byId.map(() => ({ skip: -1, items: 1 })),
@@ -113,7 +113,7 @@ test('in no world of a table are open tasks dearer than a full walk, in time or 
     const plan = planOpenTasks(places, costsOf(world), margin)
     const open = carriedOut(requestsOf(plan, world, margin), world)
     const full = fullWalk(world)
-    const asked = plan.byId.length + plan.stretches.reduce((sum, { members }) => sum + members.length, 0)
+    const asked = plan.byId.length + plan.spans.reduce((sum, { members }) => sum + members.length, 0)
     if (places.length > 0 && asked === 0) dearer.push(`${JSON.stringify(world)}: asks for none`)
     if (open.ms > full.ms || open.bytes > full.bytes)
       dearer.push(`${JSON.stringify(world)}: ${JSON.stringify({ open, full, asked, of: places.length })}`)
@@ -125,10 +125,10 @@ test('every task is asked for once, or left for later; what is left is less over
   for (const world of WORLDS.filter((_, nth) => nth % 5 === 0)) {
     const places = placesOf(world)
     const margin = marginOf(world.cap, OVERLAP)
-    const { byId, stretches } = planOpenTasks(places, costsOf(world), margin)
-    const asked = [...byId, ...stretches.flatMap(({ members }) => members)].sort((a, b) => a - b)
+    const { byId, spans } = planOpenTasks(places, costsOf(world), margin)
+    const asked = [...byId, ...spans.flatMap(({ members }) => members)].sort((a, b) => a - b)
     expect(asked).toEqual(places.slice(0, asked.length).map((_, index) => index))
-    for (const { from, to, members } of stretches) {
+    for (const { from, to, members } of spans) {
       for (const index of members) {
         expect(places[index]).toBeGreaterThanOrEqual(from)
         expect(places[index]).toBeLessThanOrEqual(to)
@@ -171,15 +171,15 @@ test('a dense neighbourhood is read by a window no longer than it is, the others
   const margin = marginOf(1000, OVERLAP)
   const plan = planOpenTasks([...thin, ...dense], costsOf({ ...BIG, latencyMs: 100 }), margin)
   expect(plan.byId).toEqual(thin.map((_, index) => index))
-  expect(plan.stretches).toMatchObject([{ from: 1000, to: 1298 }])
+  expect(plan.spans).toMatchObject([{ from: 1000, to: 1298 }])
   expect(windowsOver(1000 - margin, 299 + 2 * margin, 1000)).toEqual([{ skip: 950, take: 399 }])
 })
 
 test('tasks that the list does not show whole are asked for by id, wherever they stand', () => {
   const places = Array.from({ length: 200 }, (_, nth) => (nth % 2 === 0 ? nth : null))
-  const { byId, stretches } = planOpenTasks(places, costsOf({ ...BIG, latencyMs: 40 }), 50)
+  const { byId, spans } = planOpenTasks(places, costsOf({ ...BIG, latencyMs: 40 }), 50)
   expect(byId).toEqual(places.flatMap((place, index) => (place === null ? [index] : [])))
-  expect(stretches).toHaveLength(1)
+  expect(spans).toHaveLength(1)
 })
 
 test('one run asks for so many of a large list as its budget allows, the most overdue first', () => {
@@ -189,13 +189,13 @@ test('one run asks for so many of a large list as its budget allows, the most ov
   const full = fullWalk(BIG)
   expect(ms / full.ms).toBeLessThan(0.5)
   expect(bytes / full.bytes).toBeLessThan(0.25)
-  expect(plan.byId.length + plan.stretches.flatMap(({ members }) => members).length).toBeGreaterThan(500)
+  expect(plan.byId.length + plan.spans.flatMap(({ members }) => members).length).toBeGreaterThan(500)
   expect(budgetOf(costsOf({ ...BIG, total: 3_000 }))).toMatchObject({ bytes: 3_000 * KB })
 })
 
 test('a place that is only known to be far away is never reached by a window', () => {
   const widest = widestGap({ capacity: 1000 })
   const places = Array.from({ length: 100 }, (_, nth) => nth * widest)
-  const { stretches } = planOpenTasks(places, costsOf({ ...BIG, taskBytes: 10 }), 50)
-  for (const { from, to } of stretches) expect(to - from).toBe(0)
+  const { spans } = planOpenTasks(places, costsOf({ ...BIG, taskBytes: 10 }), 50)
+  for (const { from, to } of spans) expect(to - from).toBe(0)
 })

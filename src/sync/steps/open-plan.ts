@@ -28,7 +28,7 @@ interface Cost {
   bytes: number
 }
 
-/** A stretch of the list that is read whole, by one window or several. Indexes as in `places`, `margin` not included. */
+/** A span of the list that is read whole, by one window or several. Indexes as in `places`, `margin` not included. */
 interface ListSpan {
   from: number
   to: number
@@ -39,7 +39,7 @@ interface ListSpan {
 export interface OpenPlan {
   /** Indexes in `places`, in their order: the most overdue first. */
   byId: number[]
-  stretches: ListSpan[]
+  spans: ListSpan[]
   cost: Cost
 }
 
@@ -58,7 +58,7 @@ export function widestGap({ capacity }: Pick<RequestCosts, 'capacity'>): number 
   return 2 * capacity
 }
 
-/** Items read on either side of a stretch, in case the list has moved. */
+/** Items read on either side of a span, in case the list has moved. */
 export function marginOf(capacity: number, overlap: number): number {
   return Math.min(overlap * 5, Math.floor(capacity / 4))
 }
@@ -111,7 +111,7 @@ export function planOpenTasks(places: readonly (number | null)[], costs: Request
     if (division === null) tooMany = count
     else [fits, best] = [count, division]
   }
-  return best === null ? { byId: [], stretches: [], cost: { ms: 0, bytes: 0 } } : planOf(best)
+  return best === null ? { byId: [], spans: [], cost: { ms: 0, bytes: 0 } } : planOf(best)
 }
 
 /** The first so many tasks in list order, and those among them that have no place. */
@@ -139,10 +139,10 @@ class Listed {
   }
 }
 
-/** Which of `listed` are read in stretches. Stretches by their first and last task, from behind. */
+/** Which of `listed` are read in spans. Spans by their first and last task, from behind. */
 interface Division {
   listed: Listed
-  stretches: { first: number; last: number }[]
+  spans: { first: number; last: number }[]
   cost: Cost
 }
 
@@ -163,8 +163,8 @@ function withinBudget(divideAt: (byteMs: number) => Division, budget: Cost): Div
 }
 
 /**
- * The cheapest of all ways to divide `listed` into stretches and look-ups, where a byte costs `byteMs`: from task to task,
- * the cheapest way so far, and the cheapest that is inside of a stretch. What windows a long stretch takes is counted as a
+ * The cheapest of all ways to divide `listed` into spans and look-ups, where a byte costs `byteMs`: from task to task,
+ * the cheapest way so far, and the cheapest that is inside of a span. What windows a long span takes is counted as a
  * share of each of its items.
  */
 function divide(listed: Listed, costs: RequestCosts, margin: number, byteMs: number): Division {
@@ -173,9 +173,9 @@ function divide(listed: Listed, costs: RequestCosts, margin: number, byteMs: num
   const idPrice = slot + costs.detailBytes * byteMs
   const itemPrice = costs.itemMs / costs.concurrency + costs.itemBytes * byteMs + slot / costs.capacity
   const beginPrice = slot + (2 * margin + 1) * itemPrice
-  /** Whether the cheapest way with the task in a stretch goes on with that of the task before. */
+  /** Whether the cheapest way with the task in a span goes on with that of the task before. */
   const goesOn = new Uint8Array(places.length)
-  /** Whether the cheapest way up to the task has it in a stretch. */
+  /** Whether the cheapest way up to the task has it in a span. */
   const isRead = new Uint8Array(places.length)
   let inside = Number.POSITIVE_INFINITY
   let best = 0
@@ -188,7 +188,7 @@ function divide(listed: Listed, costs: RequestCosts, margin: number, byteMs: num
     if (inside <= asked) isRead[at] = 1
     best = Math.min(inside, asked)
   }
-  const stretches: Division['stretches'] = []
+  const spans: Division['spans'] = []
   const asked = { byId: unlisted.length, windows: 0, items: 0 }
   for (let last = places.length - 1; last >= 0; ) {
     let first = last
@@ -197,26 +197,26 @@ function divide(listed: Listed, costs: RequestCosts, margin: number, byteMs: num
       const length = (places[last] as number) - (places[first] as number) + 1 + 2 * margin
       asked.windows += Math.ceil(length / costs.capacity)
       asked.items += Math.min(length, costs.total)
-      stretches.push({ first, last })
+      spans.push({ first, last })
     } else asked.byId += 1
     last = first - 1
   }
-  return { listed, stretches, cost: costOf(asked, costs) }
+  return { listed, spans, cost: costOf(asked, costs) }
 }
 
-function planOf({ listed, stretches, cost }: Division): OpenPlan {
+function planOf({ listed, spans, cost }: Division): OpenPlan {
   const { indexes, places } = listed
   const byId = [...listed.unlisted]
   const read: ListSpan[] = []
   let next = 0
-  for (const { first, last } of stretches.toReversed()) {
+  for (const { first, last } of spans.toReversed()) {
     byId.push(...indexes.subarray(next, first))
     const members = [...indexes.subarray(first, last + 1)]
     read.push({ from: places[first] as number, to: places[last] as number, members })
     next = last + 1
   }
   byId.push(...indexes.subarray(next))
-  return { byId: byId.sort((a, b) => a - b), stretches: read, cost }
+  return { byId: byId.sort((a, b) => a - b), spans: read, cost }
 }
 
 /** The windows that read `length` items from `start` on, which may lie in front of the list. */

@@ -48,7 +48,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
     const places = Array.from(distances, (at) => (Number.isNaN(at) ? null : isNewestFirst ? -at : at))
     const plan = planOpenTasks(places, costs, margin)
     const asked = plan.byId.map((index) => ids[index] as string)
-    const listed = plan.stretches.flatMap(({ members }) => members.map((index) => ids[index] as string))
+    const listed = plan.spans.flatMap(({ members }) => members.map((index) => ids[index] as string))
     plans(asked.length + listed.length)
     run.log.debug({ due: ids.length, byId: asked.length, listed: listed.length, ...plan.cost, ...costs }, 'Open tasks')
     const windows = await windowsOf(run, plan, ids, costs.capacity, margin)
@@ -71,15 +71,15 @@ function from({ ids, distances }: OpenDueNow, first: number): OpenDueNow {
 
 async function windowsOf(
   { writer, facts }: Run,
-  { stretches }: OpenPlan,
+  { spans }: OpenPlan,
   ids: readonly string[],
   capacity: number,
   margin: number,
 ): Promise<WantedWindow[]> {
-  if (stretches.length === 0) return []
-  const first = stretches.map(({ members }) => ids[members[0] as number] as string)
+  if (spans.length === 0) return []
+  const first = spans.map(({ members }) => ids[members[0] as number] as string)
   const starts = await writer.listIndexes(first, facts.order === 'created_desc')
-  return stretches.flatMap(({ from, to, members }, nth) => {
+  return spans.flatMap(({ from, to, members }, nth) => {
     const windows = windowsOver((starts[nth] as number) - margin, to - from + 1 + 2 * margin, capacity)
     return windows.map((window) => ({ ...window, members: members.length / windows.length }))
   })
