@@ -1,14 +1,11 @@
 // `sync`: one run by the cheapest plan. The cron job.
-import { parseDuration } from '../config/duration.ts'
-import type { Log } from '../log.ts'
 import type { CommandSpec } from './shared/command.ts'
+import { RUN_FLAGS, type RunFlags, runAndPrint } from './shared/run-sync.ts'
 
-interface SyncFlags {
+interface SyncFlags extends RunFlags {
   full?: true
   dryRun?: true
   allowMassDelete?: true
-  rebind?: true
-  now?: true
 }
 
 export const sync: CommandSpec<SyncFlags> = {
@@ -29,43 +26,13 @@ export const sync: CommandSpec<SyncFlags> = {
     },
     { flags: '--dry-run', description: 'report what would change and write nothing' },
     { flags: '--allow-mass-delete', description: 'allow deletions beyond sync.massDeleteFraction' },
-    { flags: '--now', description: 'run although the service asked to wait longer' },
-    { flags: '--rebind', description: 'accept another base URL or another account for this mirror' },
-    {
-      flags: '--max-duration <duration>',
-      description: 'end after this time, such as 50m, with exit 4; progress is kept',
-      key: 'sync.maxDurationMs',
-      parse: parseDuration,
-    },
+    ...RUN_FLAGS,
   ],
-  async run(context, flags) {
-    const { withThread } = await import('../sync/writer/early-thread.ts')
-    return withThread(async () => {
-      const { serviceContext } = await import('./shared/service-context.ts')
-      const runContext = await serviceContext(context)
-      const { runSync } = await import('../sync/run.ts')
-      const { printRun } = await import('./shared/print-run.ts')
-      const { noticeOf } = await import('./shared/notice.ts')
-      const work = (log: Log) =>
-        runSync(
-          { ...runContext, log },
-          {
-            command: 'sync',
-            full: flags.full === true,
-            details: runContext.config.sync.details,
-            dryRun: flags.dryRun === true,
-            allowMassDelete: flags.allowMassDelete === true,
-            rebind: flags.rebind === true,
-            ignoreNotBefore: flags.now === true,
-            maxDurationMs: runContext.config.sync.maxDurationMs,
-          },
-        )
-      // A dry run is nobody's business: a monitor would take it for a real one.
-      const isTrial = flags.dryRun === true
-      const result = isTrial
-        ? await work(context.log)
-        : await (await noticeOf(context, runContext.config)).ofRun('sync', work)
-      return printRun(context, result, isTrial ? null : runContext.config.mirror.path)
-    })
-  },
+  run: (context, flags) =>
+    runAndPrint(context, flags, {
+      command: 'sync',
+      full: flags.full === true,
+      dryRun: flags.dryRun === true,
+      allowMassDelete: flags.allowMassDelete === true,
+    }),
 }
