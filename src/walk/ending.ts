@@ -149,7 +149,7 @@ async function* joinBehind(ongoing: OngoingWalk, lastId: string, index: number):
     ongoing.end.passedBy()
     ongoing.fruitless = 0
     yield ongoing.step(window)
-    if (ongoing.hasLeftOwed(window.moments.at(-1))) yield* payOwed(ongoing)
+    if (ongoing.hasLeftOwed(window)) yield* payOwed(ongoing)
     if ((await passHorizon(ongoing)) === 'passed') return 'passed'
     // Cut to one item again: the next one would not fit beside it either.
     const { id } = lastOf(window)

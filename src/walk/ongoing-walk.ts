@@ -89,10 +89,10 @@ export class OngoingWalk {
     return nextSkip(this.chain, this.kernel.owed !== undefined, this.reader, this.request.settings.overlap)
   }
 
-  /** Whether the walk has come by the run that is owed: an item of `moment` was read last. */
-  hasLeftOwed(moment: Moment | undefined): boolean {
+  /** Whether the walk has come by the run that is owed: in the window that joined last something else stands behind it. */
+  hasLeftOwed({ moments }: ItemsWindow): boolean {
     const { owed } = this.kernel
-    return owed !== undefined && moment !== undefined && moment !== owed
+    return owed !== undefined && moments.findLastIndex((moment) => moment !== owed) > moments.indexOf(owed)
   }
 
   retry(skip: number): void {

@@ -50,7 +50,10 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   const { reader, kernel } = ongoing
   const stride = Math.max(1, reader.largest)
   const { tie } = ongoing.chain
-  const from = tie !== null && tie.moment === kernel.owed ? tie.start : ongoing.owedFrom
+  const { count } = kernel.state
+  // Another run may have the same createdAt: the chain ends with it where that begins behind the end of the one that is owed.
+  const isAtEnd = tie !== null && tie.moment === kernel.owed && (count === null || tie.start < count.end)
+  const from = isAtEnd ? tie.start : ongoing.owedFrom
   let search = new Search(Math.max(0, from - 1), { stride })
   const rounds = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
   for (let round = 0; kernel.owed !== undefined && !kernel.isSpoiled && round < rounds; round += 1) {

@@ -100,7 +100,7 @@ async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEndin
   }
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
   if (ongoing.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
-  if (ongoing.hasLeftOwed(window.moments.at(-1))) yield* payOwed(ongoing)
+  if (ongoing.hasLeftOwed(window)) yield* payOwed(ongoing)
   if (newlyMet > 0 && !ongoing.chain.filtered && (await hasMoved(ongoing.reader, earlier, window))) {
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   }

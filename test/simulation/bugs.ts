@@ -19,7 +19,7 @@ import type * as Ties from '../../src/walk/ties.ts'
 /** What is wrong, and the seed from which on it is looked for: one that finds it soon. */
 export const BUGS = {
   'no-lap': { seed: 2222, about: 'there is no closing lap' },
-  'known-is-met': { seed: 5, about: 'met is what the mirror holds, not what this walk has read' },
+  'known-is-met': { seed: 2140, about: 'met is what the mirror holds, not what this walk has read' },
   'progress-outside': { seed: 40_003, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 107, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },

@@ -203,3 +203,22 @@ test('a run of which one item is never shown is never proven, within bounded req
     expect(most).toBeLessThan(400)
   }
 })
+
+test('in a list by its ids one createdAt may stand in many places: every run is told from the others', async () => {
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = seeded(seed, 0x77)
+    const moments = 1 + random.int(3)
+    const items = Array.from({ length: random.int(40) }, (_, at) => ({
+      id: `i${9999 - at}`,
+      at: 1000 * random.int(moments + 1),
+    }))
+    const cap = 2 + random.int(5)
+    const answer: Model['answer'] = (skip, take, { items: listed }) => listed.slice(skip, skip + Math.min(take, cap))
+    const walked = await walkModel(makeModel(items, { answer }), {
+      window: cap + random.int(3),
+      overlap: 1 + random.int(3),
+    })
+    expect(walked.result.reason, `seed ${seed}`).toBeNull()
+    expect(walked.met.size).toBe(items.length)
+  }
+})
