@@ -186,8 +186,7 @@ function* missedByWalk(
   const { before, after, poisoned } = observed
   if (hidesNews(scenario) && walk.kind !== 'full') return
   // An old detail stays until the task is asked for again (docs/reliability.md).
-  const showsNewest =
-    scenario.account.listCarries === 'whole' && !isSummary(scenario) && detailLagOf(scenario.oddity) === 0
+  const showsNewest = scenario.account.listCarries === 'whole' && !isSummary(scenario) && !mayLookUpsLag(scenario)
   const name = `${walk.kind} walk ${walk.id} (answers ${span.first} to ${span.last}, ${walk.ordering})`
   for (const [id, life] of ledger.listedThroughout(span.first, span.last)) {
     if (poisoned.has(id)) continue
@@ -237,6 +236,10 @@ function* behindFrontier(
   }
 }
 
+function mayLookUpsLag({ account, oddity }: Scenario): boolean {
+  return (account.detailLag ?? 0) > 0 || detailLagOf(oddity) > 0
+}
+
 /** Once the service stands still, one full walk makes both equal, but for old details (docs/reliability.md). */
 export function* differences(
   scenario: Scenario,
@@ -250,7 +253,7 @@ export function* differences(
     const row = mirror.rows.get(id)
     if (row === undefined || row.isTombstone)
       yield `not equal: ${id.slice(0, 6)} is ${row === undefined ? 'missing' : 'a tombstone'} at rest`
-    else if (detailLagOf(scenario.oddity) === 0 && row.text !== text && canonical(row.text) !== canonical(text))
+    else if (!mayLookUpsLag(scenario) && row.text !== text && canonical(row.text) !== canonical(text))
       yield `not equal: ${id.slice(0, 6)} is stale at rest`
   }
   for (const { id, isTombstone } of mirror.rows.values()) {
