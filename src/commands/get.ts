@@ -22,8 +22,7 @@ export const get: CommandSpec<GetFlags> = {
     if (flags.refresh === true) {
       const { serviceContext } = await import('./shared/service-context.ts')
       const { refreshTask } = await import('../sync/one-off/refresh.ts')
-      const { why } = await refreshTask(await serviceContext(context), id)
-      missing = why
+      missing = await refreshTask(await serviceContext(context), id)
     }
     const { read } = await import('./shared/reading.ts')
     context.progress.finish()

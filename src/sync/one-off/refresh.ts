@@ -6,28 +6,24 @@ import { askForTask, foundStep, isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
 import { runOneOff } from './one-off-run.ts'
 
-interface Refreshed {
-  /** Whether the mirror now holds what the service answered. */
-  isCurrent: boolean
-  /** Why not, one sentence; null where it does. */
-  why: string | null
-}
-
-/** Throws `service-failing` where the service kept failing, and what `runOneOff` throws. */
-export async function refreshTask(context: RunContext, id: string): Promise<Refreshed> {
-  const { value } = await runOneOff<Refreshed>(context, 'get', async (run) => {
+/**
+ * Why the mirror does not hold what the service answers, in one sentence; null where it does. Throws `service-failing` where the
+ * service kept failing, and what `runOneOff` throws.
+ */
+export async function refreshTask(context: RunContext, id: string): Promise<string | null> {
+  const { value } = await runOneOff<string | null>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)
     const { answer } = detail
-    if (!isFound(detail)) return { value: { isCurrent: false, why: absent(id, answer) }, exitCode: EXIT.partial }
+    if (!isFound(detail)) return { value: absent(id, answer), exitCode: EXIT.partial }
     await run.account.saw(await run.writer.shownByDetail((answer as Ok<ParsedAnswer>).value.handle, id))
     const [taken] = await run.writer.takeDetails([foundStep(detail, true)], run.now())
     if (taken?.outcome === 'behind') {
       const why = `The service's answer for ${id} lags behind what its list has shown; the mirror keeps the later state`
-      return { value: { isCurrent: false, why }, exitCode: EXIT.partial }
+      return { value: why, exitCode: EXIT.partial }
     }
-    if (taken?.outcome !== 'set-aside') return { value: { isCurrent: true, why: null }, exitCode: EXIT.done }
+    if (taken?.outcome !== 'set-aside') return { value: null, exitCode: EXIT.done }
     const why = `The service's answer for ${id} cannot be taken in; it was set aside, see \`task-mirror rejected\``
-    return { value: { isCurrent: false, why }, exitCode: EXIT.partial }
+    return { value: why, exitCode: EXIT.partial }
   })
   return value
 }
