@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { estimateEnd, roundedMiddle } from '../../src/walk/estimate.ts'
+import { estimateEnd, roundedMiddle } from '../../src/walk/measure/estimate.ts'
 
 /** Looks into a list of `length` items; fails at the look `failsAt`. */
 function list(length: number, failsAt = Number.POSITIVE_INFINITY) {

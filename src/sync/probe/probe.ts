@@ -12,8 +12,8 @@ import {
   readStart,
   type Seen,
   type Start,
-} from '../../walk/paging.ts'
-import { findTotal, type Total } from '../../walk/total.ts'
+} from '../../walk/measure/paging.ts'
+import { findTotal, type Total } from '../../walk/measure/total.ts'
 import { openClient } from '../connect.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'

@@ -3,7 +3,7 @@
 
 import { readPage } from '../../service/decode/wire.ts'
 import type { Decoded } from '../../service/service.ts'
-import { estimateEnd, type Reach, roundedMiddle } from '../../walk/estimate.ts'
+import { estimateEnd, type Reach, roundedMiddle } from '../../walk/measure/estimate.ts'
 import type { Run } from '../context.ts'
 import type { Writer } from '../writer/thread.ts'
 

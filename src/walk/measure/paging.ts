@@ -1,7 +1,7 @@
 // How the service pages, by observation: caps, what lies past the end, how many items there are. For `probe` and
 // `verify`, which must not walk; a handful of windows each, and an honest "cannot tell" where those prove nothing.
-import type { Moment } from '../task.ts'
-import { Search } from './search.ts'
+import type { Moment } from '../../task.ts'
+import { Search } from '../search.ts'
 
 /** What one window brought. */
 export type Seen =
