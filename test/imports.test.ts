@@ -105,6 +105,11 @@ test('every import is allowed by the table', () => {
   expect(offences).toEqual([])
 })
 
+test('no folder holds more files than can be looked through: beyond that it gets rooms', () => {
+  const folders = Map.groupBy(files, (file) => dirname(file))
+  expect([...folders].filter(([, all]) => all.length > 24).map(([folder]) => folder)).toEqual([])
+})
+
 test('the entry file loads nothing before it has checked the version of Node', () => {
   const text = readFileSync(join(SRC, 'cli.ts'), 'utf8')
   expect(text).not.toMatch(/^import\b(?!\()/m)
