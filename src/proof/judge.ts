@@ -31,8 +31,10 @@ export class OtherRules extends Unproven {}
 
 /** Ids of one run that are kept while it is counted: a longer one cannot be proven. */
 const LARGEST_RUN = 300_000
+/** Answers without items behind the floor, one after another, that are kept. */
+const MOST_GAPS = 256
 /** Answers that a walk may still take in. */
-export const MOST_TOLD = 64
+const MOST_TOLD = 64
 
 /** What another process needs to go on. */
 export function resumed(state: State): State {
@@ -70,6 +72,11 @@ export class Judge {
       this.#told.delete(first)
     }
     return counts
+  }
+
+  /** Whether the window may still be taken in. */
+  remembers(handle: number): boolean {
+    return this.#told.has(handle)
   }
 
   /** Whether the window joins if it is taken in now. */
@@ -228,6 +235,7 @@ export class Judge {
       this.state = { ...after(before, fact, 'look', this.#trial), bracket: null }
     } else this.state = claim === 'look' ? afterEmpty(state, fact) : state
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
+    if ((this.state.bracket?.gaps.length ?? 0) > MOST_GAPS) this.state = { ...this.state, bracket: null }
     if (claim === 'behind') this.#behind = fact.kind === 'items' ? handle : null
     if (this.state.bracket === null) this.#behind = null
     return counts

@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import { knownOf, owedOf } from './counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
-import { Judge, type Line, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
+import { Judge, type Line, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
 import type { State, WalkRange } from './state.ts'
 
@@ -77,7 +77,7 @@ export class Kernel {
     if (handle !== null) {
       this.#told.set(handle, answer.ids)
       for (const first of this.#told.keys()) {
-        if (this.#told.size <= MOST_TOLD) break
+        if (this.#judge.remembers(first)) break
         this.#told.delete(first)
       }
       this.#lookAhead(fact, answer)
