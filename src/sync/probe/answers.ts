@@ -1,9 +1,9 @@
 // What `probe` makes of what it saw: one finding per question, with what was seen for it. Pure.
 import type { Decoded } from '../../service/service.ts'
 import type { Moment } from '../../task.ts'
-import { orderShown } from '../../walk/order.ts'
 import type { Cap, PastEnd, Start } from '../../walk/measure/paging.ts'
 import type { Total } from '../../walk/measure/total.ts'
+import { orderShown } from '../../walk/order.ts'
 import type { FormsShown } from '../writer/form-intake.ts'
 import type { Summary } from '../writer/prepare.ts'
 import type { Aside, ProbeAnswer } from './asker.ts'

@@ -1,7 +1,8 @@
 // About how long a list is, from a few looks far apart: for the time that is left. Proves nothing: where the list ends is
 // decided by the walk alone (walk/end.ts), and counted exactly by total.ts.
-import { FAR_SKIP } from './paging.ts'
+
 import { Search } from '../search.ts'
+import { FAR_SKIP } from './paging.ts'
 
 /** Whether something stands at an index of the list; null where that cannot be told. */
 type Look = (index: number) => Promise<boolean | null>

@@ -1,7 +1,8 @@
 // How many items the list holds, found by galloping and bisecting in whole windows and proven by its last item. At most
 // some forty requests; a walk of the list is not needed, and its proof (walk/end) is not replaced.
-import type { Pager, PastEnd, Seen, Start } from './paging.ts'
+
 import { Search } from '../search.ts'
+import type { Pager, PastEnd, Seen, Start } from './paging.ts'
 
 export interface Total {
   /** Null where the end cannot be proven. */
