@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import type { Flag } from './commands/shared/command.ts'
 import { oneOf } from './commands/shared/values.ts'
-import type { Environment, Override } from './config/load.ts'
+import type { Environment } from './config/keys.ts'
+import type { Override } from './config/load.ts'
 import { MirrorError } from './errors.ts'
 import { LOG_LEVELS } from './log-levels.ts'
 

@@ -1,6 +1,8 @@
 // Where the API key comes from: TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag or the configuration.
 // The key appears in no message.
+
 import { MirrorError } from '../errors.ts'
+import type { Environment } from './keys.ts'
 import { openToOthers, readSmallFile } from './small-file.ts'
 
 export interface ApiKey {
@@ -14,8 +16,6 @@ export interface ApiKey {
 
 /** No key is as long. */
 const MOST_BYTES = 16 * 1024
-
-type Environment = Record<string, string | undefined>
 
 /** Throws `config-invalid` where both variables are set, the file cannot be read or the key cannot be sent. */
 export function readApiKey(env: Environment): ApiKey {

@@ -2,13 +2,11 @@
 import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
 import { explainIssues, explainValue } from './explain.ts'
-import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
+import { DEFAULT_FILE, type Environment, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { type Config, configSchema, schemaOfKey } from './schema.ts'
 import { readSmallFile } from './small-file.ts'
 import { refuseDistrusted } from './trust.ts'
-
-export type Environment = Record<string, string | undefined>
 
 /** A value of a flag, or of the flag's environment twin, for the key it stands for. */
 export interface Override {

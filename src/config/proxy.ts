@@ -1,5 +1,5 @@
 // Which proxy HTTPS_PROXY, http_proxy and NO_PROXY name for a base URL. Read only where service.proxy says "environment".
-type Environment = Record<string, string | undefined>
+import type { Environment } from './keys.ts'
 
 interface FoundProxy {
   url: string | null

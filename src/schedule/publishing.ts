@@ -1,9 +1,8 @@
 // One export of `schedule`: publishes a dataset into export.dir on a thread of its own.
+import type { Environment } from '../config/keys.ts'
 import type { Config } from '../config/schema.ts'
 import type { ExportResult } from '../export/export.ts'
 import { startThread } from './thread.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Throws what `exportSnapshot` throws; `interrupted` where `signal` aborts. */
 export async function publish(

@@ -1,5 +1,5 @@
 // `probe`: answers by observation the questions that the interface leaves open, with at most 60 requests. Which window
-// to ask for is decided in walk/, what an answer means in probe-answers.ts; this file keeps the sequence.
+// to ask for is decided in walk/, what an answer means in answers.ts; this file keeps the sequence.
 import { EXIT, MirrorError } from '../../errors.ts'
 import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
 import {
