@@ -88,7 +88,9 @@ function otherAccount({ known, others }: AccountShown, areGone: boolean): Mirror
  */
 async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountShown & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
-  const ids = await run.writer.liveIdsAt(Array.from({ length: LOOKED_UP }, run.random))
+  // Spread over the mirror: of a small one each of its tasks.
+  const parts = Array.from({ length: LOOKED_UP }, (_, index) => (index + run.random()) / LOOKED_UP)
+  const ids = await run.writer.liveIdsAt(parts)
   for (const id of ids) {
     const detail = await askForTask(run, id)
     shown.asked += 1

@@ -151,7 +151,7 @@ export function taskTable(db: Db): TaskTable {
     moments: (wanted) => moments.get(wanted) as TaskMoments,
     identity: (wanted) => identity.get(wanted) as Pick<TaskRow, 'user_id' | 'created_at'>,
     liveIdNear(part) {
-      const near = 1 + Math.floor(part * Math.max(0, seq - 1))
+      const near = 1 + Math.floor(part * seq)
       return (liveUpTo.get(near) ?? liveFrom.get(near)) as string | undefined
     },
     insert(row, contentHash, listHash, readAt, now) {

@@ -236,7 +236,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
           return
         }
       }
-      for (const part of parts) look(1 + Math.floor(part * Math.max(0, highest - 1)), NEARBY)
+      for (const part of parts) look(1 + Math.floor(part * highest), NEARBY)
       for (let seq = highest; seq > 0 && found.size < parts.length; seq -= 1) look(seq, 1)
       return [...found]
     },
