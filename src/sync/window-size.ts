@@ -82,8 +82,7 @@ export class WalkWindow implements WindowSize {
 
   /** The most bytes that a window which is read ahead may have: there are several, and each may be a surprise. */
   maxBytesAhead(take: number): number {
-    if (this.itemBytes === null) return this.maxBytesInFlight
-    return Math.min(this.maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * this.itemBytes))
+    return Math.min(this.maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * (this.itemBytes ?? 0)))
   }
 
   /** How many windows of so many items may be under way. */

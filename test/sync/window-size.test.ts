@@ -60,7 +60,7 @@ test('a walk that goes on keeps its size until its answers show another one', ()
 
 test('the first answer tells what nothing was known of', () => {
   const size = new WalkWindow(CONFIGURED, MOST, null)
-  expect([size.window, size.maxBytesAhead(1000), size.fitting(1000)]).toEqual([1000, MOST, MOST])
+  expect([size.window, size.maxBytesAhead(1000), size.fitting(1000)]).toEqual([1000, 6 * KB * KB, MOST])
   size.saw(1000, 1000 * 4 * KB)
   expect(size.window).toBe(768)
 })
