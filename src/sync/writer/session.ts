@@ -14,22 +14,21 @@ import { beginTrial, closeWriter, endTrial, openWriter } from '../../mirror/open
 import { evidenceTable } from '../../mirror/tables/evidence.ts'
 import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
-import { type Owed, type OwedReason, owedTable } from '../../mirror/tables/owed.ts'
+import { type OwedReason, owedTable } from '../../mirror/tables/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../../mirror/tables/runs.ts'
 import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
-import { placesOf, taskTable } from '../../mirror/tables/tasks.ts'
+import { taskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
-import type { Moment } from '../../task.ts'
-import { type AccountShown, identityOf, isOther } from '../identity.ts'
 import { detailIntake } from './details-intake.ts'
 import { formIntake } from './form-intake.ts'
 import { FormSample } from './form-sample.ts'
+import { heldTasks } from './held-tasks.ts'
 import type { Tables } from './intake.ts'
 import { openDue } from './open-due.ts'
+import { owedWork } from './owed-work.ts'
 import { replayIntake } from './replay-intake.ts'
-import { settledLookUp } from './settled.ts'
 import { walkIntake } from './walk-intake.ts'
 import { windowIntake } from './windows.ts'
 import type { Writing } from './writing.ts'
@@ -71,9 +70,6 @@ export interface Opened {
   owed: Record<Exclude<OwedReason, 'deleted'>, number>
 }
 
-/** Rows looked at for a witness near a place. */
-const NEARBY = 1_000
-
 export type Session = ReturnType<typeof openSession>
 
 /** Takes the lock, opens the mirror and begins the run. Throws what `takeLock` and `openWriter` throw. */
@@ -114,7 +110,6 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
   const evidence = evidenceTable(db)
   const runs = runTable(db)
   const seen = new Bits()
-  const tombstonesAsked = new Set<string>()
   const file = statSync(db.name).ino
   let broken: { error: unknown } | null = null
   let marks: { walkId: number; of: Marks } | null = null
@@ -181,8 +176,9 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     ...detailIntake(writing, details),
     ...formIntake(writing, details),
     ...replayIntake(writing),
-    ...settledLookUp(writing),
     ...openDue(writing),
+    ...owedWork(writing),
+    ...heldTasks(writing),
 
     opened(): Opened {
       return {
@@ -200,83 +196,6 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
     setFacts(facts: Facts, now: number): void {
       commit(() => writeFacts(db, facts, now))
       writing.rules.forms = formsOf(readFacts(db))
-    },
-
-    /** Details and candidates that are due, oldest check first; candidates that this run has met are none. */
-    due(reason: 'detail' | 'candidate', now: number, limit: number): Owed[] {
-      return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !writing.seen.has(seq))
-    },
-    /** Tombstones to ask for again, each once in a run. */
-    dueTombstones(dueBy: number, now: number, limit: number): string[] {
-      const due: string[] = []
-      for (const id of owed.dueTombstones(dueBy)) {
-        if (due.length >= limit) break
-        if (!tombstonesAsked.has(id)) due.push(id)
-      }
-      for (const id of due) tombstonesAsked.add(id)
-      if (due.length > 0) {
-        commit(() => {
-          for (const id of due) owed.owe(id, 'deleted', now)
-        })
-      }
-      return due
-    },
-    /**
-     * Ids of live tasks that this run has met: whoever asks for one must find it. Near `parts` (0 to 1) of all rows, and
-     * the newest as far as those are too few; at most as many as there are parts.
-     */
-    witnesses(parts: number[]): string[] {
-      const found = new Set<string>()
-      const highest = tasks.highestSeq()
-      const look = (from: number, most: number): void => {
-        for (let seq = from; seq > Math.max(0, from - most); seq -= 1) {
-          const id = writing.seen.has(seq) ? tasks.liveIdOf(seq) : undefined
-          if (id === undefined || found.has(id)) continue
-          found.add(id)
-          return
-        }
-      }
-      for (const part of parts) look(1 + Math.floor(part * highest), NEARBY)
-      for (let seq = highest; seq > 0 && found.size < parts.length; seq -= 1) look(seq, 1)
-      return [...found]
-    },
-
-    /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
-    placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(db, seqs, newestFirst),
-
-    /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
-    shownBy(ids: string[], moments: Moment[]): AccountShown {
-      const shown = { known: 0, others: 0, unknown: 0 }
-      for (const [index, id] of ids.entries()) {
-        const known = tasks.find(id)
-        if (known === undefined) {
-          shown.unknown += 1
-          continue
-        }
-        shown.known += 1
-        const listed = { userId: null, createdAt: moments[index] ?? null }
-        if (isOther(identityOf(tasks.identity(known.seq)), listed)) shown.others += 1
-      }
-      return shown
-    },
-    /** The live tasks at these parts (0 to 1) of all rows, each once. */
-    liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
-
-    owedCount: (reason: OwedReason): number => owed.count(reason),
-    /** Details that are owed and not expected any moment. */
-    unexpectedCount: (now: number): number => owed.unexpectedCount(now),
-    /** A candidate that this run has met is none any more. */
-    dropMetCandidates(): void {
-      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY, ({ seq }) =>
-        writing.seen.has(seq),
-      )
-      if (met.length === 0) return
-      commit(() => {
-        for (const { taskId } of met) owed.settle(taskId, 'candidate')
-      })
-    },
-    oweAll(reason: OwedReason, now: number, range: { since: number | null; until: number | null }): number {
-      return commit(() => owed.oweAll(reason, now, range.since, range.until))
     },
 
     setAsideItem: (item: SetAside, now: number): boolean =>

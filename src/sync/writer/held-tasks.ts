@@ -1,0 +1,73 @@
+// What the mirror holds already: tasks to compare the service's answers with.
+import { placesOf } from '../../mirror/tables/tasks.ts'
+import type { Moment } from '../../task.ts'
+import { type AccountShown, identityOf, isOther } from '../identity.ts'
+import type { Writing } from './writing.ts'
+
+/** Walks looked back at, far more than ever end partial in a row. */
+const MOST_WALKS = 1_000
+/** Rows looked at for a witness near a place. */
+const NEARBY = 1_000
+
+export function heldTasks(writing: Writing) {
+  const { seen, walks } = writing
+  const { tasks } = writing.tables
+
+  return {
+    /**
+     * The highest seq that was there before anything was taken in by a walk that ended short of `complete` or not at all,
+     * since the last one before `walkId` that was complete. What such a walk met stands at the front of the list like what
+     * it did not meet.
+     */
+    settledSeq(walkId: number): number {
+      let settled = Number.MAX_SAFE_INTEGER
+      for (let id = walkId - 1; id > 0 && id >= walkId - MOST_WALKS; id -= 1) {
+        const walk = walks.get(id)
+        if (walk === null || (walk.verdict === 'complete' && walk.kind !== 'range')) break
+        settled = Math.min(settled, walk.maxSeqAtStart)
+      }
+      return settled
+    },
+
+    /**
+     * Ids of live tasks that this run has met: whoever asks for one must find it. Near `parts` (0 to 1) of all rows, and
+     * the newest as far as those are too few; at most as many as there are parts.
+     */
+    witnesses(parts: number[]): string[] {
+      const found = new Set<string>()
+      const highest = tasks.highestSeq()
+      const look = (from: number, most: number): void => {
+        for (let seq = from; seq > Math.max(0, from - most); seq -= 1) {
+          const id = seen.has(seq) ? tasks.liveIdOf(seq) : undefined
+          if (id === undefined || found.has(id)) continue
+          found.add(id)
+          return
+        }
+      }
+      for (const part of parts) look(1 + Math.floor(part * highest), NEARBY)
+      for (let seq = highest; seq > 0 && found.size < parts.length; seq -= 1) look(seq, 1)
+      return [...found]
+    },
+
+    /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
+    placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(writing.db, seqs, newestFirst),
+
+    /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
+    shownBy(ids: string[], moments: Moment[]): AccountShown {
+      const shown = { known: 0, others: 0, unknown: 0 }
+      for (const [index, id] of ids.entries()) {
+        const known = tasks.find(id)
+        if (known === undefined) {
+          shown.unknown += 1
+          continue
+        }
+        shown.known += 1
+        const listed = { userId: null, createdAt: moments[index] ?? null }
+        if (isOther(identityOf(tasks.identity(known.seq)), listed)) shown.others += 1
+      }
+      return shown
+    },
+    /** The live tasks at these parts (0 to 1) of all rows, each once. */
+    liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
+  }
+}

@@ -1,0 +1,45 @@
+// What is owed besides open tasks: details, candidates for deletion, tombstones that are asked for again.
+import type { Owed, OwedReason } from '../../mirror/tables/owed.ts'
+import type { Writing } from './writing.ts'
+
+export function owedWork(writing: Writing) {
+  const { seen } = writing
+  const { owed } = writing.tables
+  const tombstonesAsked = new Set<string>()
+
+  return {
+    /** Details and candidates that are due, oldest check first; candidates that this run has met are none. */
+    due(reason: 'detail' | 'candidate', now: number, limit: number): Owed[] {
+      return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !seen.has(seq))
+    },
+    /** Tombstones to ask for again, each once in a run. */
+    dueTombstones(dueBy: number, now: number, limit: number): string[] {
+      const due: string[] = []
+      for (const id of owed.dueTombstones(dueBy)) {
+        if (due.length >= limit) break
+        if (!tombstonesAsked.has(id)) due.push(id)
+      }
+      for (const id of due) tombstonesAsked.add(id)
+      if (due.length > 0) {
+        writing.commit(() => {
+          for (const id of due) owed.owe(id, 'deleted', now)
+        })
+      }
+      return due
+    },
+    owedCount: (reason: OwedReason): number => owed.count(reason),
+    /** Details that are owed and not expected any moment. */
+    unexpectedCount: (now: number): number => owed.unexpectedCount(now),
+    /** A candidate that this run has met is none any more. */
+    dropMetCandidates(): void {
+      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY, ({ seq }) => seen.has(seq))
+      if (met.length === 0) return
+      writing.commit(() => {
+        for (const { taskId } of met) owed.settle(taskId, 'candidate')
+      })
+    },
+    oweAll(reason: OwedReason, now: number, range: { since: number | null; until: number | null }): number {
+      return writing.commit(() => owed.oweAll(reason, now, range.since, range.until))
+    },
+  }
+}
