@@ -78,6 +78,8 @@ function isAsItWas({ bracket }: State): boolean {
 export const RULES: Record<Claim, Record<string, Condition>> = {
   look: {},
   join: {
+    'join: shows an anchor, or begins with the list': (state, fact, settings) =>
+      isShown(state, fact, settings) || fact.anchor !== 'none',
     'join: no other run is owed': (state, fact, settings) =>
       isShown(state, fact, settings) || state.owed === null || state.owed.moment === fact.first,
   },

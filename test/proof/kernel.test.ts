@@ -203,13 +203,24 @@ test('an empty list', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
-test('a window that is taken in behind a gap leaves a debt that nothing pays, and one with nothing new leaves none', () => {
+test('a window without an anchor does not join for having the createdAt that is owed', () => {
+  const reader = new Reader('a0 f3 b1 c2 d3 e4')
+  reader.join(0, 2)
+  reader.join(1, 2)
+  expect(reader.kernel.owed).toBe(3)
+  reader.join(4, 2)
+  reader.look(0, 3)
+  reader.join(4, 3)
+  expect(reader.kernel.missing()).toBe('join: shows an anchor, or begins with the list')
+})
+
+test('nothing mends that a window was taken in behind a gap, and one with nothing new does no harm', () => {
   const reader = new Reader('a9 b8 c7 d6')
   reader.join(0, 2)
   expect(reader.join(1, 1)).toBeNull()
-  expect(reader.join(2, 3)).toBe('the run of equal createdAt that is owed has been counted')
+  expect(reader.join(2, 3)).toBe('join: shows an anchor, or begins with the list')
   for (let round = 0; round < 3; round += 1) reader.join(0, 4)
-  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  expect(reader.kernel.missing()).toBe('join: shows an anchor, or begins with the list')
 })
 
 test('an anchor of a run that was passed will do, though ties may stand before it', () => {

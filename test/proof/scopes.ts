@@ -52,6 +52,16 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 5, readings: 4, changes: 0, take: 3, cap: null, ties: false, claims: SHOWN, lists: [[0, 1, 2, 3, 4]] },
     needs: ['room: no cut by size was seen', 'room: begins with the list or shows an anchor'],
   },
+  'a window without an anchor, of the createdAt that is owed': {
+    ...{ tasks: 5, readings: 5, changes: 1, take: 3, cap: null, ties: false, claims: SHOWN, lists: [[0, 1, 2, 3, 4]] },
+    asks: [
+      [0, 3],
+      [1, 3],
+      [4, 3],
+    ],
+    only: ['insert'],
+    needs: ['join: shows an anchor, or begins with the list'],
+  },
   'the last item alone, among hidden ones': {
     ...{
       tasks: 3,

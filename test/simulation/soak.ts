@@ -1,6 +1,6 @@
 // `npm run test:soak`: seed after seed until SOAK_SECONDS are over (600), from SOAK_SEED on (the present day's number); then
 // again with SOAK_ODD=1, where the services are odd (oddities.ts). Prints every failing seed with its log and, at the end, what
-// each kind of world came to; the exit code is 1 where a seed failed.
+// each kind of world came to; the exit code is 1 where a seed failed. SIGINT ends it with what there is.
 import { BROKEN } from './oracle.ts'
 import { oddScenarioOf, scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
@@ -12,6 +12,11 @@ const most = Number(process.env.SOAK_SEEDS ?? Number.MAX_SAFE_INTEGER)
 const make = process.env.SOAK_ODD === '1' ? oddScenarioOf : scenarioOf
 const logs = process.env.SOAK_LOGS !== 'none'
 
+let isStopped = false
+process.once('SIGINT', () => {
+  isStopped = true
+})
+
 using stage = new Stage()
 const started = Date.now()
 const worlds = new WorldFigures()
@@ -22,7 +27,7 @@ let complete = 0
 let verdicts = 0
 let killed = 0
 let runs = 0
-while (Date.now() - started < seconds * 1000 && seeds < most) {
+while (Date.now() - started < seconds * 1000 && seeds < most && !isStopped) {
   const seed = from + seeds
   seeds += 1
   const scenario = make(seed)

@@ -154,7 +154,7 @@ test('a walk is not called complete where its evidence does not say so, whoever 
   const path = scratch.path('mirror.sqlite')
   const { session } = open(path, 1)
   const ended = { verdict: 'complete', reason: null, ordering: null, facts: { total: 1 }, candidates: true } as const
-  for (const evidence of ['[]', '[["begun",null,1],["complete",true]]', '[[']) {
+  for (const evidence of ['[]', '[["begun",null,2],["complete",true]]', '[[']) {
     const walkId = session.beginWalk('full', { since: null, until: null }, 1)
     expect(() => session.endWalk({ walkId, ...ended, evidence, now: 2 })).toThrow('which its evidence does not show')
     expect(session.walk(walkId)).toMatchObject({ verdict: 'partial', reason: 'not-proven' })
