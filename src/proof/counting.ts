@@ -18,7 +18,9 @@ export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' |
 
 /** What `factOf` has to know of ids. */
 export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): KnownRuns {
-  return { owed: owedOf(state), seen, floorId: state.floor?.id ?? null, passed: state.passed, hasRange }
+  const { floor, ceiling, passed } = state
+  const asksIfAlone = ceiling !== null && ceiling.place === null
+  return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone, passed, hasRange }
 }
 
 /** The run that is owed, and where it is counted. */

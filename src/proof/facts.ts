@@ -51,6 +51,8 @@ export interface Fact {
   beforeTrail: RunMember | null
   /** The index of the item that the windows which have joined end with; null where the answer does not show it. */
   floorAt: number | null
+  /** Where that is asked for: the answer shows items of other createdAt around it. */
+  isFloorAlone: boolean
   /** Neighbours of equal createdAt whose ids rise, and fall. */
   tiedRising: number
   tiedFalling: number
@@ -88,13 +90,15 @@ export interface KnownRuns {
   /** Its ids that were counted so far. */
   seen: ReadonlySet<string>
   floorId: string | null
+  /** Whether it has to be known that it has no ties. */
+  asksIfAlone: boolean
   /** One of a run of which everything was met: see `State`. */
   passed: RunMember | null
   /** The walk speaks of a range. */
   hasRange: boolean
 }
 
-export function factOf(answer: ListAnswer, { owed, seen, floorId, passed, hasRange }: KnownRuns): Fact {
+export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, passed, hasRange }: KnownRuns): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
@@ -116,6 +120,7 @@ export function factOf(answer: ListAnswer, { owed, seen, floorId, passed, hasRan
     firstId: count === 1 || ids[0] === floorId ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
+    isFloorAlone: asksIfAlone && floorId !== null && isAlone(answer, ids.lastIndexOf(floorId)),
     first: moments[0] ?? null,
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),
@@ -130,6 +135,12 @@ export function factOf(answer: ListAnswer, { owed, seen, floorId, passed, hasRan
     ...(owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, owed)),
     fresh: owed === null ? 0 : new Set(idsOfRun(answer, owed)).difference(seen).size,
   }
+}
+
+/** Whether the answer shows an item before it, or the list begins with it, and one behind it, both of another createdAt. */
+function isAlone({ moments, skip }: ListAnswer, at: number): boolean {
+  if (at < 0 || at + 1 >= moments.length || moments[at + 1] === moments[at]) return false
+  return at === 0 ? skip === 0 : moments[at - 1] !== moments[at]
 }
 
 /** Ids of the owed run in the answer, as far as they stand where it is counted. */

@@ -16,6 +16,9 @@ import {
   type WalkRange,
 } from './state.ts'
 
+/** What an end of a list that grows rests on. */
+const PASSED: Basis[] = ['held', 'grows-at-its-ends']
+
 type Condition = (state: State, fact: Fact, settings: Settings) => boolean
 
 function tiesAreOrdered({ tiedRising, tiedFalling }: State, settings: Settings): boolean {
@@ -123,7 +126,7 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
   passed: {
     'passed: its last run begins behind an index that was empty': ({ floor, ceiling }) =>
       (floor?.run ?? -1) >= (ceiling?.index ?? 0),
-    'passed: asked for after it was empty': ({ floor, ceiling }) => (floor?.sent ?? 0) >= (ceiling?.received ?? 0),
+    'passed: asked for after it was empty': ({ ceiling }) => ceiling?.isBefore === true,
   },
   repeated: {
     'repeated: the last item, asked for alone': (state, fact) => isLastAlone(state, fact),
@@ -155,7 +158,7 @@ export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial 
 /** The state after a fact was told, and a claim made of it for which nothing was missing. */
 export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
   // Said of the windows that have joined, not of this answer.
-  if (claim === 'passed') return ended(before, ['grows-at-its-ends'])
+  if (claim === 'passed') return ended(before, PASSED)
   if (claim === 'reached') return ended(before, ['created-order'])
   return claimed(noted(before, fact, trial), fact, claim, trial)
 }
@@ -163,14 +166,14 @@ export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}
 /** The same, of a fact that was told before: only what the claim itself adds. */
 export function claimed(told: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
   const settings = trial.settings ?? SETTINGS
-  if (claim === 'passed') return ended(told, ['grows-at-its-ends'])
+  if (claim === 'passed') return ended(told, PASSED)
   if (claim === 'reached') return ended(told, ['created-order'])
   if (claim === 'join') return joined(told, fact, settings)
   if (claim === 'from')
     return { ...told, floor: floorOf(fact, told.largest), basis: union(told.basis, ['created-order']) }
   if (claim === 'behind') return { ...told, bracket: bracketWith(told, fact) }
   if (claim === 'again' || claim === 'stands') return closed(told, fact, settings, claim)
-  if (claim === 'look') return confirmed({ ...told, floor: floorSeen(told, fact) }, fact)
+  if (claim === 'look') return confirmed(sighted(told, fact), fact)
   if (claim === 'repeated') return ended(told, ['held', 'last-window-again', 'ties-keep-places'])
   const last = joined(told, fact, settings)
   return ended(fact.runStart === null || !fact.hasMember ? last : { ...last, ...PAID }, ['even-cuts'])
@@ -256,10 +259,6 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
   const more: Basis[] = ['held']
   if (gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
   if (tiesAreOrdered(state, settings)) more.push('ids-order-ties')
-  // It stands behind the one that was seen again just now.
-  const { ceiling: earlier } = state
-  const isSeen = earlier !== null && fact.floorAt !== null && fact.sent >= earlier.received
-  const ceiling = floor === null ? state.ceiling : isSeen ? { ...earlier, place: floor.index } : null
   const mayHaveTies =
     (claim === 'stands' || isWithinRun || state.floor?.isPlaced === true) && !tiesAreOrdered(state, settings)
   // Among items that are left out no run can be counted.
@@ -270,16 +269,22 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
     ...debt,
     bracket: null,
     floor: floor ?? state.floor,
-    ceiling,
+    ceiling: floor === null ? state.ceiling : ceilingHeld(state, floor, fact),
     basis: union(state.basis, more),
   }
   return floor === null ? ended(held, ['held', 'nothing-hidden-behind']) : held
 }
 
-/** The floor's last item stands there by now, or further down where hidden items are left out. */
-function floorSeen({ floor }: State, { floorAt, sent, received }: Fact): Floor | null {
-  if (floor === null || floorAt === null || sent < floor.received || floorAt === floor.index) return floor
-  return { ...floor, index: floorAt, isPlaced: true, sent, received }
+/**
+ * The floor's last item stands there by now, or further down where hidden items are left out. Where it has moved for certain, what was
+ * read behind its place is forgotten.
+ */
+function sighted(state: State, { floorAt, sent, received, count, asked }: Fact): State {
+  const { floor, isFiltered } = state
+  if (floor === null || floorAt === null || sent < floor.received || floorAt === floor.index) return state
+  const hasMoved = !isFiltered || count === asked || floorAt > floor.index
+  const bracket = hasMoved ? null : state.bracket
+  return { ...state, bracket, floor: { ...floor, index: floorAt, isPlaced: true, sent, received } }
 }
 
 /** A position that brought nothing, or could not be read, is still so. */
@@ -306,19 +311,36 @@ function noted(before: State, fact: Fact, trial: Trial): State {
   return state.owed === null ? state : counted(state, fact, trial)
 }
 
-/** What was empty lies further down by as much as the floor's last item does. */
-function ceilingAfter({ ceiling, floor }: State, { kind, skip, sent, received, floorAt }: Fact): State['ceiling'] {
-  if (kind === 'nothing' && floor !== null && (ceiling === null || skip < ceiling.index))
-    return sent < floor.received ? ceiling : { index: skip, received, place: floor.index, isSighted: false }
-  if (ceiling === null || floorAt === null || sent < ceiling.received) return ceiling
-  const shift = floorAt - ceiling.place
-  // Before it was seen again, what was deleted may have been so before the moment of which this tells.
-  const index = ceiling.index + (ceiling.isSighted ? shift : Math.max(0, shift))
-  return { ...ceiling, index, place: floorAt, isSighted: true }
+/** Where nothing stands, the list ends; and where the floor's last item is seen afterwards, that is known in the list of then. */
+function ceilingAfter({ ceiling, floor }: State, fact: Fact): State['ceiling'] {
+  const { kind, skip, sent, received, isFloorAlone } = fact
+  if (floor === null) return ceiling
+  if (kind === 'nothing' && sent >= floor.received && (ceiling === null || skip < ceiling.index))
+    return { index: skip, received, place: null, isBefore: false }
+  if (ceiling === null || ceiling.place !== null || !isFloorAlone || sent < ceiling.received) return ceiling
+  return { ...ceiling, index: ceiling.index + movedSince(ceiling, floor, fact), place: fact.floorAt }
 }
 
-/** The next floor is known by the one before, in the same answer; where that is not shown, so is nothing. */
-function ceilingBehind({ ceiling }: State, fact: Fact): State['ceiling'] {
-  if (ceiling === null || fact.floorAt === null || fact.sent < ceiling.received) return null
-  return { ...ceiling, place: fact.skip + fact.count - 1 }
+/** The next window's list: known by the last item of the one before, which it has to show. */
+function ceilingBehind({ ceiling, floor }: State, fact: Fact): State['ceiling'] {
+  if (ceiling === null || floor === null || floor.run < 0 || fact.floorAt === null) return null
+  if (fact.sent < ceiling.received) return null
+  const index = ceiling.index + movedSince(ceiling, floor, fact)
+  return { ...ceiling, index, place: fact.skip + fact.count - 1, isBefore: true }
+}
+
+/** What was read behind the floor has joined, as that stands where it stood: so nothing in front of it has changed. */
+function ceilingHeld({ ceiling, floor }: State, behind: Floor, fact: Fact): State['ceiling'] {
+  if (ceiling === null || floor === null || floor.run < 0 || fact.sent < ceiling.received) return null
+  if (floor.isPlaced || fact.floorAt !== floor.joinedAt) return null
+  const isBefore = behind.sent >= ceiling.received
+  return { ...ceiling, index: ceiling.index + floor.joinedAt - floor.run, place: behind.joinedAt, isBefore }
+}
+
+/** By how much what was empty may lie further down than the index says, where the floor's last item is seen. */
+function movedSince({ place }: { place: number | null }, { joinedAt, run }: Floor, { floorAt }: Fact): number {
+  const shift = (floorAt ?? 0) - (place ?? joinedAt)
+  if (place !== null && place !== joinedAt) return shift
+  // Its ties may have moved behind it; and what was deleted may have been so before it was empty.
+  return joinedAt - run + (place === null ? Math.max(0, shift) : shift)
 }

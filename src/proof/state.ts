@@ -35,7 +35,7 @@ export interface Floor {
   joinedAt: number
   /** Its index was seen by itself: ties may stand before it that have not been met. */
   isPlaced: boolean
-  /** Where the run of that createdAt begins; -1 where the window does not show it. */
+  /** Where the run of that createdAt begins in it; -1 where the window does not show it. */
   run: number
   /** The oldest and the newest createdAt in the window. */
   oldest: Moment
@@ -117,10 +117,10 @@ export interface State {
   tiedRising: number
   tiedFalling: number
   /**
-   * The lowest index at which nothing stood, asked for after the walk began, and by how much that moment's list has moved:
-   * `place` is where the floor's last item stands, `isSighted` whether it was seen since.
+   * The lowest index at which nothing stood, asked for after the walk began. `place`: where the floor's last item stood in the
+   * list in which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
    */
-  ceiling: { index: number; received: number; place: number; isSighted: boolean } | null
+  ceiling: { index: number; received: number; place: number | null; isBefore: boolean } | null
   /** Where the last item was alone, further down than it stands. */
   repeat: { id: string; skip: number; place: number; received: number } | null
   /** The list was seen to move while a run was counted. */

@@ -24,7 +24,7 @@ export class AttemptFailure extends Error {
 
   constructor(outcome: AttemptOutcome, message: string, detail: Detail = {}) {
     super(message)
-    this.name = 'Unanswered'
+    this.name = 'AttemptFailure'
     this.outcome = outcome
     this.detail = detail
   }

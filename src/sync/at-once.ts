@@ -14,7 +14,12 @@ export async function forEachAtOnce<T>(
   const errors: unknown[] = []
   const once = async (item: T): Promise<void> => {
     // p-map would throw at once, while others still write to the mirror.
-    if (errors.length === 0) await work(item).catch((error) => void errors.push(error))
+    if (errors.length > 0) return
+    try {
+      await work(item)
+    } catch (error) {
+      errors.push(error)
+    }
   }
   await pMap(items, once, { concurrency })
   if (errors.length > 0) throw errors[0]

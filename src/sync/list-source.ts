@@ -6,7 +6,7 @@ import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type RequestOptions, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import type { AccountShown } from './identity.ts'
-import type { WalkWindow } from './window-size.ts'
+import { FEW, type WalkWindow } from './window-size.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
 
@@ -105,7 +105,8 @@ export function listSource(options: ListSourceOptions): ListSource {
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
-      size.saw(count, answer.bytes)
+      // A look at a few says little of a window.
+      if (take >= Math.min(FEW, size.window)) size.saw(count, answer.bytes)
       if (count < Math.min(take, largest)) seemingEnd = Math.min(seemingEnd, skip + count)
       largest = Math.max(largest, count)
       const ageMs = ageOfAnswer(answer)

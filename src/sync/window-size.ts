@@ -77,7 +77,9 @@ export class WalkWindow implements WindowSize {
     this.itemBytes = itemBytes
     const wanted = windowSize(this.configured, this.maxBytesInFlight, itemBytes)
     const { window } = this
-    if (isFirst || wanted.window * CHANGE <= window || wanted.window >= window * CHANGE) this.present = wanted
+    const isWhole = wanted.window === this.configured.window
+    if (isFirst || isWhole || wanted.window * CHANGE <= window || wanted.window >= window * CHANGE)
+      this.present = wanted
   }
 
   /** The most bytes that a window which is read ahead may have: there are several, and each may be a surprise. */

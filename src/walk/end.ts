@@ -104,6 +104,8 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
     // Behind the last item as this answer shows it: where something was inserted in front, that is the end.
     const last = answer.kind === 'items' ? answer.ids.lastIndexOf(question.lastId) : 0
     search.tooNear(Math.max(0, last) + 1)
+    // It has moved behind what was too far: the list moves while it is looked at.
+    if (far !== null && search.far === null) return { kind: 'moved' }
   }
   return (search.near as number) - 1
 }

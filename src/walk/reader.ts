@@ -81,7 +81,7 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
         shownEnd = end
       }
       const { ceiling } = kernel.state
-      if (ceiling !== null && !ceiling.isSighted && ceiling.received !== before?.received) {
+      if (ceiling !== null && ceiling.received !== before?.received) {
         reader.pending = [...unmet.keys()]
         reader.isLookedBehind = false
       }

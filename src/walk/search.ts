@@ -5,12 +5,15 @@
 const FARTHEST = 2 ** 40
 
 export interface SearchOptions {
-  /** The first step, and how many of them the next one goes beyond what is directly behind. */
+  /** The unit of a step, items; and how many of them the first step goes beyond what is directly behind. */
   stride?: number
   leap?: number
   /** By how much each step is larger than the one before. */
   growth?: number
-  /** Bounds that are known. Without the first one what is sought is seen by a look: bounds that meet do not hold. */
+  /**
+   * Bounds that are known. With `near` a search is over where both meet; without, a look shows what is sought itself, and bounds
+   * that meet mean that the list has moved. A list that moves may take either bound away: whoever searches bounds the looks.
+   */
   near?: number
   far?: number | null
 }

@@ -20,7 +20,10 @@ failed=0
 for version in "$oldest" "$newer"; do
   npm install --silent --no-save --no-package-lock --prefix "$work/$version" "node-$machine@$version"
   bin=$work/$version/node_modules/node-$machine/bin
-  [ "$("$bin/node" --version)" = "v$version" ]
+  [ "$("$bin/node" --version)" = "v$version" ] || {
+    echo "not Node $version" >&2
+    exit 1
+  }
   echo "Node $version"
   # First in PATH: the built command line is run by it, too.
   PATH=$bin:$PATH "$bin/node" node_modules/vitest/vitest.mjs run "$@" || failed=1

@@ -168,9 +168,10 @@ test('a list that grows at its end has ended where nothing was after the walk be
 test('what was empty moves with what stands in front of it', () => {
   const reader = new Reader('a1 b2 c3')
   reader.join(0, 3)
-  reader.look(3, 3)
-  reader.look(1, 2)
-  reader.list = ['b2', 'c3', 'd4']
+  reader.look(4, 3)
+  reader.list = ['a1', 'b2', 'c3', 'd4']
+  reader.look(1, 3)
+  reader.list = ['b2', 'c3', 'd4', 'e5']
   reader.join(0, 4)
   expect(reader.kernel.hasPassed).toBe(true)
 })
@@ -212,6 +213,21 @@ test('a window without an anchor does not join for having the createdAt that is 
   reader.look(0, 3)
   reader.join(4, 3)
   expect(reader.kernel.missing()).toBe('join: shows an anchor, or begins with the list')
+})
+
+test('what was read behind an item is forgotten once that item is seen elsewhere', () => {
+  const reader = new Reader('a0 b1 c2')
+  reader.kernel.filter()
+  reader.join(0, 1)
+  const behind = reader.look(1, 1)
+  reader.look(0, 1)
+  reader.take(behind, 'b')
+  reader.list = ['b1', 'c2']
+  reader.look(2, 1)
+  reader.look(0, 1)
+  reader.list = ['d3', 'b1', 'c2']
+  reader.look(1, 1)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
 test('nothing mends that a window was taken in behind a gap, and one with nothing new does no harm', () => {

@@ -99,6 +99,26 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 3, readings: 4, changes: 2, take: 2, cap: null, ties: true, claims: PASSED, lists: [[0], [0, 1]] },
     needs: ['passed: its last run begins behind an index that was empty'],
   },
+  'an end that was empty, and ties that change places': {
+    ...{ tasks: 6, readings: 6, changes: 1, take: 5, cap: null, ties: true, claims: PASSED, only: ['shuffle'] },
+    lists: [[0, 1, 1, 1, 2, 3]],
+    asks: [
+      [0, 4],
+      [6, 1],
+      [0, 5],
+    ],
+    needs: [],
+  },
+  'a place that was seen to move, among items that are left out': {
+    ...{ tasks: 3, readings: 7, changes: 2, take: 1, cap: null, ties: false, filtered: true, claims: PLACED },
+    lists: [[0, 1, 2]],
+    asks: [
+      [0, 1],
+      [1, 1],
+      [2, 1],
+    ],
+    needs: [],
+  },
   'a place looked at twice, late': {
     ...{ tasks: 2, readings: 6, changes: 1, take: 1, cap: null, ties: false, ahead: true, counts: true },
     ...{ claims: PLACED, lists: [[0, 1]] },

@@ -96,6 +96,8 @@ interface World {
   sinceFloor: number
   /** The same since the run's edge was read. */
   sinceEdge: number
+  /** Of `held` where an index was empty: 1 deleted since the floor joined and before that, 2 inserted since then, 3 and that counts. */
+  sunk: number
   hiddenBehind: boolean
   broken: Basis[]
   /** Ids of the owed run seen since it was measured. */
@@ -180,7 +182,7 @@ class Search {
             pending: [],
             compensation: 0,
           },
-          ...{ sinceCount: 0, sinceFloor: 0, sinceEdge: 0, hiddenBehind: false, counted: [], early: null },
+          ...{ sinceCount: 0, sinceFloor: 0, sinceEdge: 0, sunk: 0, hiddenBehind: false, counted: [], early: null },
           broken: [],
           trail: { line: `the list ${show(items)}`, before: null },
         })
@@ -221,7 +223,7 @@ class Search {
     const { bracket, count, ended } = world.state
     const isFar = bracket === null && count === null && ended === null
     if (world.readings === 1 && isFar && !this.#claims.some((claim) => SHORT.has(claim))) return
-    const key = keyOf(world, this.#scope.range, this.#claims.includes('repeated'))
+    const key = keyOf(world, this.#scope.range, this.#claims)
     const { readings, changes } = world
     const seen = this.#seen.get(key)
     // What can come of it has been looked at already, with as much left as now.
@@ -308,8 +310,9 @@ class Search {
         const last = items.findIndex(({ id }) => name(id) === floor?.id)
         const isInFront =
           place > Math.max(0, last) && place < items.length && (ceiling !== null || world.early !== null)
+        const isTie = items.some((other) => other.at === at)
         const broken =
-          isInFront && !changed.broken.includes('grows-at-its-ends')
+          (isInFront || isTie) && !changed.broken.includes('grows-at-its-ends')
             ? [...changed.broken, 'grows-at-its-ends' as const]
             : changed.broken
         yield { ...changed, broken, nextId: world.nextId + 1 }
@@ -327,6 +330,7 @@ class Search {
     if (early !== null && kind === 1) early = { ...early, deletedSince: true }
     if (early !== null && kind === 2) early = { ...early, insertedSince: true }
     const since = {
+      sunk: kind === 2 && world.sunk === 1 ? 2 : world.sunk,
       sinceCount: world.sinceCount | kind,
       sinceFloor: world.sinceFloor | kind,
       sinceEdge: world.sinceEdge | kind,
@@ -424,7 +428,17 @@ class Search {
     if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
     if (claim === 'repeated' && world.sinceFloor === 3) breaks('held')
-    if (claim === 'join' || claim === 'from' || claim === 'room')
+    if (claim === 'passed' && world.sunk === 3) breaks('held')
+    next.sunk = sunkAfter(world, state, given)
+    // Carried on by an index that was looked at twice: nothing in front of it may have changed.
+    const isHeld = (claim === 'again' || claim === 'stands') && state.ceiling !== null && state.ended === null
+    if (isHeld && world.sinceFloor === 3) next.sunk = 3
+    if (
+      claim === 'join' ||
+      claim === 'from' ||
+      claim === 'room' ||
+      ((claim === 'again' || claim === 'stands') && this.#claims.includes('passed'))
+    )
       next.sinceFloor = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
     if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
       next.sinceCount = world.sinceEdge | (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
@@ -455,6 +469,15 @@ class Search {
   }
 }
 
+/** See `World.sunk`. */
+function sunkAfter({ state: before, sunk, sinceFloor }: World, { ceiling }: State, given: Given): number {
+  if (ceiling === null) return 0
+  if (ceiling.received !== before.ceiling?.received) return (sinceFloor & 1) === 0 ? 0 : given.insertedSince ? 2 : 1
+  if (ceiling === before.ceiling) return sunk
+  // The last item was seen again: what was inserted until then counts from then on.
+  return sunk === 1 ? 0 : sunk === 2 ? 3 : sunk
+}
+
 /** Between its neighbours, or equal to one, in a list oldest first. */
 function between(before: number | undefined, behind: number | undefined): number[] {
   const low = before ?? (behind ?? 0) - 1
@@ -475,7 +498,9 @@ function stepsOf(trail: Trail | null): string[] {
 }
 
 /** What the future depends on, ids and moments renamed by their first appearance. */
-function keyOf(world: World, range: WalkRange | undefined, scopeRepeats: boolean): string {
+function keyOf(world: World, range: WalkRange | undefined, claims: readonly Claim[]): string {
+  const scopeRepeats = claims.includes('repeated')
+  const scopePasses = claims.includes('passed')
   const moments = new Map<number | null, number>()
   const ids = new Map<number, number>()
   const m = (at: number | null | undefined) => {
@@ -538,13 +563,13 @@ function keyOf(world: World, range: WalkRange | undefined, scopeRepeats: boolean
     state.uneven ? 1 : 0,
     state.tiedRising,
     state.tiedFalling,
-    ceiling === null ? '-' : `${ceiling.index}.${ceiling.place}.${ceiling.isSighted}`,
+    ceiling === null ? '-' : `${ceiling.index}.${ceiling.place}.${ceiling.isBefore}.${world.sunk}`,
     state.ended?.join('') ?? '-',
     state.basis.join(''),
     world.pending.map(i).join('_'),
     world.compensation,
     count === null ? 0 : world.sinceCount,
-    state.repeat === null && !scopeRepeats ? 0 : world.sinceFloor,
+    state.repeat === null && !scopeRepeats && !scopePasses ? 0 : world.sinceFloor,
     state.edge === null ? 0 : world.sinceEdge,
     world.hiddenBehind ? 1 : 0,
     world.broken.toSorted().join(''),

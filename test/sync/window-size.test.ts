@@ -80,3 +80,13 @@ test('an answer that was larger than all that may be under way tells what its it
   size.failed(16)
   expect(size.window).toBe(8)
 })
+
+test('a walk gets back to the configured size, whatever it shrank to', () => {
+  for (let items = 1; items <= 40; items += 1) {
+    const size = new WalkWindow({ window: 1000, overlap: 10 }, 32 * 1024 * 1024, 1000)
+    size.saw(items, items * 1_000_000)
+    expect(size.window).toBeLessThan(1000)
+    for (let answer = 0; answer < 60; answer += 1) size.saw(size.window, size.window * 1000)
+    expect(size.window).toBe(1000)
+  }
+})

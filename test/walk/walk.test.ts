@@ -568,3 +568,23 @@ function randomOf(seed: number): () => number {
     return state / 2 ** 32
   }
 }
+
+test.each([
+  [95, 10, 2, 80],
+  [3000, 100, 2, 80],
+  [3000, 100, 4, 80],
+])(
+  '%i tasks, %i a window, of which %i come in front with every request: the end is found within %i requests',
+  async (tasks, window, inserts, most) => {
+    const model = makeModel(newestFirst(tasks), {
+      before(request, { items }) {
+        for (let one = 0; one < inserts; one += 1)
+          items.unshift({ id: `n${request}-${one}`, at: 10_000_000 + 1_000 * (request * inserts + one) })
+      },
+    })
+    const walked = await walkModel(model, { window })
+    expect(walked.result.reason).toBeNull()
+    expectAllMet(walked)
+    expect(walked.requests).toBeLessThanOrEqual(most)
+  },
+)
