@@ -156,7 +156,7 @@ class WindowDraft {
   add(item: PageItem): void {
     if (item.kind === 'unfit') {
       this.unfit.push([this.ids.length, item])
-      this.note(unfitIdentity(item.raw), item.createdAt, 0)
+      this.note(unfitIdentity(item, this.ids.at(-1) ?? ''), item.createdAt, 0)
       return
     }
     const row = shapeTask(item.task)
@@ -245,7 +245,9 @@ function momentOf({ created_at: created }: TaskRow): Moment {
   return typeof created === 'number' ? created : null
 }
 
-/** Names an item without a usable id: no id can begin with this. */
-function unfitIdentity(raw: string): string {
-  return `\u0000${createHash('sha256').update(raw).digest('base64')}`
+/** Names an item without a usable id: no id can begin with this. Where it shows none at all, many may be alike: by what stands before it. */
+function unfitIdentity({ raw, taskId }: UnfitItem, before: string): string {
+  const hash = createHash('sha256').update(raw)
+  if (taskId === null) hash.update('\0').update(before)
+  return `\u0000${hash.digest('base64')}`
 }

@@ -76,7 +76,7 @@ export function windowIntake(writing: Writing) {
   function takeUnfit(
     item: UnfitItem,
     identity: string,
-    skip: number,
+    { skip, isFirst }: { skip: number; isFirst: boolean },
     now: number,
     marks: Marks | null,
     taken: Counted,
@@ -88,7 +88,10 @@ export function windowIntake(writing: Writing) {
       writing.unfitMet.add(identity)
     }
     const { taskId, reason, message, raw } = item
-    if (tables.setAside.add({ source: 'list', skip, taskId, reason, message, raw }, runId, now)) {
+    // What names it is not in this answer; it is in the one before, which shares this item.
+    if (isFirst && taskId === null) return
+    const known = taskId === null ? { identity } : {}
+    if (tables.setAside.add({ source: 'list', skip, taskId, reason, message, raw, ...known }, runId, now)) {
       taken.counts.rejected = (taken.counts.rejected ?? 0) + 1
     }
   }
@@ -163,7 +166,8 @@ export function windowIntake(writing: Writing) {
         window.ids.forEach((id, index) => {
           const item = unfit.get(index)
           if (item !== undefined) {
-            takeUnfit(item, id, step.skip + index, step.now, marks, taken)
+            const isFirst = index === 0 && step.skip > 0 && window.ids.length > 1
+            takeUnfit(item, id, { skip: step.skip + index, isFirst }, step.now, marks, taken)
             return
           }
           // An id that the window lists twice has changed its row meanwhile.
