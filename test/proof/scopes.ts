@@ -109,6 +109,11 @@ export const QUICK: Record<string, Trials> = {
     ],
     needs: [],
   },
+  'an end that was empty, among hidden items': {
+    ...{ tasks: 4, readings: 5, changes: 0, take: 3, cap: null, ties: false, hidden: 2, claims: PASSED },
+    lists: [[0, 1, 2, 3]],
+    needs: [],
+  },
   'a place that was seen to move, among items that are left out': {
     ...{ tasks: 3, readings: 7, changes: 2, take: 1, cap: null, ties: false, filtered: true, claims: PLACED },
     lists: [[0, 1, 2]],

@@ -430,6 +430,8 @@ class Search {
     if (claim === 'repeated' && world.sinceFloor === 3) breaks('held')
     if (claim === 'passed' && world.sunk === 3) breaks('held')
     next.sunk = sunkAfter(world, state, given)
+    if (state.ceiling !== null && state.ceiling.received !== before.ceiling?.received && given.beyond)
+      breaks('nothing-hidden-behind')
     // Carried on by an index that was looked at twice: nothing in front of it may have changed.
     const isHeld = (claim === 'again' || claim === 'stands') && state.ceiling !== null && state.ended === null
     if (isHeld && world.sinceFloor === 3) next.sunk = 3
