@@ -1,4 +1,4 @@
-// Text of third parties as people may see it. Imports nothing.
+// Text as people may see it: that of third parties, and counts. Imports nothing.
 
 /**
  * What a terminal obeys or what turns text around: C0 but line feed and tab, DEL, C1, the bidirectional controls (UAX #9),
@@ -9,4 +9,17 @@ const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060
 /** `text` with such characters as `\u001b`: for everything printed. JSON text stays equal as JSON. */
 export function shown(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** 12345 is "12,345". */
+export function grouped(value: number | bigint): string {
+  // The language's own way loads its tables first: 10 ms of a run that takes 200.
+  return typeof value === 'bigint' || Number.isInteger(value)
+    ? String(value).replace(/\B(?=(\d{3})+$)/g, ',')
+    : value.toLocaleString('en-US')
+}
+
+/** "1 task", "12,345 tasks". */
+export function countText(value: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(value)} ${value === 1 ? noun : plural}`
 }

@@ -2,6 +2,7 @@
 // nothing of the service.
 import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
+import { countText } from '../shown.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { inWords, rememberWait } from './begin.ts'
 import type { Run } from './context.ts'
@@ -44,7 +45,7 @@ export async function concludeRun(
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
   for (const { note } of ended.walks) if (note !== null) fallShort(run, ended, note)
   if (counts.rejected > 0) {
-    fallShort(run, ended, `${counts.rejected} items were set aside; see \`task-mirror rejected\`.`)
+    fallShort(run, ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
   }
   const signalled = interrupted && isMirrorError(stopped.reason) ? Number(stopped.reason.facts.exitCode) : Number.NaN
   let exitCode = Number.isInteger(signalled)

@@ -4,6 +4,7 @@ import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors
 import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
+import { countText } from '../shown.ts'
 import type { Verdict } from '../task.ts'
 import { seeAccount } from './account.ts'
 import { newRun, openWriterThread, settleBeginning } from './begin.ts'
@@ -122,7 +123,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
   }
   const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
   if (details > 0 && request.details !== 'never') {
-    fallShort(run, ended, `${details} tasks still owe a detail; the next run asks again.`)
+    fallShort(run, ended, `${countText(details, 'detail')} still owed; the next run asks again.`)
   }
 }
 
@@ -184,13 +185,13 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
         fallShort(
           run,
           ended,
-          `${done.refused} tasks are no longer listed; so many are not marked deleted without --allow-mass-delete.`,
+          `${countText(done.refused, 'task')} no longer listed; so many are not marked deleted without --allow-mass-delete.`,
         )
       } else if (done.undecided > 0) {
         fallShort(
           run,
           ended,
-          `${done.undecided} tasks are no longer listed, but their deletion is not proven; they stay owed.`,
+          `${countText(done.undecided, 'task')} no longer listed, and the deletion not proven; owed to the next run.`,
         )
       }
     }

@@ -199,17 +199,21 @@ function nothing(reader: Reader, answer: WindowAnswer): Reading {
 async function requireAnswerAtStart(reader: Reader, skip: number, failed: NoWindow): Promise<void> {
   const canary = skip === 0 && failed.asked === 1 ? failed : await reader.look(0, 1, { maxRetries: 1 })
   if (canary.kind === 'items') return
-  const refused = canary.kind === 'refused'
-  throw new MirrorError(
-    refused ? 'service-refused' : 'service-failing',
-    refused
-      ? `The service refuses to list even one task (status ${canary.status}): ${canary.message}`
-      : `The service fails to list even one task: ${canary.message}`,
-    {
-      facts: { reason: canary.reason, status: canary.status },
-      hint: 'Check service.baseUrl and service.auth with `task-mirror config show`; what was committed is kept, so try again later.',
-    },
-  )
+  throw unlisted(canary)
+}
+
+/** Not even one task is listed: what to say of it. `status` is null where there was none. */
+export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> & { reason?: string }): MirrorError {
+  const { kind, status, message, reason } = answer
+  const isRefused = kind === 'refused'
+  const what = isRefused ? `refuses to list even one task (status ${status})` : 'fails to list even one task'
+  const isBusy = status === 429 || (status !== null && status >= 500) || reason === 'timeout'
+  return new MirrorError(isRefused ? 'service-refused' : 'service-failing', `The service ${what}: ${message}`, {
+    facts: { reason, status },
+    hint: isBusy
+      ? 'What was committed is kept: run the same command again when the service is well.'
+      : 'Check service.baseUrl and service.auth with `task-mirror config show`; what was committed is kept.',
+  })
 }
 
 /** Halves until an answer brings something new, else closes in on the first position that cannot be read. */

@@ -1,6 +1,6 @@
 // Issue 2: signals during a run. The work in hand is committed or rolled back, and the next run goes on from there.
 import { expect, test } from 'vitest'
-import { grouped } from '../../src/commands/text/layout.ts'
+import { grouped } from '../../src/shown.ts'
 import { expectExactCopy } from './copy.ts'
 import { makeStage, stateSeenByAnotherProcess } from './stage.ts'
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { indentJson, jsonPieces, jsonPieceTexts } from '../../src/commands/text/json-pieces.ts'
-import { countText, pairs, table } from '../../src/commands/text/layout.ts'
+import { pairs, table } from '../../src/commands/text/layout.ts'
 import { runText, stoppedText } from '../../src/commands/text/run.ts'
 import { statusText } from '../../src/commands/text/status.ts'
 import type { MirrorStatus } from '../../src/mirror/shown/status.ts'
+import { countText } from '../../src/shown.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
 
 const summary: RunSummary = {

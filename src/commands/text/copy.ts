@@ -2,7 +2,8 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import type { CopyResult } from '../../export/copy.ts'
-import { countText, grouped, pairs } from './layout.ts'
+import { countText, grouped } from '../../shown.ts'
+import { pairs } from './layout.ts'
 
 export function copyText({ path, tasks, bytes, cut, durationMs }: CopyResult, width?: number): string {
   return pairs(

@@ -1,6 +1,7 @@
 // The text of `doctor`. Pure.
 import type { Check } from '../../doctor/check.ts'
-import { countText, pairs } from './layout.ts'
+import { countText } from '../../shown.ts'
+import { pairs } from './layout.ts'
 
 export function doctorText(checks: readonly Check[], width?: number): string {
   const lines = pairs(

@@ -2,7 +2,8 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import type { ExportResult } from '../../export/export.ts'
-import { countText, grouped, pairs } from './layout.ts'
+import { countText, grouped } from '../../shown.ts'
+import { pairs } from './layout.ts'
 
 export function exportText(result: ExportResult, width?: number): string {
   const values = Object.values(result.redacted.values).reduce((sum, count) => sum + count, 0)

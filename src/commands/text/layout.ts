@@ -1,4 +1,5 @@
-// Lays out text for people: label and value pairs, small tables, counts. Pure.
+// Lays out text for people: label and value pairs, small tables. Pure.
+import { grouped } from '../../shown.ts'
 
 /** `text` in lines of at most `width` characters, broken between `words`; one that is longer stays whole. */
 export function fold(text: string, width: number, words: readonly string[] = text.split(' ')): string[] {
@@ -88,19 +89,6 @@ function cellText(value: Cell, widest: number): string {
   if (typeof value !== 'string') return grouped(value)
   const flat = value.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
   return flat.length > widest ? `${flat.slice(0, widest - 1)}…` : flat
-}
-
-/** 12345 is "12,345". */
-export function grouped(value: number | bigint): string {
-  // The language's own way loads its tables first: 10 ms of a run that takes 200.
-  return typeof value === 'bigint' || Number.isInteger(value)
-    ? String(value).replace(/\B(?=(\d{3})+$)/g, ',')
-    : value.toLocaleString('en-US')
-}
-
-/** "1 task", "12,345 tasks". */
-export function countText(value: number, noun: string, plural = `${noun}s`): string {
-  return `${grouped(value)} ${value === 1 ? noun : plural}`
 }
 
 /** "2026-11-20 06:24:00 UTC". */

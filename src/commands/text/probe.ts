@@ -1,8 +1,9 @@
 // The text of `probe`. Pure.
 import prettyMilliseconds from 'pretty-ms'
+import { countText, grouped } from '../../shown.ts'
 import type { Finding } from '../../sync/probe/answers.ts'
 import { type ProbeResult, QUESTIONS } from '../../sync/probe/probe.ts'
-import { countText, grouped, table } from './layout.ts'
+import { table } from './layout.ts'
 
 export function probeText({ answers, requests, durationMs }: ProbeResult, width?: number): string {
   const rows = Object.entries(QUESTIONS).map(([name, question]) => {

@@ -1,7 +1,7 @@
 // The text of `prune`. Pure.
 import prettyBytes from 'pretty-bytes'
 import type { PruneResult } from '../../mirror/maintenance/prune.ts'
-import { countText } from './layout.ts'
+import { countText } from '../../shown.ts'
 
 export function pruneText({ rows, bytes, dryRun }: PruneResult & { dryRun: boolean }): string {
   if (rows === 0) return 'No deleted task that old has a payload left.'

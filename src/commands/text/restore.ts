@@ -1,7 +1,8 @@
 // The text of `restore`. Pure.
 import prettyBytes from 'pretty-bytes'
 import type { Restored } from '../../mirror/maintenance/restore.ts'
-import { countText, grouped, pairs } from './layout.ts'
+import { countText, grouped } from '../../shown.ts'
+import { pairs } from './layout.ts'
 
 export function restoreText({ path, from, tasks, cut, bytes, movedTo }: Restored, width?: number): string {
   return pairs(

@@ -2,8 +2,9 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
+import { countText, grouped } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
-import { countText, fold, grouped, moment, pairs } from './layout.ts'
+import { fold, moment, pairs } from './layout.ts'
 
 interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */

@@ -6,7 +6,8 @@ import type { DiskUse } from '../../export/publish/disk-use.ts'
 import type { MirrorStatus, RunRow, WalkFigures } from '../../mirror/shown/status.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../../mirror/tables/facts.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
-import { countText, grouped, moment, pairs, table } from './layout.ts'
+import { countText, grouped } from '../../shown.ts'
+import { moment, pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
 

@@ -3,8 +3,9 @@ import prettyBytes from 'pretty-bytes'
 import type { SnapshotVerified } from '../../export/verify/verify.ts'
 import type { ProofVerified } from '../../mirror/maintenance/proof.ts'
 import type { MirrorVerified } from '../../mirror/maintenance/verify.ts'
+import { countText, grouped } from '../../shown.ts'
 import type { ServiceVerified } from '../../sync/one-off/verify.ts'
-import { countText, grouped, pairs, table } from './layout.ts'
+import { pairs, table } from './layout.ts'
 
 export function mirrorText({ path, rows, tombstones, faults }: MirrorVerified, width?: number): string {
   const lines = pairs(

@@ -1,6 +1,6 @@
 // `probe`: answers by observation the questions that the interface leaves open, with at most 60 requests. Which window
 // to ask for is decided in walk/, what an answer means in answers.ts; this file keeps the sequence.
-import { EXIT, MirrorError } from '../../errors.ts'
+import { EXIT } from '../../errors.ts'
 import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
 import {
   type Cap,
@@ -10,10 +10,10 @@ import {
   OutOfRequests,
   type PastEnd,
   readStart,
-  type Seen,
   type Start,
 } from '../../walk/measure/paging.ts'
 import { findTotal, type Total } from '../../walk/measure/total.ts'
+import { unlisted } from '../../walk/reader.ts'
 import { openClient } from '../connect.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'
@@ -192,18 +192,6 @@ async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: 
   if ('kind' in start) throw unlisted(start)
   await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
   return { start, page: asker.first() as ParsedList }
-}
-
-function unlisted({ kind, status, message }: Exclude<Seen, { kind: 'items' }>): MirrorError {
-  const what = kind === 'refused' ? 'refuses' : 'fails'
-  return new MirrorError(
-    kind === 'refused' ? 'service-refused' : 'service-failing',
-    `The service ${what} to list even one task (status ${status}): ${message}`,
-    {
-      facts: { status },
-      hint: 'Check service.baseUrl and service.auth with `task-mirror config show`, or try again later.',
-    },
-  )
 }
 
 async function askListKey(run: Run, asker: Asker, start: Start, hasKey: boolean): Promise<Finding> {

@@ -107,7 +107,8 @@ export function partialNote(what: string, reason: string | null): string {
 }
 
 const REASONS: Record<string, string> = {
-  'skip-ignored': 'the service ignores skip, so only its first window can be read.',
+  'skip-ignored':
+    'the service seems to ignore skip: its first task came at other places of the list, too, so nothing behind it can be told apart.',
   wraps: 'the service starts again from the top behind the end of the list.',
   'skip-limit': 'the service refuses to go beyond an index, though items may lie there.',
   'page-of-one': 'the service gives one item at a time, so no seam can be verified.',
@@ -121,8 +122,9 @@ const REASONS: Record<string, string> = {
     'a cache on the way answered what had to be asked anew, so nothing proves that the list has not moved since.',
   'list-shrunk':
     'the list is empty or suddenly much shorter than it was, so nothing is marked deleted; if that is right, run `task-mirror sync --full --allow-mass-delete`.',
-  'no-order': 'nothing orders the list, and no two walks brought the same ids in the same sequence.',
-  ties: 'many tasks share one createdAt and came in another order at every read, so they could not be counted.',
+  'no-order':
+    'the list is not in order of createdAt, and no two walks brought the same ids in the same sequence; while few tasks come and go, they do.',
+  ties: 'tasks that share one createdAt could not be counted, because they changed places or the list moved meanwhile; a later run will try again.',
   'lap-unreadable': 'the head of the list could not be read again at the end.',
   'lap-too-long': 'the head of the list kept changing at the end.',
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
