@@ -11,12 +11,16 @@ import type { RunResult, RunSummary } from './summary.ts'
 
 /** What a run has come to so far. */
 export interface RunTally {
+  /** Epoch ms. */
+  startedAt: number
   plan: PlanStep[]
   /** The walks that count, and why one is partial: a complete full walk takes the place of those before it. */
   walks: { verdict: Verdict; note: string | null }[]
   drift: number
   /** Exit codes, one for each thing that fell short. */
   codes: number[]
+  /** What ended it early; null where nothing did. */
+  error: unknown
 }
 
 /** The run can only be `partial`; `note` says why, in one sentence. */
@@ -25,18 +29,10 @@ export function fallShort(run: Run, ended: RunTally, note: string): void {
   ended.codes.push(EXIT.partial)
 }
 
-/**
- * Ends the run in the mirror and sums it up; `error` is what ended it early, `stopped` the caller's signal. Throws where
- * the mirror cannot be read any more.
- */
-export async function concludeRun(
-  run: Run,
-  ended: RunTally,
-  error: unknown,
-  startedAt: number,
-  stopped: AbortSignal,
-): Promise<RunResult> {
+/** Ends the run in the mirror and sums it up; `stopped` is the caller's signal. Throws where the mirror cannot be read any more. */
+export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSignal): Promise<RunResult> {
   const { writer, request, now, service } = run
+  let { error } = ended
   const { requests, retries, bytes, waitedMs, oldestMs = 0 } = service.traffic()
   if (oldestMs > 0) run.notes.push(cacheNote(oldestMs))
   const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
@@ -79,7 +75,7 @@ export async function concludeRun(
     openTasks: await writer.owedCount('open'),
     drift,
     bytes,
-    durationMs: now() - startedAt,
+    durationMs: now() - ended.startedAt,
     waitedMs,
     notBefore: run.facts.not_before ?? null,
   }

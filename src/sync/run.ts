@@ -5,7 +5,6 @@ import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
 import { countText } from '../shown.ts'
-import type { Verdict } from '../task.ts'
 import { seeAccount } from './account.ts'
 import { newRun, openWriterThread, settleBeginning } from './begin.ts'
 import { concludeRun, fallShort, type RunTally } from './conclude.ts'
@@ -20,6 +19,7 @@ import { runIncremental } from './steps/incremental.ts'
 import { askOpenTasks } from './steps/open-tasks.ts'
 import { askOwedDetails } from './steps/owed-details.ts'
 import { runRange } from './steps/range.ts'
+import type { WalkVerdict } from './steps/walking.ts'
 import type { RunResult } from './summary.ts'
 import type { Writer } from './writer/thread.ts'
 
@@ -60,22 +60,21 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   }
   const service = parts.service ?? (await openClient(context, time.signal, { earlier, onFirst }))
   const run = newRun({ ...context, signal: time.signal }, { service, writer, request, opened })
-  const progress: RunTally = { plan: [], walks: [], drift: 0, codes: [] }
-  let error: unknown = null
+  const tally: RunTally = { startedAt, plan: [], walks: [], drift: 0, codes: [], error: null }
   try {
     settleBeginning(run, context)
-    await carryOut(run, progress)
+    await carryOut(run, tally)
     await writer.settle()
     if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
-    error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
+    tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
     // Windows on their way when something else ended the run.
-    await writer.settle().catch((failure: unknown) => progress.codes.push(exitCodeOf(failure)))
+    await writer.settle().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
   await service.close()
   let result: RunResult | null = null
   try {
-    result = await concludeRun(run, progress, error, startedAt, context.signal)
+    result = await concludeRun(run, tally, context.signal)
   } finally {
     time.clear()
     context.progress.finish()
@@ -129,7 +128,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
 
 async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: number): Promise<void> {
   const { request, writer, now } = run
-  const walked = (what: string, done: { verdict: Verdict; reason: string | null; drift: number }): void => {
+  const walked = (what: string, done: WalkVerdict): void => {
     ended.drift += done.drift
     ended.walks.push({
       verdict: done.verdict,
@@ -209,7 +208,11 @@ function goesOn(plan: PlanStep[]): boolean {
 
 async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void> {
   await seeAccount(run)
-  const { missing } = await askForAll(run, ids, 'detail', countedAs(run, 'details', ids.length), true)
+  const { missing } = await askForAll(
+    run,
+    { ids, reason: 'detail', byHand: true },
+    countedAs(run, 'details', ids.length),
+  )
   if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
 }
 

@@ -183,8 +183,8 @@ export function breakWalking(real: typeof Walking): typeof Walking {
     frontierOf(result, newest, settleMs) {
       return active === 'frontier-uncapped' && newest !== null ? newest : real.frontierOf(result, newest, settleMs)
     },
-    async endWalk(run, done, verdict, ...rest) {
-      return real.endWalk(run, done, active === 'doubts-forgotten' ? 'complete' : verdict, ...rest)
+    async endWalk(run, done, judged) {
+      return real.endWalk(run, done, active === 'doubts-forgotten' ? { ...judged, verdict: 'complete' } : judged)
     },
   }
 }
@@ -210,11 +210,10 @@ export function breakDeletions(real: typeof Deletions): typeof Deletions {
 export function breakTakeListed(real: typeof TakeListed): typeof TakeListed {
   return {
     ...real,
-    takeListed(tables, rules, known, listed, readAt, now) {
-      if (active !== 'empty-stored' || known === undefined)
-        return real.takeListed(tables, rules, known, listed, readAt, now)
-      const reading = { readAt, byHand: true, isListed: false }
-      const taken = takeDetail(tables, rules, known, storedTask(rowOf(listed.bytes)), reading, now)
+    takeListed(intake, known, listed, times) {
+      if (active !== 'empty-stored' || known === undefined) return real.takeListed(intake, known, listed, times)
+      const reading = { ...times, byHand: true, isListed: false }
+      const taken = takeDetail(intake, known, storedTask(rowOf(listed.bytes)), reading)
       return { seq: taken.seq, outcome: taken.outcome, showsLess: false }
     },
   }

@@ -7,6 +7,7 @@ import {
   type OpenPlan,
   planOpenTasks,
   type RequestCosts,
+  wantedWindows,
   widestGap,
   windowsOver,
 } from '../../src/sync/steps/open-plan.ts'
@@ -173,6 +174,19 @@ test('a dense neighbourhood is read by a window no longer than it is, the others
   expect(plan.byId).toEqual(thin.map((_, index) => index))
   expect(plan.spans).toMatchObject([{ from: 1000, to: 1298 }])
   expect(windowsOver(1000 - margin, 299 + 2 * margin, 1000)).toEqual([{ skip: 950, take: 399 }])
+})
+
+test('spans are read where the list has them now, with a margin; what several windows share, each counts in part', () => {
+  const members = [7, 8, 9]
+  const spans = [
+    { from: 0, to: 9, members: [3] },
+    { from: 100, to: 219, members },
+  ]
+  expect(wantedWindows(spans, [2, 500], { capacity: 100, margin: 5 })).toEqual([
+    { skip: 0, take: 17, members: 1 },
+    { skip: 495, take: 65, members: 1.5 },
+    { skip: 560, take: 65, members: 1.5 },
+  ])
 })
 
 test('tasks that the list does not show whole are asked for by id, wherever they stand', () => {

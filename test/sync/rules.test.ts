@@ -142,7 +142,11 @@ describe('the frontier', () => {
 
 describe('a range walk', () => {
   test('newest first it enters above `until` and ends below `since`', () => {
-    const { entry, accepts, reached } = rangeRequest('created_desc', { since: 100, until: 200 }, 5, 2)
+    const { entry, accepts, reached } = rangeRequest(
+      { order: 'created_desc', slackMs: 5 },
+      { since: 100, until: 200 },
+      2,
+    )
     expect(entry).toBe(200)
     expect(accepts(makeWindow([205, 190]))).toBe(true)
     expect(accepts(makeWindow([204, 190]))).toBe(false)
@@ -151,7 +155,11 @@ describe('a range walk', () => {
   })
 
   test('oldest first it enters below `since` and ends above `until`', () => {
-    const { entry, accepts, reached } = rangeRequest('created_asc', { since: 100, until: 200 }, 5, 2)
+    const { entry, accepts, reached } = rangeRequest(
+      { order: 'created_asc', slackMs: 5 },
+      { since: 100, until: 200 },
+      2,
+    )
     expect(entry).toBe(100)
     expect(accepts(makeWindow([94, 110]))).toBe(true)
     expect(accepts(makeWindow([95, 110]))).toBe(false)
@@ -160,11 +168,15 @@ describe('a range walk', () => {
   })
 
   test('without a far bound it goes on to the end of the list', () => {
-    expect(rangeRequest('created_desc', { since: null, until: 200 }, 0, 2).reached).toBeUndefined()
+    expect(rangeRequest({ order: 'created_desc', slackMs: 0 }, { since: null, until: 200 }, 2).reached).toBeUndefined()
   })
 
   test('believes that it is behind its range only once it came by what is known to be new', () => {
-    const { reached } = rangeRequest('created_desc', { since: 100, until: null }, 5, 2, 300)
+    const { reached } = rangeRequest(
+      { order: 'created_desc', slackMs: 5, frontier: 300 },
+      { since: 100, until: null },
+      2,
+    )
     expect(reached?.(makeWindow([80, 70, 60]))).toBe(false)
     expect(reached?.(makeWindow([290, 50, 40]))).toBe(false)
     expect(reached?.(makeWindow([295, 50]))).toBe(false)
@@ -172,7 +184,7 @@ describe('a range walk', () => {
   })
 
   test('is open at either end', () => {
-    expect(rangeRequest('created_desc', { since: 5, until: null }, 0, 2).entry).toBeNull()
+    expect(rangeRequest({ order: 'created_desc', slackMs: 0 }, { since: 5, until: null }, 2).entry).toBeNull()
   })
 })
 

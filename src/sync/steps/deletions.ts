@@ -149,7 +149,7 @@ export async function askForTombstones(run: Run): Promise<void> {
   for (;;) {
     const due = await run.writer.dueTombstones(dueBy(run), run.now(), TOMBSTONES)
     if (due.length === 0) return
-    const { taken } = await askForAll(run, due, 'deleted', countedAs(run, 'tombstones', due.length))
+    const { taken } = await askForAll(run, { ids: due, reason: 'deleted' }, countedAs(run, 'tombstones', due.length))
     if (!taken.some(({ outcome }) => outcome === 'restored')) return
   }
 }

@@ -75,13 +75,19 @@ export function countedAs(run: Run, phase: string, total: number): Tell {
   }
 }
 
-/** Asks for all `ids` and takes in what is found; what is not found stays owed for `reason`. `byHand`: see `takeDetail`. */
+interface WantedTasks {
+  ids: string[]
+  /** What is not found stays owed for it. */
+  reason: OwedReason
+  /** See `takeDetail`. */
+  byHand?: boolean
+}
+
+/** Asks for all of them and takes in what is found. */
 export async function askForAll(
   run: Run,
-  ids: string[],
-  reason: OwedReason,
+  { ids, reason, byHand = false }: WantedTasks,
   tell: Tell,
-  byHand = false,
 ): Promise<DetailsResult> {
   const result: DetailsResult = { asked: 0, missing: [], taken: [] }
   let ready: DetailStep[] = []

@@ -6,19 +6,12 @@ import { Sequence } from '../../walk/sequence.ts'
 import { learn, type Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { isTouchOrder } from './front.ts'
-import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone } from './walking.ts'
+import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { type WatchedFront, watchFront } from './watched-front.ts'
-
-interface FullDone {
-  verdict: Verdict
-  reason: string | null
-  drift: number
-  met: number
-}
 
 const WALKS = 3
 
-export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<FullDone> {
+export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<WalkVerdict> {
   let resume = step.resume === null ? null : await run.writer.walk(step.resume)
   let cutoff: number | null = null
   let previous: { digest: string; sequence: Sequence } | null = null
@@ -49,19 +42,15 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     })
     resume = null
     drift += done.result.drift
+    const close = async (ending: FullEnding) => ({ ...(await closeFull(run, done, ending)), drift })
     const { verdict, reason, order, digest, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (list?.openInFront() === true) await learn(run, { open_in_front: true })
-    if (verdict === 'partial') {
-      await closeFull(run, done, 'partial', reason, order)
-      return { verdict: 'partial', reason, drift, met: done.met }
-    }
+    if (verdict === 'partial') return close({ verdict, reason, order })
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
-    if (asKnown || order !== 'none') {
-      await closeFull(run, done, 'complete', null, asKnown ? 'updated_desc' : order)
-      return { verdict: 'complete', reason: null, drift, met: done.met }
-    }
+    if (asKnown || order !== 'none')
+      return close({ verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order })
     cameToFront = came !== null && (cameToFront || isTouchOrder(came))
     // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
     // by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both want the lap to be one answer:
@@ -69,25 +58,22 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const isSame = (earlier: NonNullable<typeof previous>) =>
       digest === earlier.digest || (came !== null && sequence.agreesWith(earlier.sequence))
     const agrees = previous !== null && done.result.front !== null && isSame(previous)
-    if (agrees) {
-      await closeFull(run, done, 'complete', null, cameToFront ? 'updated_desc' : 'none')
-      return { verdict: 'complete', reason: null, drift, met: done.met }
-    }
-    await closeFull(run, done, 'partial', 'no-order', 'none')
-    if (round >= WALKS) return { verdict: 'partial', reason: 'no-order', drift, met: done.met }
+    if (agrees) return close({ verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' })
+    const unordered = await close({ verdict: 'partial', reason: 'no-order', order: 'none' })
+    if (round >= WALKS) return unordered
     previous = { digest, sequence }
     cutoff = digestCutoff
     front = done.result.front ?? undefined
   }
 }
 
-async function closeFull(
-  run: Run,
-  done: WalkDone,
-  verdict: Verdict,
-  reason: string | null,
-  order: Order | null,
-): Promise<void> {
+interface FullEnding {
+  verdict: Verdict
+  reason: string | null
+  order: Order | null
+}
+
+async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: FullEnding): Promise<WalkVerdict> {
   const result = { ...done.result, order }
   const { settleMs } = run.config.sync
   const learned: Facts = learnedFrom(run, result)
@@ -98,7 +84,7 @@ async function closeFull(
   const frontier = isCreatedOrder(result.order) ? frontierOf(result, newest, settleMs) : null
   if (frontier !== null)
     Object.assign(learned, complete ? { frontier, seen_until: undefined } : { seen_until: frontier })
-  await endWalk(run, { ...done, result }, verdict, reason, learned, complete)
+  return endWalk(run, { ...done, result }, { verdict, reason, learned, candidates: complete })
 }
 
 /** The sentence for a walk that proved less than it should. */

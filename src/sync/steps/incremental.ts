@@ -7,14 +7,11 @@ import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { runWanted } from './neighbours.ts'
 import { readOpenBehind } from './open-behind.ts'
-import { endWalk, frontierOf, learnedFrom, runWalk } from './walking.ts'
+import { endWalk, frontierOf, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
-interface IncrementalDone {
-  verdict: Verdict
-  reason: string | null
-  drift: number
+interface IncrementalDone extends WalkVerdict {
   /** The list contradicts the order that was known: only a full walk can tell what is new. */
   isRefuted: boolean
   /** Something is not as the last full walk left it: the next full walk is due now. */
@@ -66,11 +63,11 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   if (learned.total === undefined && before !== null) {
     learned.total = before + (await run.writer.counts()).inserted - inserted
   }
-  await endWalk(run, done, verdict, reason, learned, false)
+  const ended = await endWalk(run, done, { verdict, reason, learned })
   const read = done.met > windowSizeOf(run).window
   const looksAtEnd = result.total === null && facts.open_in_front === true
   const moved = looksAtEnd ? await lastTaskMoved(run) : result.total !== null && read
-  return { verdict, reason, drift: result.drift, isRefuted: reordered || !isEndShown, bringForward: moved }
+  return { ...ended, isRefuted: reordered || !isEndShown, bringForward: moved }
 }
 
 /** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
@@ -109,9 +106,9 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const reason = isProven ? null : (result.reason ?? 'order-not-proven')
   const verdict: Verdict = isProven ? 'complete' : 'partial'
   const order = isProven ? ('updated_desc' as const) : null
-  await endWalk(run, { ...done, result: { ...result, order } }, verdict, reason, learned, false)
+  const ended = await endWalk(run, { ...done, result: { ...result, order } }, { verdict, reason, learned })
   const moved = isProven && facts.open_in_front === true && result.total === null && (await lastTaskMoved(run))
-  return { verdict, reason, drift: result.drift, isRefuted: !isAll, bringForward: moved }
+  return { ...ended, isRefuted: !isAll, bringForward: moved }
 }
 
 /** One request: the last known task at its known place. Another answer means that something is missing or extra. */
@@ -161,7 +158,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const next = frontierOf(result, result.newest, settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
   if (reordered) learned.order = undefined
-  await endWalk(run, done, verdict, reason, learned, false)
+  const ended = await endWalk(run, done, { verdict, reason, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
-  return { verdict, reason, drift: result.drift, isRefuted: reordered, bringForward: shrunk }
+  return { ...ended, isRefuted: reordered, bringForward: shrunk }
 }

@@ -5,6 +5,8 @@
 // it is never dearer than a full walk, which would meet them all. Tasks beyond the budget stay due; later runs ask for
 // them first, because the most overdue come first.
 
+import type { WantedWindow } from './read-windows.ts'
+
 /** What requests cost with this service, as its answers have shown. */
 export interface RequestCosts {
   /** From sending a look-up by id to its answer, ms. */
@@ -217,6 +219,21 @@ function planOf({ listed, spans, cost }: Division): OpenPlan {
   }
   byId.push(...indexes.subarray(next))
   return { byId: byId.sort((a, b) => a - b), spans: read, cost }
+}
+
+/**
+ * The windows that read `spans` with `margin` items on either side; `starts` tells at which index of the list the first task
+ * of each stands.
+ */
+export function wantedWindows(
+  spans: readonly ListSpan[],
+  starts: readonly number[],
+  { capacity, margin }: { capacity: number; margin: number },
+): WantedWindow[] {
+  return spans.flatMap(({ from, to, members }, nth) => {
+    const windows = windowsOver((starts[nth] as number) - margin, to - from + 1 + 2 * margin, capacity)
+    return windows.map((window) => ({ ...window, members: members.length / windows.length }))
+  })
 }
 
 /** The windows that read `length` items from `start` on, which may lie in front of the list. */

@@ -12,10 +12,10 @@ import {
   type OpenPlan,
   planOpenTasks,
   type RequestCosts,
+  wantedWindows,
   widestGap,
-  windowsOver,
 } from './open-plan.ts'
-import { readWindows, type WantedWindow } from './read-windows.ts'
+import { readWindows } from './read-windows.ts'
 
 /** So few are asked for by id without a plan. */
 const FEW = 20
@@ -37,7 +37,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   await seeAccount(run)
   const tell = countedAs(run, 'open tasks', due.ids.length)
   const first = due.ids.length > FEW ? FIRST : FEW
-  const { missing } = await askForAll(run, due.ids.slice(0, first), 'open', tell)
+  const { missing } = await askForAll(run, { ids: due.ids.slice(0, first), reason: 'open' }, tell)
   if (due.ids.length > first) await askByPlan(run, from(due, first), (left) => tell(0, left + first))
   run.log.debug({ due: due.ids.length, missing: missing.length }, 'Open tasks')
 
@@ -51,17 +51,20 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
     const listed = plan.spans.flatMap(({ members }) => members.map((index) => ids[index] as string))
     plans(asked.length + listed.length)
     run.log.debug({ due: ids.length, byId: asked.length, listed: listed.length, ...plan.cost, ...costs }, 'Open tasks')
-    const windows = await windowsOf(run, plan, ids, costs.capacity, margin)
+    const windows = wantedWindows(plan.spans, await startsOf(run, plan.spans, ids), {
+      capacity: costs.capacity,
+      margin,
+    })
     const ended = await Promise.allSettled([
       readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members)),
-      askForAll(run, asked, 'open', tell),
+      askForAll(run, { ids: asked, reason: 'open' }, tell),
     ])
     for (const end of ended) if (end.status === 'rejected') throw end.reason
     // Where the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
     const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
     const left = budgetOf(costs).ms - plan.cost.ms
     const most = Math.max(FEW, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
-    await askForAll(run, unmet.slice(0, most), 'open', () => tell(0))
+    await askForAll(run, { ids: unmet.slice(0, most), reason: 'open' }, () => tell(0))
   }
 }
 
@@ -69,20 +72,11 @@ function from({ ids, distances }: OpenDueNow, first: number): OpenDueNow {
   return { ids: ids.slice(first), distances: distances.subarray(first) }
 }
 
-async function windowsOf(
-  { writer, facts }: Run,
-  { spans }: OpenPlan,
-  ids: readonly string[],
-  capacity: number,
-  margin: number,
-): Promise<WantedWindow[]> {
+/** Where in the list the first task of each span stands, by what the mirror holds. */
+async function startsOf({ writer, facts }: Run, spans: OpenPlan['spans'], ids: readonly string[]): Promise<number[]> {
   if (spans.length === 0) return []
   const first = spans.map(({ members }) => ids[members[0] as number] as string)
-  const starts = await writer.listIndexes(first, facts.order === 'created_desc')
-  return spans.flatMap(({ from, to, members }, nth) => {
-    const windows = windowsOver((starts[nth] as number) - margin, to - from + 1 + 2 * margin, capacity)
-    return windows.map((window) => ({ ...window, members: members.length / windows.length }))
-  })
+  return writer.listIndexes(first, facts.order === 'created_desc')
 }
 
 /** The most items that one window may hold: what is asked for and given. */

@@ -8,13 +8,7 @@ import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
 import { askFirst, windowSizeOf } from '../window-size.ts'
-import { endWalk, learnedFrom, runWalk } from './walking.ts'
-
-interface RangeDone {
-  verdict: Verdict
-  reason: string | null
-  drift: number
-}
+import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 
 interface AskedRange {
   since: number | null
@@ -23,16 +17,23 @@ interface AskedRange {
 
 type CreatedOrder = 'created_desc' | 'created_asc'
 
-/**
- * What the walk has to see, whichever end of the list is newest. `frontier`: up to which tasks are known; a walk that begins
- * at the top, newest first, must come by something as new as that before it believes what is older. Pure.
- */
+/** What is known of the list. */
+interface KnownList {
+  order: CreatedOrder
+  /** How far tasks may stand out of that order. */
+  slackMs: number
+  /**
+   * Up to which moment tasks are known: a walk that begins at the top, newest first, must come by something as new as that
+   * before it believes what is older.
+   */
+  frontier?: number | null
+}
+
+/** What the walk has to see, whichever end of the list is newest; it ends `wanted` tasks behind its range. Pure. */
 export function rangeRequest(
-  order: CreatedOrder,
+  { order, slackMs, frontier = null }: KnownList,
   { since, until }: AskedRange,
-  slackMs: number,
-  overlap: number,
-  frontier: number | null = null,
+  wanted: number,
 ) {
   const desc = order === 'created_desc'
   const entry = desc ? until : since
@@ -58,7 +59,7 @@ export function rangeRequest(
               newest = Math.max(newest, at ?? newest)
               if (at !== null && met[index] === 0 && isLate(at) && newest >= expected) behind += 1
             })
-            return behind >= overlap
+            return behind >= wanted
           },
   }
 }
@@ -69,14 +70,14 @@ const LOOKED_AT = 20
 const LEAST_BEHIND = 10
 
 /** Null where the list is not in created order: then only a full walk can tell. */
-export async function runRange(run: Run, range: AskedRange): Promise<RangeDone | null> {
+export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict | null> {
   const known = run.facts.order
   const order = known === undefined ? await peekOrder(run) : known
   if (order === null || !isCreatedOrder(order)) return null
   const { overlap, window } = windowSizeOf(run)
   const wanted = Math.max(overlap, LEAST_BEHIND)
   const slackMs = known === undefined ? run.config.sync.settleMs : (run.facts.inversion_ms ?? 0)
-  const asked = rangeRequest(order, range, slackMs, wanted, run.facts.frontier ?? null)
+  const asked = rangeRequest({ order, slackMs, frontier: run.facts.frontier ?? null }, range, wanted)
   const { entry, exit, accepts, reached } = asked
   const total = run.facts.total ?? null
   let expected: number | null = null
@@ -112,8 +113,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<RangeDone |
   const { result } = done
   const reason = result.reason ?? (known === undefined || result.contradicted ? 'order-not-proven' : null)
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
-  await endWalk(run, done, verdict, reason, learnedFrom(run, result), false)
-  return { verdict, reason, drift: result.drift }
+  return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })
 }
 
 /** `seekMoment` in the list from `start` on; a few items of each window that it looks at are enough. Returns an index in the whole list. */

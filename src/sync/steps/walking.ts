@@ -40,6 +40,22 @@ export interface WalkDone {
   oldestReadAt: number
 }
 
+/** What a walk came to, as the run judges it: the verdict may be stricter than the walk's own. */
+export interface WalkJudged {
+  verdict: Verdict
+  reason: string | null
+  learned: Facts
+  /** What it did not meet may be deleted: complete full walks only. */
+  candidates?: boolean
+}
+
+/** The same for whoever carries out the plan. */
+export interface WalkVerdict {
+  verdict: Verdict
+  reason: string | null
+  drift: number
+}
+
 const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
 
 /** A walk that goes on keeps asking for as many items as it did. */
@@ -149,28 +165,24 @@ function partialBy(result: WalkResult, reason: string): WalkResult {
   return { ...result, verdict: 'partial', reason: result.reason ?? reason }
 }
 
-/** Closes the walk's row with the verdict of the run, which may be stricter than the walk's own. */
-export async function endWalk(
-  run: Run,
-  done: WalkDone,
-  verdict: Verdict,
-  reason: string | null,
-  learned: Facts,
-  candidates: boolean,
-): Promise<number> {
-  const { walkId, result } = done
+/** Closes the walk's row. */
+export async function endWalk(run: Run, done: WalkDone, judged: WalkJudged): Promise<WalkVerdict> {
+  const { walkId, met } = done
+  const { drift, order, evidence } = done.result
+  const { verdict, reason, learned, candidates = false } = judged
   Object.assign(run.facts, learned)
-  run.log.info({ walk: walkId, verdict, reason, met: done.met, drift: result.drift, order: result.order }, 'Walk ended')
-  return run.writer.endWalk({
+  run.log.info({ walk: walkId, verdict, reason, met, drift, order }, 'Walk ended')
+  await run.writer.endWalk({
     walkId,
     verdict,
     reason,
-    ordering: result.order,
-    evidence: textOf(result.evidence),
+    ordering: order,
+    evidence: textOf(evidence),
     facts: learned,
     candidates,
     now: run.now(),
   })
+  return { verdict, reason, drift }
 }
 
 /** What any walk teaches about the service. */

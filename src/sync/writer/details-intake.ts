@@ -81,7 +81,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     }
     const known = tables.tasks.find(step.taskId)
     const shown = shapeTask(item.task)
-    if (isAnother(tables, writing.rules, known, shown, ROUNDED_MS)) {
+    if (isAnother(writing, known, shown, ROUNDED_MS)) {
       const { reason, message, raw, identity } = anotherTask(shown)
       return aside(reason, message, raw, identity)
     }
@@ -89,8 +89,8 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       return 'older'
     const debt = tables.owed.find(step.taskId, 'detail')
     const isListed = known !== undefined && writing.seen.has(known.seq) && !writing.detailReadAt.has(known.seq)
-    const reading = { readAt: step.readAt, byHand: step.byHand === true, isListed }
-    const taken = takeDetail(tables, writing.rules, known, item.task, reading, now)
+    const reading = { readAt: step.readAt, now, byHand: step.byHand === true, isListed }
+    const taken = takeDetail(writing, known, item.task, reading)
     if (taken.isTaken) writing.detailReadAt.set(taken.seq, step.readAt)
     if (taken.owedFor === NO_RESULT) {
       const { completedAt } = item.task

@@ -26,6 +26,18 @@ export interface IntakeRules {
   forms: Forms
 }
 
+/** What answers are taken into, and by which rules. */
+export interface Intake {
+  readonly tables: Tables
+  readonly rules: IntakeRules
+}
+
+/** When an answer was asked for, and when it is taken in, epoch ms. */
+export interface AnswerTimes {
+  readAt: number
+  now: number
+}
+
 /** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
 export function isFinal(task: Task, finalStatuses: ReadonlySet<string>): boolean {
   if (Object.hasOwn(task, 'completedAt') && task.completedAt !== null) return true
@@ -53,8 +65,7 @@ export function layOver(stored: Task, listed: Task): Task {
 
 /** Whether an answer with `shown` is about another task than the live one the mirror holds under its id. */
 export function isAnother(
-  tables: Tables,
-  rules: IntakeRules,
+  { tables, rules }: Intake,
   known: KnownTask | undefined,
   shown: TaskRow,
   toleranceMs = 0,
@@ -76,7 +87,7 @@ export function anotherTask(shown: TaskRow) {
 }
 
 /** Owes what of a row that was just written only other answers can tell. */
-export function noteOwed(tables: Tables, rules: IntakeRules, task: Task, now: number): void {
+export function noteOwed({ tables, rules }: Intake, task: Task, now: number): void {
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')

@@ -11,7 +11,7 @@ import { takeListed } from './take-listed.ts'
 import type { Writing } from './writing.ts'
 
 export function replayIntake(writing: Writing) {
-  const { db, tables, rules, runs, runId } = writing
+  const { db, tables, runs, runId } = writing
 
   /** Null where the text is no task that this item may stand for. */
   function readTask(item: WaitingItem): Task | null {
@@ -31,20 +31,21 @@ export function replayIntake(writing: Writing) {
   function takeText(item: WaitingItem, now: number): boolean {
     const task = readTask(item)
     if (task === null) return false
-    const listed = item.source === 'list' ? prepareTask(task, rules.finalStatuses) : null
+    const listed = item.source === 'list' ? prepareTask(task, writing.rules.finalStatuses) : null
     const known = tables.tasks.find(task.id, listed?.hash)
     if (known !== undefined) {
-      if (isAnother(tables, rules, known, shapeTask(task))) return false
+      if (isAnother(writing, known, shapeTask(task))) return false
       // An old text neither replaces newer content nor takes a tombstone back.
       if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
       if (known.readAt >= item.seenAt) return true
       // Set aside under a clock that was ahead: nobody knows which of the two is newer, and the service is asked.
       if (ageOf(item.seenAt, now, 0) === null) return false
     }
+    const times = { readAt: item.seenAt, now }
     const { outcome } =
       listed !== null
-        ? takeListed(tables, rules, known, listed, item.seenAt, now)
-        : takeDetail(tables, rules, known, task, { readAt: item.seenAt, byHand: false, isListed: false }, now)
+        ? takeListed(writing, known, listed, times)
+        : takeDetail(writing, known, task, { ...times, byHand: false, isListed: false })
     const counts = { seen: 1 }
     countOutcome(counts, outcome)
     runs.count(runId, counts)

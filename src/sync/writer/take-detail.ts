@@ -7,7 +7,7 @@ import { sameContent, shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
-import { type IntakeRules, isFinal, type ListedOutcome, storedTask, type Tables } from './intake.ts'
+import { type AnswerTimes, type Intake, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 
 interface DetailTakenAs {
   seq: number
@@ -25,10 +25,8 @@ const DISAGREES = 'the detail shows another state than the list'
 /** So often and for so long a detail may show another state than the list did, until it is taken for what it is. */
 const PATIENCE = { attempts: 3, ms: 3_600_000 }
 
-/** How a detail came to be asked for. */
-interface DetailReading {
-  /** When it was asked for, epoch ms. */
-  readAt: number
+/** How a detail came to be asked for, and when. */
+interface DetailReading extends AnswerTimes {
   /** Somebody wants just this answer: it counts as newer where that cannot be told. */
   byHand: boolean
   /** The list has shown the task in this run, and nothing else has. */
@@ -40,18 +38,18 @@ interface DetailReading {
  * did. What is owed is settled where it agrees with the list or is newer.
  */
 export function takeDetail(
-  tables: Tables,
-  rules: IntakeRules,
+  intake: Intake,
   known: KnownTask | undefined,
   task: Task,
-  { readAt, byHand, isListed }: DetailReading,
-  now: number,
+  reading: DetailReading,
 ): DetailTakenAs {
+  const { tables, rules } = intake
+  const { readAt, now, byHand, isListed } = reading
   const isDone = (form: Task): boolean => isFinal(form, rules.finalStatuses)
   if (known === undefined) {
     const row = shapeTask(task)
     const seq = tables.tasks.insert(row, contentHash(row), null, readAt, now)
-    const owedFor = settle(tables, rules, seq, task, readAt, now)
+    const owedFor = settle(intake, seq, task, reading)
     return { seq, outcome: 'inserted', isOpen: !isDone(task), isTaken: true, owedFor }
   }
   const { seq } = known
@@ -97,13 +95,7 @@ export function takeDetail(
   else if (restored) tables.tasks.restore(seq, now)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
-    return {
-      seq,
-      outcome,
-      isOpen: !isDone(whole),
-      isTaken: true,
-      owedFor: settle(tables, rules, seq, whole, readAt, now),
-    }
+    return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }
   // A state that the task had, with more in it than the list shows; which of both is later has still to be seen.
   tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
   tables.owed.settle(task.id, 'candidate')
@@ -111,14 +103,7 @@ export function takeDetail(
 }
 
 /** Settles what the detail of the row answers; returns what it does not. */
-function settle(
-  tables: Tables,
-  rules: IntakeRules,
-  seq: number,
-  task: Task,
-  readAt: number,
-  now: number,
-): string | null {
+function settle({ tables, rules }: Intake, seq: number, task: Task, { readAt, now }: AnswerTimes): string | null {
   const final = isFinal(task, rules.finalStatuses)
   tables.tasks.setDetailAt(seq, readAt)
   tables.owed.settle(task.id, 'candidate')

@@ -5,7 +5,16 @@ import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
-import { type IntakeRules, isFinal, type ListedOutcome, layOver, noteOwed, storedTask, type Tables } from './intake.ts'
+import {
+  type AnswerTimes,
+  type Intake,
+  type IntakeRules,
+  isFinal,
+  type ListedOutcome,
+  layOver,
+  noteOwed,
+  storedTask,
+} from './intake.ts'
 
 /** A task as the list gave it, ready for the mirror. */
 export interface ListedTask {
@@ -24,13 +33,12 @@ export interface ListedTask {
  * holds more of it than the list shows, and nothing known tells why.
  */
 export function takeListed(
-  tables: Tables,
-  rules: IntakeRules,
+  intake: Intake,
   known: KnownTask | undefined,
   listed: ListedTask,
-  readAt: number,
-  now: number,
+  { readAt, now }: AnswerTimes,
 ): { seq: number; outcome: ListedOutcome; showsLess: boolean } {
+  const { tables, rules } = intake
   const { id, hash: listHash } = listed
   if (known === undefined) {
     const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, listHash, readAt, now)
@@ -62,14 +70,13 @@ export function takeListed(
     if (restored) {
       tables.tasks.restore(seq, now)
       // Nothing is owed of a tombstone, and `prune` may have taken its parts.
-      noteOwed(tables, rules, stored, now)
+      noteOwed(intake, stored, now)
     }
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    if (showsLess && before !== null) oweDetail(tables, rules, seq, shown, now)
-    else if (detailAt === null && rules.oweDetails && owesDetail(rules, listed))
-      oweDetail(tables, rules, seq, shown, now)
+    if (showsLess && before !== null) oweDetail(intake, seq, shown, now)
+    else if (detailAt === null && rules.oweDetails && owesDetail(rules, listed)) oweDetail(intake, seq, shown, now)
     // A detail that is still owed has to agree with what is shown now.
-    else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(tables, rules, seq, shown, now)
+    else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(intake, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : isReshaped ? 'updated' : 'unchanged', showsLess }
   }
   if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
@@ -77,13 +84,13 @@ export function takeListed(
     // own states.
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
-    oweDetail(tables, rules, seq, shown, now)
+    oweDetail(intake, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
   }
   const merged = isAllShown ? shown : layOver(stored, shown)
   const mergedRow = isAllShown ? row : shapeTask(merged)
   tables.tasks.replace(seq, mergedRow, isAllShown ? listHash : contentHash(mergedRow), listHash, readAt, now)
-  noteOwed(tables, rules, merged, now)
+  noteOwed(intake, merged, now)
   return { seq, outcome: restored ? 'restored' : 'updated', showsLess }
 }
 
@@ -98,7 +105,7 @@ function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
 }
 
 /** Owes a detail that has to agree with what the list shows, which the row does not hold. */
-function oweDetail(tables: Tables, rules: IntakeRules, seq: number, shown: Task, now: number): void {
+function oweDetail({ tables, rules }: Intake, seq: number, shown: Task, now: number): void {
   tables.tasks.setDetailAt(seq, null)
   if (rules.oweDetails) tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))
 }

@@ -239,7 +239,7 @@ export function windowIntake(writing: Writing) {
   ): { seq: number; isChanged: boolean; showsLess: boolean } {
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
-      if (isAnother(tables, writing.rules, known, shown)) {
+      if (isAnother(writing, known, shown)) {
         const item = { source: 'list' as const, skip: place, ...anotherTask(shown) }
         if (tables.setAside.add(item, runId, step.now)) counts.rejected = (counts.rejected ?? 0) + 1
         // Set aside is met.
@@ -254,7 +254,7 @@ export function windowIntake(writing: Writing) {
         (writing.seen.has(known.seq) && known.readAt > step.readAt))
     const { seq, outcome, showsLess } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
-      : takeListed(tables, writing.rules, known, listed, step.readAt, step.now)
+      : takeListed(writing, known, listed, step)
     const first = writing.seen.add(seq)
     if (first) counts.seen = (counts.seen ?? 0) + 1
     if (first || outcome !== 'unchanged') countOutcome(counts, outcome)
