@@ -36,7 +36,7 @@ export async function lookBeyond(
     const judged = readProbe(question, await lookAt(reader, place))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
-    return crossGap(reader, question.lastId, index, question.page, place)
+    return crossGap(reader, question, index, place)
   }
   return { kind: 'proven', index, tied }
 }
@@ -47,9 +47,8 @@ export async function lookBeyond(
  */
 async function crossGap(
   reader: Reader,
-  lastId: string,
+  { lastId, page }: Pick<EndQuestion, 'lastId' | 'page'>,
   index: number,
-  page: number,
   until: number,
 ): Promise<EndJudgement> {
   reader.kernel.filter()
@@ -94,5 +93,5 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
     until = place
     break
   }
-  return crossGap(reader, lastId, inside, page, until)
+  return crossGap(reader, { lastId, page }, inside, until)
 }

@@ -6,7 +6,7 @@ import type { ChainState } from './chain.ts'
 import { overlapOf } from './chain.ts'
 import { contradictWith, noEvidence, observe } from './order.ts'
 import { type Reader, readWindow } from './reader.ts'
-import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
+import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
 /** A walk's first window, in list order. */
 export interface FirstWindow {
@@ -42,108 +42,156 @@ function runsOf(firstWindow: FirstWindow): Map<string, number> {
 }
 
 /**
- * `commit` makes the step that takes a window in without
- * moving the chain; what the lap shows against an order is added to `chain.order`.
+ * What the windows of a lap show: how far items of the walk's own first window come as they came then, and what of it
+ * contradicts an order.
  */
+class HeadAgain {
+  /** Items of the first window, one after another as they came then, that were shown last. */
+  run = 0
+  readonly #places: Map<string, number>
+  readonly #chain: ChainState
+  readonly #shown = noEvidence()
+  #lastPlace = -2
+  #furthest = -1
+  /** Was met, and is not of the first window. */
+  #stranger: { moment: Moment } | null = null
+
+  /** What it shows against an order is added to `chain.order`. */
+  constructor(firstWindow: FirstWindow, chain: ChainState) {
+    this.#places = runsOf(firstWindow)
+    this.#chain = chain
+  }
+
+  /** Looks at `window` from the item at `from` on, until `wanted` items have come in a row. */
+  look({ ids, moments, met }: ItemsWindow, from: number, wanted: number): void {
+    const { order, newestInFirst } = this.#chain
+    observe(this.#shown, ids, moments, from)
+    contradictWith(order, this.#shown)
+    for (let index = from; index < ids.length && this.run < wanted; index += 1) {
+      const place = this.#places.get(ids[index] as string)
+      const moment = moments[index] as Moment
+      // The first window's items came before everything else that was met, but for what came in since, newer than they are:
+      // one that comes behind has changed places.
+      if (place === undefined && met[index] === 1 && !isNewer(moment, newestInFirst)) this.#stranger ??= { moment }
+      else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
+      if (place !== undefined && place < this.#furthest) order.unstable = true
+      this.#furthest = Math.max(this.#furthest, place ?? -1)
+      const goesOn = place === this.#lastPlace || place === this.#lastPlace + 1
+      this.run = place === undefined ? 0 : goesOn ? this.run + 1 : 1
+      this.#lastPlace = place ?? -2
+    }
+  }
+}
+
+/** Where a lap stands in the list. */
+class LapPlace {
+  skip = 0
+  /** The window that joined last; `null` before the first one. */
+  previous: ItemsWindow | null = null
+  /** The next window begins behind a position that cannot be read, and shows nothing of the one before. */
+  hasJumped = false
+  jumps = 0
+  #back = 1
+  #same = 0
+
+  /** Nothing joins here: where it last did, and before that, further and further. */
+  stepBack(stride: number): void {
+    this.skip = Math.max(0, this.skip - this.#back * stride)
+    this.#back *= 2
+  }
+
+  /** Index of the first item behind what `window` shares with the one before; -1 where it shares nothing. */
+  joinedAt(window: ItemsWindow): number {
+    return this.hasJumped ? 0 : joins(this.previous, window)
+  }
+
+  /** `window` has joined; the next one lies behind it, or behind `unreadable`. */
+  goOn(window: ItemsWindow, unreadable: number | null, overlap: number): void {
+    const { previous } = this
+    const end = window.skip + window.ids.length
+    const reachesBack = previous !== null && end <= previous.skip + previous.ids.length
+    this.#back = 1
+    this.previous = window
+    this.hasJumped = unreadable !== null
+    if (unreadable !== null) this.skip = unreadable + 1
+    else this.skip = reachesBack ? end : Math.max(end - overlap, window.skip + 1)
+  }
+
+  /** Nothing comes further down than the last window, which comes again. */
+  async isBehindTheEnd(reader: Reader, window: ItemsWindow): Promise<boolean> {
+    if (!this.#repeats(window)) return false
+    // Where as much was inserted in front as lies between the two, they are the same as well, but not further down.
+    const far = await reader.look(window.skip + FAR * reader.window, window.asked)
+    this.#same += 1
+    return far.kind === 'items' && isSame(this.previous as ItemsWindow, far)
+  }
+
+  /** A service that rounds skip down answers so for ever. */
+  get isStuck(): boolean {
+    return this.#same > MOST_SAME
+  }
+
+  #repeats(window: ItemsWindow): boolean {
+    return this.previous !== null && window.skip > this.previous.skip && isSame(this.previous, window)
+  }
+}
+
+/** `commit` makes the step that takes a window in without moving the chain. */
 export async function* closeLap(
   reader: Reader,
   chain: ChainState,
-  firstWindow: FirstWindow,
-  configuredOverlap: number,
-  maxWindows: number,
+  { firstWindow, overlap, maxWindows }: { firstWindow: FirstWindow; overlap: number; maxWindows: number },
   commit: (window: ItemsWindow) => WalkStep,
 ): AsyncGenerator<WalkStep, LapResult, StepResult> {
-  const places = runsOf(firstWindow)
+  const head = new HeadAgain(firstWindow, chain)
+  const place = new LapPlace()
   // One answer shows most: what the end of the list made smaller is tried again at the size of the beginning.
   reader.take = Math.max(reader.take, firstWindow.ids.length)
   // One item is no neighbourhood, however small the overlap.
-  const wanted = Math.min(Math.max(configuredOverlap, LEAST_RUN), firstWindow.ids.length)
-  let previous: ItemsWindow | null = null
-  let run = 0
-  let lastPlace = -2
-  let skip = 0
-  let back = 1
-  let jumps = 0
-  let stranger: { moment: Moment } | null = null
-  let furthest = -1
-  let jumped = false
-  let same = 0
-  const shown = noEvidence()
+  const wanted = Math.min(Math.max(overlap, LEAST_RUN), firstWindow.ids.length)
   let first: ItemsWindow | null = null
   for (let windows = 0; windows < maxWindows; windows += 1) {
-    let window: Awaited<ReturnType<typeof readWindow>> = await readWindow(reader, skip, { fresh: true })
-    let jump: number | null = null
-    if (window.kind === 'unreadable') {
-      // Set aside by the walk already: read up to it, and go on behind it.
-      jump = window.skip + 1
-      const upTo: WindowAnswer = await reader.read(skip, window.skip - skip, { fresh: true })
-      if (window.skip === skip || upTo.kind !== 'items' || jumps++ > MOST_JUMPS)
-        return { kind: 'open', reason: 'lap-unreadable' }
-      window = upTo
-    }
-    if (window.kind === 'nothing') {
+    const { window, unreadable } = await readUpTo(reader, place.skip)
+    if (window === null || (unreadable !== null && place.jumps++ > MOST_JUMPS))
+      return { kind: 'open', reason: 'lap-unreadable' }
+    if (window === 'nothing') {
+      const { previous, skip } = place
       // Nothing at 0, or the list ended before the old neighbours were found again.
-      if (skip === 0 || previous === null || skip >= previous.skip + previous.ids.length)
+      if (previous === null || skip === 0 || skip >= previous.skip + previous.ids.length)
         return { kind: 'closed', first, isWhole: false }
-      skip = Math.max(0, skip - back)
-      back *= 2
+      place.stepBack(1)
       continue
     }
-    // The last window again, behind the end: there is no more to see. Where as much was inserted in front as lies between
-    // the two, they are the same as well, but not further down.
-    if (previous !== null && window.skip > previous.skip && isSame(previous, window)) {
-      const far = await reader.look(window.skip + FAR * reader.window, window.asked)
-      if (far.kind === 'items' && isSame(previous, far)) {
-        reader.drop(window)
-        return { kind: 'closed', first, isWhole: false }
-      }
-      // A service that rounds skip down answers so for ever.
-      same += 1
-      if (same > MOST_SAME) {
-        reader.drop(window)
-        return { kind: 'open', reason: 'lap-too-long' }
-      }
-    }
-    const joinedAt: number = jumped ? 0 : joins(previous, window)
-    jumped = false
-    if (joinedAt < 0) {
-      reader.drop(window)
-      skip = Math.max(0, skip - back * Math.max(1, window.ids.length - configuredOverlap))
-      back *= 2
+    const isOver = await place.isBehindTheEnd(reader, window)
+    const from = place.joinedAt(window)
+    if (isOver || place.isStuck || from < 0) reader.drop(window)
+    if (isOver) return { kind: 'closed', first, isWhole: false }
+    if (place.isStuck) break
+    if (from < 0) {
+      place.stepBack(Math.max(1, window.ids.length - overlap))
       continue
     }
-    back = 1
     first ??= window
-    observe(shown, window.ids, window.moments, joinedAt)
-    contradictWith(chain.order, shown)
-    for (let index = joinedAt; index < window.ids.length; index += 1) {
-      const place: number | undefined = places.get(window.ids[index] as string)
-      const moment = window.moments[index] as Moment
-      // The first window's items came before everything else that was met, but for what came in since, newer than they are:
-      // one that comes behind has changed places.
-      if (place === undefined && window.met[index] === 1 && !isNewer(moment, chain.newestInFirst))
-        stranger ??= { moment }
-      else if (place !== undefined && stranger !== null && stranger.moment !== moment) chain.order.unstable = true
-      if (place !== undefined && place < furthest) chain.order.unstable = true
-      furthest = Math.max(furthest, place ?? -1)
-      run = place === undefined ? 0 : place === lastPlace || place === lastPlace + 1 ? run + 1 : 1
-      lastPlace = place ?? -2
-      if (run >= wanted) break
-    }
+    head.look(window, from, wanted)
     yield commit(window)
-    if (run >= wanted) return { kind: 'closed', first, isWhole: first === window && window.skip === 0 }
-    const end: number = window.skip + window.ids.length
-    const capacity: number = window.asked < reader.window ? window.asked : window.ids.length
-    const reachesBack = previous !== null && end <= previous.skip + previous.ids.length
-    previous = window
-    if (jump !== null) {
-      skip = jump
-      jumped = true
-      continue
-    }
-    skip = reachesBack ? end : Math.max(end - overlapOf(capacity, configuredOverlap), window.skip + 1)
+    if (head.run >= wanted) return { kind: 'closed', first, isWhole: first === window && window.skip === 0 }
+    const capacity = window.asked < reader.window ? window.asked : window.ids.length
+    place.goOn(window, unreadable, overlapOf(capacity, overlap))
   }
   return { kind: 'open', reason: 'lap-too-long' }
+}
+
+/** A window at `skip`, or up to the position behind it that cannot be read; null where there is none before that. */
+async function readUpTo(
+  reader: Reader,
+  skip: number,
+): Promise<{ window: ItemsWindow | 'nothing' | null; unreadable: number | null }> {
+  const reading = await readWindow(reader, skip, { fresh: true })
+  if (reading.kind === 'items') return { window: reading, unreadable: null }
+  if (reading.kind === 'nothing') return { window: 'nothing', unreadable: null }
+  // Set aside by the walk already.
+  const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
+  return { window: upTo?.kind === 'items' ? upTo : null, unreadable: reading.skip }
 }
 
 /** Such an item that was met further down shows by that alone that the list is not newest first. */

@@ -186,7 +186,9 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
     const most = 20 + 4 * Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
     const bound = Math.min(request.settings.maxRequests - reader.requests, most)
     const chain = { ...ongoing.chain, order: { ...ongoing.chain.order } }
-    const lap = yield* closeLap(reader, chain, goal, request.settings.overlap, bound, (again) => ongoing.step(again))
+    const { overlap } = request.settings
+    const wanted = { firstWindow: goal, overlap, maxWindows: bound }
+    const lap = yield* closeLap(reader, chain, wanted, (again) => ongoing.step(again))
     ongoing.chain = chain
     if (lap.kind === 'open') {
       ongoing.doubts.push(lap.reason)
