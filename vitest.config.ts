@@ -2,25 +2,23 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /**
- * Files that leave the process as they found it, and may share one: what they load is loaded once for all of them. All others
- * have a process of their own, because they measure it, change its folder or environment, or replace modules.
+ * Files with a process of their own: they measure it, leave it with another folder, clock or modules, or fill its memory. All
+ * others leave the process as they found it and share one: what they load is loaded and compiled once for all of them.
  */
-const SHARING = [
-  'acceptance',
-  'config',
-  'mirror',
-  'notify',
-  'report',
-  'service',
-  'simulator',
-  'sync',
-  'task',
-  'walk',
-].map((folder) => `test/${folder}/**/*.test.ts`)
+const APART = [
+  'docs-commands',
+  'export/redact',
+  'progress',
+  'proof/*',
+  'reliability/{fuzz,large-tasks,leaving,limits-of-the-machine,responsive}',
+  'shown',
+  'simulation/bugs',
+].map((name) => `test/${name}.test.ts`)
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts'],
+    setupFiles: ['test/support/threads.ts'],
     pool: 'forks',
     // One more than there are cores: a test that waits for a disk or a timer leaves its core to another.
     maxWorkers: availableParallelism() + 1,
@@ -30,11 +28,8 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
     projects: [
-      {
-        extends: true,
-        test: { name: 'sharing', include: SHARING, isolate: false, setupFiles: ['test/support/threads.ts'] },
-      },
-      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARING } },
+      { extends: true, test: { name: 'sharing', include: ['test/**/*.test.ts'], exclude: APART, isolate: false } },
+      { extends: true, test: { name: 'apart', include: APART } },
     ],
   },
 })

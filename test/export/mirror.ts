@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Statement } from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { hostOf } from '../../src/host.ts'
 import type { Db } from '../../src/mirror/connect.ts'
@@ -37,14 +38,20 @@ export function fillMirror(
     rmSync(folder, { recursive: true, force: true })
   }
   let changes = 0n
+  const statements = new Map<string, Statement>()
+  const insertOf = (names: string[]): Statement => {
+    const sql = `INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
   const insert: FilledMirror['insert'] = (...added) => {
     db.transaction(() => {
       for (const row of added) {
         const { data_url: url } = { ...ORDINARY, ...row } as { data_url?: string | null }
         const full = { ...ORDINARY, host: hostOf(url ?? null), change_seq: ++changes, ...row }
         const values = Object.values(full).map((value) => (typeof value === 'number' ? BigInt(value) : value))
-        const names = Object.keys(full)
-        db.prepare(`INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`).run(...values)
+        insertOf(Object.keys(full)).run(...values)
       }
     }).immediate()
   }
