@@ -1,7 +1,7 @@
 // The file that makes Datasette show a mirror well: titles, descriptions from the comments of the schema, facets and
 // canned queries. Pure but for reading the migrations.
 
-import { describeSchema } from '../mirror/maintenance/schema-document.ts'
+import { describeSchema } from '../mirror/maintenance/describe-schema.ts'
 import { migrations } from '../mirror/schema.ts'
 import { CANNED_QUERIES } from './datasette-queries.ts'
 

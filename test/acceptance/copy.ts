@@ -8,7 +8,7 @@ import { parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { expect } from 'vitest'
 import { COLUMNS } from '../../src/export/read/columns.ts'
-import { expectedTexts } from '../../src/simulator/history.ts'
+import { expectedTexts } from '../support/account-history.ts'
 import { differences } from './differences.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { configurationDocument } from '../../src/config/document.ts'
+import { configurationDocument } from '../../build/configuration-document.ts'
 import { KEYS } from '../../src/config/keys.ts'
 import { configSchema, jsonSchema } from '../../src/config/schema.ts'
 

@@ -1,7 +1,8 @@
 // docs/schema.md is current, and describes every table, view and column there is.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { describeSchema, schemaDocument } from '../../src/mirror/maintenance/schema-document.ts'
+import { schemaDocument } from '../../build/schema-document.ts'
+import { describeSchema } from '../../src/mirror/maintenance/describe-schema.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
 import { makeScratch } from '../support/scratch.ts'

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
-import { expectedTexts } from '../../src/simulator/history.ts'
 import { seeded } from '../../src/simulator/random.ts'
 import { differences } from '../acceptance/differences.ts'
 import type { Stage } from '../acceptance/stage.ts'
+import { expectedTexts } from '../support/account-history.ts'
 import {
   isDurable,
   isWrite,

@@ -4,10 +4,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Account } from '../../src/simulator/account.ts'
-import { expectedTexts } from '../../src/simulator/history.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { differences } from '../acceptance/differences.ts'
 import { makeStage, missingFrom, type Stage } from '../acceptance/stage.ts'
+import { expectedTexts } from '../support/account-history.ts'
 
 export interface World {
   name: string

@@ -1,10 +1,10 @@
 // The account as pure state: orders, operations, determinism. No HTTP.
 import { describe, expect, it, vi } from 'vitest'
 import { type Account, createAccount } from '../../src/simulator/account.ts'
-import { expectedTexts, recordHistory } from '../../src/simulator/history.ts'
 import type { Carries, ListOrderName } from '../../src/simulator/options.ts'
 import { SimulatedTasks } from '../../src/simulator/task-table.ts'
 import type { Task } from '../../src/task.ts'
+import { expectedTexts, recordHistory } from '../support/account-history.ts'
 
 const NOW = Date.UTC(2026, 10, 20)
 const MINUTE = 60_000

@@ -1,10 +1,10 @@
 // The table of columns and what is written from it.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { ORDINARY_TEXT, ordinaryTextSource, TASK_ROW, taskRowSource } from '../../build/spelled-out.ts'
 import { hashedBytes, rowBytes } from '../../src/mirror/row-bytes.ts'
 import { COLUMNS_BY_NUMBER, FIRST_COLUMNS, TABLE, TASK_COLUMNS, TASK_FIELDS } from '../../src/task/columns.ts'
 import { emptyRow } from '../../src/task/row.ts'
-import { ORDINARY_TEXT, ordinaryTextSource, TASK_ROW, taskRowSource } from '../../src/task/spelled-out.ts'
 import fc from '../support/fc.ts'
 
 test('what is spelled out is current: npm run columns writes it', () => {

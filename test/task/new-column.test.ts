@@ -13,7 +13,7 @@ const run = promisify(execFile)
 
 /** The source with a column `priority`, by the four steps of the recipe. */
 async function withColumn(folder: string): Promise<string> {
-  cpSync(`${ROOT}src`, `${folder}/src`, { recursive: true })
+  for (const part of ['src', 'build']) cpSync(`${ROOT}${part}`, `${folder}/${part}`, { recursive: true })
   cpSync(`${ROOT}package.json`, `${folder}/package.json`)
   symlinkSync(`${ROOT}node_modules`, `${folder}/node_modules`)
   const table = `${folder}/src/task/columns.ts`
@@ -21,7 +21,7 @@ async function withColumn(folder: string): Promise<string> {
   writeFileSync(table, readFileSync(table, 'utf8').replace(/(?= {2}\{ number: 15)/, line))
   const comment = '-- How soon, 1 to 9.\nALTER TABLE tasks ADD COLUMN priority INTEGER; -- 1 to 9\n'
   writeFileSync(`${folder}/src/mirror/migrations/9999_priority.sql`, comment)
-  await run(process.execPath, [`${folder}/src/task/publish-columns.ts`])
+  await run(process.execPath, [`${folder}/build/publish-columns.ts`])
   return `${folder}/src/cli.ts`
 }
 

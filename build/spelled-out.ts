@@ -1,9 +1,9 @@
 // The two pieces of code that name every column of a task, as text: names that vary at run time cost three times as much.
 // `npm run columns` writes them, a test holds them to the table.
-import { type Field, type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from './columns.ts'
+import { type Field, type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../src/task/columns.ts'
 
-export const TASK_ROW = new URL('row.ts', import.meta.url)
-export const ORDINARY_TEXT = new URL('../export/encode/ordinary-text.ts', import.meta.url)
+export const TASK_ROW = new URL('../src/task/row.ts', import.meta.url)
+export const ORDINARY_TEXT = new URL('../src/export/encode/ordinary-text.ts', import.meta.url)
 
 const WRITTEN =
   '// Written by `npm run columns` from src/task/columns.ts: every column by its name, because names that vary cost more.'

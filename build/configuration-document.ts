@@ -1,8 +1,8 @@
 // docs/configuration.md out of the schema: every key with what it takes, its default and what it is for. Pure.
-import { DEFAULTS } from './defaults.ts'
-import { expectation } from './explain.ts'
-import { environmentName, KEYS, valueAt } from './keys.ts'
-import { schemaOfKey } from './schema.ts'
+import { DEFAULTS } from '../src/config/defaults.ts'
+import { expectation } from '../src/config/explain.ts'
+import { environmentName, KEYS, valueAt } from '../src/config/keys.ts'
+import { schemaOfKey } from '../src/config/schema.ts'
 
 const SECTIONS: Record<string, string> = {
   service: 'The service: address, key, limits.',

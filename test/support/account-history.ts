@@ -1,5 +1,5 @@
 // What a copy of the account must equal: the tasks it holds now, and every state a task really had. For tests and checks.
-import type { Account } from './account.ts'
+import type { Account } from '../../src/simulator/account.ts'
 
 /** Id -> JSON text of every task that can be listed now, whole, whatever the list carries. */
 export function expectedTexts(account: Account): Map<string, string> {

@@ -1,5 +1,4 @@
-// Writes row.ts and export/encode/ordinary-text.ts from the table of columns: `npm run columns`. Not part of the
-// command line.
+// `npm run columns`: the code that names every column, from src/task/columns.ts.
 import { writeFileSync } from 'node:fs'
 import { ORDINARY_TEXT, ordinaryTextSource, TASK_ROW, taskRowSource } from './spelled-out.ts'
 
