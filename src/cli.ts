@@ -84,10 +84,7 @@ async function printVersion(): Promise<number> {
   return 0
 }
 
-/**
- * Writes to stderr synchronously, so that the last lines of a run are never lost. A disk that takes no more of them
- * ends no run: the work goes on, and the exit code says so at its end.
- */
+/** Writes to stderr synchronously: no last line is lost. A full disk ends no run, but the exit code tells of it. */
 function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): void {
   let rest = Buffer.from(text)
   while (rest.length > 0) {

@@ -9,10 +9,7 @@ const SETTLE_MS = 60_000
 /** However little is configured: between two processes a clock may have been set by so much. */
 const LEAST_TOLERANCE_MS = 1000
 
-/**
- * How long ago a stored moment was, ms; both are epoch ms. null where there is none, and where it lies later than now and
- * `settleMs`: then the clock was wrong when it was stored, or is now, and nobody knows how old it is.
- */
+/** Age of a stored moment (epoch ms), ms; null where there is none or it lies in the future by more than `settleMs`. */
 export function ageOf(moment: number | null | undefined, now: number, settleMs = SETTLE_MS): number | null {
   if (moment === null || moment === undefined || moment > latestKnown(now, settleMs)) return null
   return Math.max(0, now - moment)

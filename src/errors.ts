@@ -53,10 +53,7 @@ export type ErrorCode = keyof typeof EXIT_CODE_OF
 /** Facts for the log: chosen scalars only, never a secret, a whole request or a task. */
 export type ErrorFacts = Record<string, string | number | boolean | null | undefined>
 
-/**
- * What went wrong, to what, and what to do next.
- * `message` and `hint` are for the terminal; `code`, `facts` and `cause` for the log.
- */
+/** `message` and `hint` (what to do next) are for the terminal; `code`, `facts` and `cause` for the log. */
 export class MirrorError extends Error {
   readonly code: ErrorCode
   readonly facts: ErrorFacts
@@ -76,10 +73,7 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
   return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
 }
 
-/**
- * The error, or `too-many-files` where it or its cause says that the limit of open files is reached: that can be met anywhere, in
- * libraries too.
- */
+/** The error, or `too-many-files` where it or its cause says that the limit of open files is reached. */
 export function fileLimitOr(error: unknown): unknown {
   if (isMirrorError(error, 'too-many-files')) return error
   let at: unknown = error

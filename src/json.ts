@@ -1,5 +1,4 @@
-// JSON digit for digit and key for key: numbers that a double cannot carry, or would spell otherwise, stay as their own
-// text. Knows nothing of tasks, the service or the mirror; imports only the words for JSON values.
+// JSON digit for digit: numbers that a double cannot carry, or would spell otherwise, stay as their own text.
 import type { JsonObject, JsonValue, RawNumber } from './task.ts'
 
 /** The parts of JSON that the compiler's library does not describe yet (ES proposal "JSON.parse source text access"). */
@@ -8,10 +7,7 @@ const json = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber
 }
 
-/**
- * True where a double does not give the spelling back: 17-digit integers, `1.0`, `1E+2`, `-0`, `1e400`, 25 decimals.
- * `source` is a number of JSON text.
- */
+/** Whether a double spells a number of JSON text otherwise: 17-digit integers, `1.0`, `1E+2`, `-0`, `1e400`. */
 export function isOddNumber(source: string): boolean {
   return String(Number(source)) !== source
 }

@@ -1,5 +1,4 @@
-// The log: pino's JSON lines, made readable on a terminal. Written synchronously, so that no last line is lost.
-// Callers log chosen fields, never whole requests, tasks or errors of the HTTP library.
+// The log: pino's JSON lines, readable on a terminal; synchronous. Callers log chosen fields, never requests or tasks.
 import { createRequire } from 'node:module'
 import type { ErrorFacts } from './errors.ts'
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts'

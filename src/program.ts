@@ -1,5 +1,4 @@
-// The command line apart from the process: arguments in, exit code out. Hands the commands to commander and maps every
-// error to its exit code and its words.
+// The command line apart from the process: hands commands to commander, maps every error to exit code and words.
 import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'

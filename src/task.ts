@@ -27,8 +27,5 @@ export type Verdict = 'complete' | 'partial'
 /** How a run ended. */
 export type Outcome = 'ok' | 'partial' | 'failed' | 'interrupted'
 
-/**
- * What all neighbouring pairs of a walk show (design.md 6.2); `updated_desc`: what is new or was written to comes to the
- * front, as walk after walk shows (sync/steps/front.ts).
- */
+/** What neighbours in a list show (design.md 6.2); `updated_desc`: what is written to comes to the front. */
 export type Order = 'created_desc' | 'created_asc' | 'id_asc' | 'id_desc' | 'updated_desc' | 'none'

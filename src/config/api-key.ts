@@ -1,5 +1,4 @@
-// Where the API key comes from: TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag or the configuration.
-// The key appears in no message.
+// The API key: from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag; it appears in no message.
 
 import { MirrorError } from '../errors.ts'
 import type { Environment } from './keys.ts'

@@ -21,10 +21,7 @@ export function parseDuration(text: string, name: string): number {
   return Math.round(total)
 }
 
-/**
- * Epoch milliseconds of an ISO date or time (UTC where it names no zone), of epoch milliseconds, or of a duration
- * before `now` (`7d`). Throws `usage-invalid`.
- */
+/** Epoch ms of an ISO date or time (UTC without zone), of epoch ms, or of an age (`7d`). Throws `usage-invalid`. */
 export function parseMoment(text: string, name: string, now: number): number {
   const trimmed = text.trim()
   if (/^-?\d+$/.test(trimmed)) return epochMs(trimmed, name)

@@ -1,5 +1,4 @@
-// Turns what zod finds wrong with a configuration into sentences: key, what was expected, type of what was there.
-// Repeats no text: it may be a secret in the wrong place.
+// What zod finds wrong with a configuration, in sentences. Repeats no text: it may be a secret in the wrong place.
 import { z } from 'zod'
 import { KEYS, valueAt } from './keys.ts'
 import { schemaOfKey } from './schema.ts'

@@ -1,5 +1,4 @@
 // What a configuration may hold: one zod schema, from which the type and the published JSON Schema come.
-// Knows nothing of files, environment or flags; see load.ts.
 import { z } from 'zod'
 import { COMPRESSIONS } from '../export/encode/compression.ts'
 import { FORMAT_NAMES } from '../export/formats.ts'

@@ -1,5 +1,4 @@
-// Reads the configuration and the key: small files, but whoever named them may have named a pipe or a device that never
-// ends. A pipe is allowed, as in `<(pass show key)`.
+// Reads small files that somebody names: a pipe, as in `<(pass show key)`, is allowed; one that never ends is not.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { MirrorError } from '../errors.ts'
 

@@ -3,10 +3,7 @@ import { MirrorError } from '../errors.ts'
 import { refusePlainHttp } from '../http-policy.ts'
 import type { Config } from './schema.ts'
 
-/**
- * Throws `config-invalid` where there is no base URL, or where key or tasks would travel over plain http to another machine
- * without `service.allowInsecure`.
- */
+/** Throws `config-invalid` without a base URL, or for plain http to another machine without `service.allowInsecure`. */
 export function checkTarget(config: Config, apiKey: string | null): void {
   const { baseUrl, auth, allowInsecure } = config.service
   if (baseUrl === null) {

@@ -1,5 +1,4 @@
-// Whether a configuration that nobody named may be used: in a folder of others anybody could have put it there, and the
-// key goes where it says.
+// Whether a configuration that nobody named may be used: anybody may have put it there, and the key goes where it says.
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'

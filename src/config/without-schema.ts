@@ -1,5 +1,4 @@
-// The default configuration, with another mirror or address at most, without loading zod: that takes longer than such a run
-// needs otherwise. A test holds it to load.ts.
+// The default configuration, with another mirror or address at most, without loading zod, which takes long.
 import { existsSync } from 'node:fs'
 import { DEFAULTS } from './defaults.ts'
 import { DEFAULT_FILE, environmentName, KEYS, setAt } from './keys.ts'

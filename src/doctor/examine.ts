@@ -1,5 +1,4 @@
-// Every check of `doctor`, in the order in which one thing rests on another. Writes nothing, takes no lock, asks the service
-// two questions at most, each once.
+// Every check of `doctor`, in order. Writes nothing, takes no lock, asks the service two questions at most.
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readApiKey } from '../config/api-key.ts'

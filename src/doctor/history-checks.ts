@@ -69,10 +69,7 @@ export function scheduleCheck({ starts, isUnfinished, timetable, now, settleMs }
     : ok(name, `${begun}; ${pace}`)
 }
 
-/**
- * The usual gap between runs, ms: the median, where three of four gaps are between half and twice of it. null for runs that
- * come at no such pace, as by hand.
- */
+/** The usual gap between runs, ms: the median, where three of four are within half and twice of it; else null. */
 export function habitOf(starts: readonly number[]): number | null {
   const gaps = starts
     .slice(1)

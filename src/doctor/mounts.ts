@@ -8,10 +8,7 @@ export interface Mount {
   mountPoint: string
 }
 
-/**
- * The mount that holds `path` (absolute, without links) by the text of /proc/self/mountinfo (proc(5)): the last one of the
- * longest mount points. null where none fits.
- */
+/** The mount that holds the absolute `path`, by /proc/self/mountinfo (proc(5)): the last longest mount point. */
 export function mountOf(mountinfo: string, path: string): Mount | null {
   let found: Mount | null = null
   for (const line of mountinfo.split('\n')) {

@@ -31,10 +31,7 @@ export interface CopyResult {
   durationMs: number
 }
 
-/**
- * Copies the mirror at `dbPath` to the file `out`, in the place of what was there. Throws `usage-invalid`,
- * `snapshot-unwritable`, `disk-full`, `interrupted`, or what opening the mirror throws.
- */
+/** Throws `usage-invalid`, `snapshot-unwritable`, `disk-full`, `interrupted`, or what opening the mirror throws. */
 export async function copyMirror({
   dbPath,
   out,

@@ -1,5 +1,4 @@
-// The file that makes Datasette show a mirror well: titles, descriptions from the comments of the schema, facets and
-// canned queries. Pure but for reading the migrations.
+// Datasette's configuration for a mirror: titles, descriptions from the comments of the schema, facets, canned queries.
 
 import { describeSchema } from '../mirror/maintenance/describe-schema.ts'
 import { migrations } from '../mirror/schema.ts'
@@ -22,9 +21,7 @@ interface Mapping {
   [name: string]: string | number | boolean | readonly string[] | Mapping
 }
 
-/**
- * YAML for Datasette before 1.0 (`-m`, which leaves settings out) and since (`-m` and `-c`), about a database called `name`: the name of the file without its ending.
- */
+/** YAML for Datasette before 1.0 (`-m`) and since (`-m`, `-c`), about a database called `name`. */
 export function datasetteConfigOf(name: string): string {
   const tables: Mapping = {}
   for (const { name: table, about, columns } of describeSchema(migrations().map(({ sql }) => sql))) {

@@ -1,5 +1,4 @@
-// Publishes one snapshot of one cut: reads, redacts, writes, publishes, records. Knows the order of these steps;
-// how each is done is the business of the files beside it.
+// Publishes one snapshot of one cut: reads, redacts, writes, publishes, records, in this order.
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -1,5 +1,4 @@
-// The formats of a snapshot: what files are called, what goes with each, where its code is. All that depends on the format
-// asks here; docs/architecture.md says how to add one. Loads no code until it is asked for.
+// The registry of formats: names, what goes with each, its code, which is loaded when asked for (docs/architecture.md).
 import { COMPRESSIONS, type Compression } from './encode/compression.ts'
 import type { FormatCode } from './encode/format.ts'
 

@@ -1,5 +1,4 @@
-// What readers select of a mirror that no run has migrated yet, and what SQL needs for that: a column that is still to come
-// is empty, and `host` is told from the URL. Knows SQL, never what the columns mean.
+// What readers select of a mirror that no run has migrated yet: a column still to come is empty, `host` from the URL.
 
 import { hostOf } from '../host.ts'
 import type { Db } from './connect.ts'

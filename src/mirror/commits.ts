@@ -1,5 +1,4 @@
-// Transactions of the writing connection: one piece of work each, or several windows gathered in one, which costs a
-// fraction where every window touches most pages of the index of ids. Knows nothing of what is written.
+// Transactions of the writing connection: a piece of work each, or several windows in one, which costs a fraction.
 
 import type { Db } from './connect.ts'
 import { explaining } from './explain.ts'

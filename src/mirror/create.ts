@@ -8,10 +8,7 @@ import { realMirrorPath, restoredPath, sqliteFiles, syncFolder } from './files.t
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
-/**
- * Makes the whole empty mirror under a hidden name and renames it: at `path` there is a mirror or nothing, also after a
- * kill, and its header carries the application id before anybody can open it.
- */
+/** Makes the empty mirror under a hidden name and renames it: at `path` is a whole one or nothing, even after a kill. */
 export function createMirror(path: string, fileMode: number): void {
   const folder = dirname(path)
   const prefix = `.${basename(path)}.new-`
@@ -45,10 +42,7 @@ export function createMirror(path: string, fileMode: number): void {
   }
 }
 
-/**
- * What a mirror that was taken away or destroyed has left beside it. SQLite would play an old WAL into whatever file it
- * finds there; it may be all that is left of somebody's work, so it is kept under another name.
- */
+/** SQLite would play an old WAL into any file it finds; it may be all that is left of work, so it is kept. */
 function putAsideStale(path: string): void {
   for (const file of sqliteFiles(path)) {
     // Also what is no file: a folder or a link that somebody has put there.
@@ -59,10 +53,7 @@ function putAsideStale(path: string): void {
   }
 }
 
-/**
- * Ends a `restore` that was killed: where the old mirror is gone the new one takes its place, and where it is still there it
- * stays, with one name only. Both are whole at every moment (restore.ts).
- */
+/** Ends a `restore` that was killed: the new mirror goes where the old one is gone; both are whole at every moment. */
 export function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType<typeof inspect> {
   const ready = restoredPath(path)
   if (!lstatSync(ready, { throwIfNoEntry: false })?.isFile()) return found

@@ -1,5 +1,4 @@
-// The files of a mirror: itself, what SQLite puts beside it, the lock and who holds it. Whoever may write the folder may
-// put links and pipes in their places, so each is looked at before it is used.
+// The files of a mirror, its lock and holder. Others may put links and pipes in their places: each is looked at first.
 import {
   accessSync,
   closeSync,
@@ -64,10 +63,7 @@ export function refuseOddFile(file: string): void {
   })
 }
 
-/**
- * The first `most` bytes of a regular file as text; null where there is none, or something else in its place. Never waits
- * and never follows a link.
- */
+/** The first `most` bytes of a regular file; null where there is none. Never waits and never follows a link. */
 export function readBeginning(file: string, most: number): string | null {
   let handle: number
   try {

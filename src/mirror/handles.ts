@@ -19,10 +19,7 @@ export function lastingHandle(path: string, stat: Stats): number {
   return handle
 }
 
-/**
- * Call before starting a thread that opens the mirror: the thread then uses this thread's handle instead of leaving one of
- * its own open for good. Throws nothing; what is wrong with the file is found by the thread.
- */
+/** Call before starting a thread that opens the mirror: it shares this thread's handle instead of leaving one open. */
 export function shareHandle(path: string): void {
   try {
     const stat = statSync(path)

@@ -8,10 +8,7 @@ import { lastingHandle } from './handles.ts'
 /** "TMIR": tells a mirror from any other SQLite file. */
 export const APPLICATION_ID = 0x544d4952
 
-/**
- * Throws `mirror-foreign` where something else stands at `path`: to be asked before anything is put beside it, so that a
- * refused file is left alone with its whole folder.
- */
+/** Throws `mirror-foreign` where something else stands at `path`; ask before anything is put beside it. */
 export function refuseForeign(path: string): void {
   explaining(path, () => inspect(path))
 }

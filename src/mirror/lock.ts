@@ -1,5 +1,4 @@
-// The one-writer lock: an exclusively locked SQLite file next to the mirror. The kernel releases it when the holder dies,
-// so there is no stale lock; who holds it stands as text beside it, for the message only.
+// The one-writer lock: an exclusively locked SQLite file, released by the kernel. Its holder's name is for the message.
 import { closeSync, constants, fchmodSync, lstatSync, openSync, rmSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'

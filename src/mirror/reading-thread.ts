@@ -1,5 +1,4 @@
-// A thread for what reads much of the mirror and would hold up signals and health checks on the main one: what it can be asked
-// for is a table of methods. Knows how to ask, not what is asked.
+// A thread for what reads much of the mirror: a table of methods says what it can be asked for.
 import type { Worker } from 'node:worker_threads'
 import { type Calls, callsOf, startWorker } from '../threads/calls.ts'
 import type { Io } from '../threads/messages.ts'
@@ -25,10 +24,7 @@ export type Argument<Method> = Method extends (argument: infer A, ...rest: any) 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type Result<Method> = Method extends (...all: any) => infer R ? Awaited<R> : never
 
-/**
- * `entry` is a file that calls `serveWork` with these methods. The thread begins with the first question, and anew with the
- * next one where it has ended.
- */
+/** `entry` is a file that calls `serveWork` with these methods. The thread begins with the first question. */
 export function readingThread<Methods extends Work>(entry: URL, dbPath: string): ReadingThread<Methods> {
   let thread: { worker: Worker; calls: Calls } | null = null
 

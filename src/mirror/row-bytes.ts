@@ -1,5 +1,4 @@
-// A row as bytes: what its hash is taken over, what crosses from thread to thread, and what SQLite is given, encoded once.
-// Pure; knows the columns of a task, no SQL.
+// A row as bytes: what is hashed, what crosses threads, what SQLite is given, encoded once. Pure, no SQL.
 import { hash } from 'node:crypto'
 import { FIRST_COLUMNS, TASK_COLUMNS } from '../task/columns.ts'
 import { valuesOf } from '../task/row.ts'
@@ -190,10 +189,7 @@ export function contentHash(row: TaskRow): Buffer {
   return Buffer.from(hashOfRowBytes(scratch.between(0, scratch.end)), 'hex')
 }
 
-/**
- * The columns of an encoded row in the order of `TASK_COLUMNS`, for a statement that casts bytes to TEXT: a string made
- * of them first would be taken apart again at once. Valid as long as `row`.
- */
+/** The columns of an encoded row, for a statement that casts bytes to TEXT. Valid as long as `row`. */
 export function boundValues(row: Buffer): (Buffer | string | Integer | null)[] {
   const values: (Buffer | string | Integer | null)[] = []
   const head = new DataView(row.buffer, row.byteOffset)

@@ -1,5 +1,4 @@
-// The migrations, and whether a mirror's own tables, indexes and views are as they make them. Whoever can write the file
-// can plant a trigger that swallows rows or a view that never ends; what users add beside is theirs.
+// The migrations, and whether the mirror's own objects are as they make them: others may plant triggers or views.
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'

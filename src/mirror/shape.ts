@@ -1,5 +1,4 @@
-// Task <-> TaskRow, both ways without a loss: what a column can hold exactly goes into it, everything else into `extra`.
-// Pure: no SQL here, only the names of the columns; knows nothing of the service.
+// Task <-> TaskRow without loss: what a column can hold exactly goes into it, the rest into `extra`. Pure, no SQL.
 import { isObject, isRaw, parseExact } from '../json.ts'
 import {
   type Fields,
@@ -57,10 +56,7 @@ function columnValue(value: JsonValue, kind: TaskColumn['kind']): string | Integ
   return BigInt.asIntN(64, integer) === integer ? integer : null
 }
 
-/**
- * The task as JSON text on one line: the columns in the order of the interface document, then what only `extra` holds.
- * Equal to what came in, digit for digit.
- */
+/** The task as one line of JSON: columns in the documented order, then `extra`; as it came in, digit for digit. */
 export function taskText(row: TaskRow): string {
   const over = row.extra === null ? null : (parseExact(row.extra) as JsonObject)
   return objectText(row, over, TASK_FIELDS)!
@@ -91,10 +87,7 @@ function columnText(value: string | Integer | null, kind: TaskColumn['kind']): s
   return kind === 'text' ? JSON.stringify(value) : String(value)
 }
 
-/**
- * Whether two rows hold the same task: JSON text is compared by meaning, so another order of keys is no change, other
- * digits are. For rows whose hashes differ.
- */
+/** Whether rows hold the same task: JSON by meaning (order of keys is no change, digits are). */
 export function sameContent(a: TaskRow, b: TaskRow): boolean {
   return TASK_COLUMNS.every((column) => {
     const [left, right] = [a[column], b[column]]

@@ -1,5 +1,4 @@
-// Tells a monitor that a run starts and how it ended, by the conventions of healthchecks.io: URL/start, URL on success,
-// URL/<exit code> otherwise (https://healthchecks.io/docs/http_api/). The URL is a secret: it appears in no message.
+// Tells a monitor how a run goes (https://healthchecks.io/docs/http_api/). Its URL is a secret.
 
 import type { Config } from '../config/schema.ts'
 import { refusePlainHttp } from '../http-policy.ts'

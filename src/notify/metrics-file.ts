@@ -1,5 +1,4 @@
-// The figures as a file for node_exporter's textfile collector: replaced as a whole, never seen half-written. Its folder
-// is often one that others may write.
+// The figures as a file for node_exporter's textfile collector: replaced as a whole; others may write its folder.
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { filesInUse } from '../export/publish/in-use.ts'
@@ -12,10 +11,7 @@ import { metricsText, type RunMetrics, readRuns } from './metrics.ts'
 /** So much of the present file is read: its own text is a hundredth of it. */
 const MOST_BYTES = 1024 * 1024
 
-/**
- * Writes the figures of `command` beside those that other commands left in the file. `inUse`: configuration and key, which
- * it must not take the place of, nor that of the mirror. Throws what `openDraft` throws.
- */
+/** Figures of `command` beside those of others there. `inUse`: configuration and key. Throws as `openDraft`. */
 export async function writeMetricsFile(
   path: string,
   dbPath: string,

@@ -1,5 +1,4 @@
-// The figures of the mirror, of the last runs and of `schedule` in the Prometheus text format. From plain values each
-// time it is asked, so that /metrics and notify.metricsFile say the same. Names are a contract; times are seconds.
+// Figures in the Prometheus text format, for /metrics and notify.metricsFile. Names are a contract; times are seconds.
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { ageOf } from '../clock.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'

@@ -1,5 +1,4 @@
-// What everybody outside learns of a run: one line in the log, notify.metricsFile and the monitor. The only
-// place that tells them; whatever goes wrong in telling never changes how the run ended.
+// What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
 import { type ErrorFacts, exitCodeOf, isMirrorError, MirrorError } from '../errors.ts'
@@ -25,10 +24,7 @@ export interface EndedRun {
   fields: ErrorFacts
 }
 
-/**
- * Does `work` and tells of it. `describe` says how its result is told. What `work` throws is told too, and thrown on.
- * `work` logs through what it is given: the monitor gets the lines of this run and no others.
- */
+/** Does `work`, which logs through its argument, and tells how it ended; an error is told and thrown on. */
 export async function withNotice<T>(
   context: NoticeContext,
   command: string,

@@ -1,5 +1,4 @@
-// Puts sections into a whole HTML document: the report as one file that asks nothing of a network, and the status page
-// that asks only for itself. One script serves both; all of it can be read without.
+// Sections as a whole HTML document: the report, one file, and the status page. Readable without script.
 import { createHash } from 'node:crypto'
 import type { JobFigures } from '../notify/metrics.ts'
 import { duration, escapeHtml, minute, shortText, tableHtml } from './html.ts'

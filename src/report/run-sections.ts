@@ -1,5 +1,4 @@
-// What the report says of the mirror and of what was done with it: figures at a glance, the last error, the last runs and
-// exports, what was set aside.
+// Sections of mirror and runs: figures at a glance, last error, last runs and exports, what was set aside.
 import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
 import type { Recent, RecentRun } from '../mirror/shown/recent.ts'

@@ -6,10 +6,7 @@ import { openToOthers } from '../config/small-file.ts'
 import { MirrorError } from '../errors.ts'
 import { isLoopback } from '../http-policy.ts'
 
-/**
- * Whether `host`, a Host header, may be answered: an address, a name of this machine, or one of `hosts`. Any other name may
- * be one that a web page elsewhere has pointed here (DNS rebinding).
- */
+/** Whether this Host header may be answered: an address, this machine, one of `hosts`; else it may be DNS rebinding. */
 export function isAnswered(host: string | undefined, hosts: readonly string[]): boolean {
   // Nothing but name and port: `a@127.0.0.1` would be read as an address.
   const url = /^[^\s/?#@\\]{1,260}$/.test(host ?? '') ? URL.parse(`http://${host}`) : null
@@ -33,10 +30,7 @@ export function bearsToken(authorization: string | undefined, token: string): bo
 const LEAST_CHARACTERS = 16
 const MOST_BYTES = 4096
 
-/**
- * The token in the file `schedule.tokenFile` names, and what the user ought to know of where it is kept. Throws
- * `config-invalid`; the message never repeats it.
- */
+/** The token in the file, and a warning where others can read it. Throws `config-invalid`, never with the token. */
 export function readToken(path: string): { token: string; warning: string | null } {
   const refuse = (what: string, cause?: unknown) =>
     new MirrorError('config-invalid', `schedule.tokenFile: ${path} ${what}`, {

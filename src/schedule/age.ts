@@ -1,5 +1,4 @@
-// How old the mirror is while `schedule` stays up: what the wall clock said when it was learned, and what the monotonic
-// clock has counted since, so that a wall clock that is set back makes nothing fresh.
+// How old the mirror is while `schedule` stays up: counted by the monotonic clock, so that no set clock freshens it.
 import { ageOf, type Clock } from '../clock.ts'
 
 interface MirrorAge {

@@ -1,5 +1,4 @@
-// `schedule` put together: jobs for sync and export, the thread that reads the mirror, the server. A failed run is told
-// and counted, and never ends it.
+// `schedule` put together: jobs, the thread that reads the mirror, the server. A failed run is told, never ends it.
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ageOf, type Clock, steadyClock } from '../clock.ts'

@@ -1,5 +1,4 @@
-// The HTTP face of `schedule`: /healthz, /metrics and the status page. Answers from what is known already and never
-// waits for the mirror. Knows nothing of runs.
+// The HTTP face of `schedule`: /healthz, /metrics, status page. Answers from what is known, never waits for the mirror.
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { MirrorError } from '../errors.ts'

@@ -1,5 +1,4 @@
-// A cache of what `schedule` shows of the mirror: read on a thread of its own, now and then and after every run.
-// Whoever asks here gets the last answer at once.
+// What `schedule` shows of the mirror, read on a thread now and then and after every run; asking gets the last answer.
 import type { Clock } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
 import type { TaskFigures } from '../mirror/shown/figures.ts'
@@ -16,10 +15,7 @@ interface StatusCache {
   publication(): LastPublication | null
   /** How old what the mirror shows is, ms; null where that is not known. */
   ageMs(): number | null
-  /**
-   * What a page shows; null where there is no mirror. Has the figures over all tasks counted anew, those of a large mirror
-   * no more often than costs a tenth of the time; everything else is as of the last run or 15 s.
-   */
+  /** null without a mirror. Has figures counted anew, a tenth of the time at most; all else is at most 15 s old. */
   shown(): Shown | null
   /** Throws nothing. */
   refresh(): Promise<void>

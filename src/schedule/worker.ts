@@ -1,5 +1,4 @@
-// Entry of the thread of thread.ts. A connection lives no longer than one answer, so that a mirror that was replaced is
-// noticed.
+// Entry of the thread of thread.ts. A connection lives for one answer: a replaced mirror is noticed.
 import { exportSnapshot } from '../export/export.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import type { Db } from '../mirror/connect.ts'

@@ -1,5 +1,4 @@
-// Reads a body into one buffer and undoes its content codings, counting decoded bytes on the way: never more than the
-// limit is held, whatever was compressed into how little. Knows streams, nothing of tasks.
+// Reads a body into one buffer and undoes its codings, counting decoded bytes: never more than the limit is held.
 import { Duplex, pipeline, type Readable, Writable } from 'node:stream'
 import { pipeline as pipelined } from 'node:stream/promises'
 import { setImmediate as pause } from 'node:timers/promises'
@@ -118,10 +117,7 @@ function codingProblem(error: unknown): unknown {
   return foreign ? new BodyProblem('not-json', `the compressed body cannot be read: ${message}`) : error
 }
 
-/**
- * Copies chunks into a buffer that doubles, so that a body sent byte by byte costs no more than its bytes; from a certain
- * size on into further ones, which are joined in steps.
- */
+/** Doubles, so that a body sent byte by byte costs its bytes; beyond a size in parts, which are joined in steps. */
 class GrowingBuffer {
   readonly #limit: number
   readonly #first: number

@@ -1,5 +1,4 @@
-// The service over HTTP: asks, judges the answer, and asks again where that helps. Every decision is a row of
-// retry-policy.ts, every wait is on the clock of pacing.ts. Knows nothing of tasks and of the mirror.
+// The service over HTTP: asks, judges by retry-policy.ts, asks again, waits by pacing.ts. Knows nothing of tasks.
 import pRetry from 'p-retry'
 import { type ErrorFacts, isMirrorError, MirrorError } from '../errors.ts'
 import { isAskable, readAddress } from './address.ts'

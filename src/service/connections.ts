@@ -1,5 +1,4 @@
-// Connections to the one configured origin, through a proxy where one is set. Tells a connection that never came about
-// from one that broke, and leaves none behind. The only file that builds undici dispatchers.
+// Connections to the one origin, maybe by a proxy; tells one that never came from one that broke.
 import type { Socket } from 'node:net'
 import type { Dispatcher, buildConnector as Undici } from 'undici'
 import { MirrorError } from '../errors.ts'

@@ -120,10 +120,7 @@ async function readAnswer(
   }
 }
 
-/**
- * Runs `work` with a signal that aborts with `late` after `ms`, and with the reason of `signal` when that aborts.
- * `work` ends itself by that signal, because what it has learned by the deadline may still count.
- */
+/** `work` gets a signal that aborts with `late` after `ms`, or as `signal` does; it ends itself by that. */
 async function within<T>(
   ms: number,
   late: Error,

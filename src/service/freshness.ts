@@ -1,5 +1,4 @@
-// How old an answer is, as far as its headers tell: a cache on the way may give again what the service said before. Where no
-// header shows it nobody can know. Reads headers and compares dates; knows nothing of requests.
+// How old an answer is, by its headers: a cache may give again what was said before. Nothing of requests.
 
 /** Headers as the HTTP library gives them: lower-case names. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -18,10 +17,7 @@ const LEAST_MS = 1000
 
 const textOf = (value: string | string[] | undefined): string => [value ?? []].flat().join(', ')
 
-/**
- * The age an answer admits to, ms; 0 where nothing shows one. `serviceDate` is its Date header, epoch ms, which a cache
- * hands on as it was; `now` is this machine's clock.
- */
+/** The age an answer admits to, ms; 0 where none shows. `serviceDate`: its Date header, epoch ms. */
 export function admittedAgeMs(headers: Headers, serviceDate: number | null, now: number): number {
   const [, seconds] = /^\s*(\d{1,20})\s*(?:,|$)/.exec(textOf(headers.age)) ?? []
   const age = seconds === undefined ? 0 : Math.min(Number(seconds), MOST_SECONDS) * 1000

@@ -74,10 +74,7 @@ export function fingerprint(key: string, salt: string): string {
 /** So much of a key at the end of a text that was cut is taken for the key. */
 const SHORTEST_PART = 4
 
-/**
- * Text of the service without the key, should it echo it: as it is or as a query carries it, whatever its case (hosts and
- * codings are told in small letters), also where the text was cut in the middle of it.
- */
+/** Without the key, in any case, as it is or as a query has it, also where the text was cut in the middle of it. */
 export function withoutKey(text: string, key: string | null): string {
   if (key === null || key === '') return text
   return [key, encodeURIComponent(key)].reduce(without, text)

@@ -1,5 +1,4 @@
-// The clock and the slots that all requests of a run share: requests per second, waits the service asked for, and a
-// concurrency that adapts. Knows no HTTP; time, sleep and the end of the run are given to it.
+// What all requests of a run share: requests per second, waits asked for, adaptive concurrency. Knows no HTTP.
 import { MirrorError } from '../errors.ts'
 
 export type WaitReason = 'retry-after' | 'back-off'

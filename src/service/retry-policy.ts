@@ -66,10 +66,7 @@ export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   untrusted: { ends: 'service-unreachable', retried: false, ...calm },
 }
 
-/**
- * The status that counts: the worse, that is larger, of HTTP status and envelope `statusCode`.
- * An envelope code that is missing or no HTTP status (100 to 599) does not count.
- */
+/** The worse (larger) of HTTP status and envelope `statusCode`, if that is an HTTP status (100 to 599). */
 export function worseStatus(httpStatus: number, statusCode: number | null): number {
   const counts = statusCode !== null && Number.isInteger(statusCode) && statusCode >= 100 && statusCode <= 599
   return counts ? Math.max(httpStatus, statusCode) : httpStatus

@@ -1,5 +1,4 @@
-// The two read operations of the service as the rest of the program sees them: no HTTP here, and nothing assumed that
-// the interface document marks "not shown". The HTTP client is one implementation, the simulation of the tests another.
+// The two operations of the service, without HTTP; assumes nothing the interface document marks "not shown".
 
 /** A window of the list: `skip` items are passed over, at most `take` are asked for. */
 export interface Window {

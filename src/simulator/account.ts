@@ -1,5 +1,4 @@
-// The simulated account: the operations that change its tasks, and what a reader of the list or of one task gets.
-// Pure state: the same seed, clock and calls give the same texts. Knows nothing of HTTP, timers or Math.random.
+// The simulated account: tasks, what changes them, what readers get. Pure: seed, clock and calls give the same texts.
 import { headOf, idOf, slotOf } from './content.ts'
 import { OpenTasks } from './open-tasks.ts'
 import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
@@ -32,10 +31,7 @@ type AccountOptions = SimulatedTasksOptions &
 /** Epoch milliseconds. */
 export type SimulatedClock = () => number
 
-/**
- * Where a task is inserted. `front`, `middle`, `behind`: by place in the list, in orders by `createdAt` (others leave no
- * choice); `now`, `late`, `future` or a number: by `createdAt`.
- */
+/** By place (`front`, `middle`, `behind`; only in orders by `createdAt`) or by `createdAt` (the others, a number). */
 type InsertWhere = 'now' | 'late' | 'future' | 'front' | 'middle' | 'behind' | number
 /** Where in the list tasks are removed; `any`: by chance. */
 type RemoveWhere = 'any' | 'front' | 'middle' | 'behind'

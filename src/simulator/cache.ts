@@ -1,5 +1,4 @@
-// A cache between the client and the simulated service: answers the same request with what was said before, and shows that
-// as well or as badly as such caches do.
+// A cache before the simulated service: repeats what was said, and shows that as well or badly as caches do.
 import type { SimulatedClock } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 import type { SimulatedAnswer } from './respond.ts'

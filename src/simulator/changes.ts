@@ -1,5 +1,4 @@
-// The account's life while it is read: so many changes before every request, and so many per second of the clock.
-// Counted, not timed: what is due is done when the next request comes.
+// The account's life while it is read: changes per request and per second, done when the next request comes.
 import type { Account } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 

@@ -1,5 +1,4 @@
-// The JSON text of a task, made from nothing but the seed and the task's state: a million tasks need no memory for it.
-// Knows the fields of the interface document; knows nothing of lists, orders or HTTP.
+// The JSON text of a task from its seed and state alone: a million tasks need no memory.
 import type { Carries } from './options.ts'
 import { mix32, type Random, seeded, unitAt, unmix32 } from './random.ts'
 

@@ -1,5 +1,4 @@
-// Every option of the simulator as one flat table: names, defaults, limits and one line each. The table drives the
-// types, the checks and the flags of `simulate`. Knows nothing of the account or of HTTP.
+// Every option of the simulator in one table, which drives types, checks and the flags of `simulate`.
 import { z } from 'zod'
 import { MirrorError } from '../errors.ts'
 
@@ -40,7 +39,7 @@ const ORDERS = [
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
 const LONG_BODIES = ['cut', 'omit', 'mark'] as const
 export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
-/** What an answer from the cache shows of that: its age, that it is one, no more than the Date of the answer before, or nothing. */
+/** What an answer from the cache shows of that: its age, that it is one, its old Date, or nothing. */
 const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
 const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const
 
@@ -168,10 +167,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 /** The options of an untouched simulator. */
 export const SIMULATOR_DEFAULTS: Readonly<SimulatorOptions> = Object.freeze(schema.parse({}))
 
-/**
- * Checks options given as values or as the texts of command-line flags, and fills in the defaults; an `undefined` counts
- * as not given. Throws `MirrorError` `usage-invalid` that names every wrong option.
- */
+/** Options as values or texts of flags, with defaults. Throws `usage-invalid` that names every wrong one. */
 export function simulatorOptions(input: Readonly<Record<string, unknown>> = {}): SimulatorOptions {
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
   const parsed = schema.safeParse(given)

@@ -1,5 +1,4 @@
-// The sequence of an account's list: a sorted array of slots with binary search, so that a window at any index of a
-// million is cheap. Knows nothing of what the slots stand for.
+// The sequence of a list: a sorted array of slots with binary search, so that any window of a million is cheap.
 import { type Random, shuffle } from './random.ts'
 
 /** Negative where slot `a` comes first, never 0 for two slots. */
@@ -69,10 +68,7 @@ export class ListOrder {
     return shuffle([...this.#slots], random).slice(from, to)
   }
 
-  /**
-   * The window where every run of neighbours with equal `keyOf` is shuffled. Runs that reach out of the window are
-   * shuffled as a whole, as a service that sorts without a tie-breaker would.
-   */
+  /** The window with neighbours of equal `keyOf` shuffled, runs as a whole, as by a service without a tie-breaker. */
   tiesShuffledWindow(from: number, to: number, keyOf: (slot: number) => number, random: Random): number[] {
     let start = from
     let end = Math.min(to, this.#slots.length)

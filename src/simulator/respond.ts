@@ -1,5 +1,4 @@
-// What the service answers to one request, as the interface document has it: the key, the two operations, the envelope.
-// Pure but for the account it reads; knows nothing of sockets.
+// What the service answers to one request: key, two operations, envelope. Pure but for the account it reads.
 import type { Account } from './account.ts'
 import type { NotFoundStyle, SimulatorOptions } from './options.ts'
 

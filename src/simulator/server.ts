@@ -1,5 +1,4 @@
-// The simulated service on a real socket: node:http around an account. Faults, latency, compression and the request log
-// live here; what is answered is decided in respond.ts.
+// The simulated service on a real socket: faults, latency, compression, log. What is answered: respond.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -62,10 +61,7 @@ const compressors = {
   zstd: (body: Buffer) => promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
 }
 
-/**
- * Starts a simulator; options not given have their defaults. Throws `MirrorError` `usage-invalid` for options that are
- * no good or an address that cannot be listened on.
- */
+/** Starts a simulator. Throws `usage-invalid` for wrong options or an address that cannot be listened on. */
 export async function startSimulator(input: Partial<SimulatorOptions> & SimulatorHooks = {}): Promise<Simulator> {
   const { now = Date.now, faults, onBeforeRequest, account: given, ...rest } = input
   const options = simulatorOptions(rest)

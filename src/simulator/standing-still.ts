@@ -1,5 +1,4 @@
-// One of two servers stands still for a while: it shows the list as it was. Which one answers is left to chance. A replica
-// that copies the list every few seconds does so again and again.
+// One of two servers, by chance, shows the list as it was for a while, as a replica that lags does.
 import type { SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 

@@ -82,10 +82,7 @@ function otherAccount({ known, others }: AccountShown, areGone: boolean): Mirror
   })
 }
 
-/**
- * Some of the mirror's live tasks by id: who they are at the service, and how many it does not know. Adds to `found`; takes
- * nothing in.
- */
+/** Asks for some live tasks of the mirror by id: who they are there, how many are unknown. Adds to `found`. */
 async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountShown & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
   // Spread over the mirror: of a small one each of its tasks.

@@ -1,11 +1,7 @@
-// Several pieces of work at once, such as look-ups by id. How many the service bears at present is not decided here: requests
-// wait for their turn in the client (service/pacing.ts).
+// Several pieces of work at once; how many requests the service bears is decided by service/pacing.ts.
 import pMap from 'p-map'
 
-/**
- * Does `work` for all `items`, at most `concurrency` of them at once. Where one throws, no other is begun; what is under way
- * is waited for, then the first error is thrown.
- */
+/** `work` for all `items`, `concurrency` at once. After an error none is begun, then it is thrown. */
 export async function forEachAtOnce<T>(
   items: readonly T[],
   concurrency: number,

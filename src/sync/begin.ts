@@ -1,5 +1,4 @@
-// How every run at the service begins and how its error is told, be it a sync or a one-off run: the writer's thread, what of the
-// run its parts share, and what is settled before the first request.
+// How every run at the service begins and how its error is told: writer thread, what its parts share, first checks.
 import { isMirrorError } from '../errors.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'

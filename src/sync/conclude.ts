@@ -1,5 +1,4 @@
-// How a run ended: outcome and exit code from what it came to, written down in the mirror and told in the summary. Asks
-// nothing of the service.
+// How a run ended: outcome and exit code, written down and told in the summary. Asks nothing of the service.
 import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
@@ -29,7 +28,7 @@ export function fallShort(run: Run, ended: RunTally, note: string): void {
   ended.codes.push(EXIT.partial)
 }
 
-/** Ends the run in the mirror and sums it up; `stopped` is the caller's signal. Throws where the mirror cannot be read any more. */
+/** Ends the run in the mirror and sums it up; `stopped`: the caller's signal. Throws where the mirror is unreadable. */
 export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSignal): Promise<RunResult> {
   const { writer, request, now, service } = run
   let { error } = ended

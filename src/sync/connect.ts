@@ -1,5 +1,4 @@
-// What has to be settled before the first request of any run: the client, whether the service asked for peace, and
-// whether this mirror belongs to this service and account. Shared by every command that talks to the service.
+// Before the first request of any run: the client, a wait the service asked for, whether mirror and account match.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { MirrorError } from '../errors.ts'
@@ -67,10 +66,7 @@ export function refuseTooEarly(run: Run): void {
   })
 }
 
-/**
- * Another base URL is refused before anything is sent, another account with the first answers that show it. Sets
- * `run.account`, which stores what was bound once an answer has been seen.
- */
+/** Another base URL is refused before anything is sent, another account by the first answers. Sets `run.account`. */
 export function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const { facts, request } = run
   if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {

@@ -1,5 +1,4 @@
-// Whose answer it is: a task is its id with `createdAt` and `userId`, for other accounts may count their ids from 1 as well.
-// Whether answers come from another account, as a pure function of what they showed.
+// Whose answer it is: a task is its id with `createdAt` and `userId`; other accounts may count from 1, too. Pure.
 import type { Integer, TaskRow } from '../task.ts'
 
 /** What tells two tasks of one id apart; null where it is not known. */

@@ -16,10 +16,7 @@ type EarlyAnswer = { askedAfter: number } & (
 )
 
 export interface ListSource extends WindowSource {
-  /**
-   * Asks for a window that the walk will want first, as `readAhead` does; what came, or why it failed. Its items are not lost where the walk wants
-   * another size.
-   */
+  /** Asks for a window that the walk will want first; what came, or why it failed. Its items are never lost. */
   askAhead(skip: number, take: number): Promise<string>
   /** Nothing is read ahead from this index on. */
   stopAhead(index: number): void

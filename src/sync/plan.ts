@@ -1,5 +1,4 @@
-// What a run does, and in which order: a pure function of what is known, what is owed, the flags and the time
-// (design.md 6.3).
+// What a run does, in which order: a pure function of what is known and owed, flags and time (design.md 6.3).
 import { ageOf } from '../clock.ts'
 import type { Facts } from '../mirror/tables/facts.ts'
 import type { OwedReason } from '../mirror/tables/owed.ts'

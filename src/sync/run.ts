@@ -1,5 +1,4 @@
-// One run of `sync` or `backfill`: opens the mirror, plans, carries the plan out step by step, and closes the mirror,
-// whatever happens. Every decision lies in a file of its own; this one keeps their order.
+// One run of `sync` or `backfill`: opens the mirror, plans, does the steps, closes it, whatever happens.
 import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
@@ -37,10 +36,7 @@ interface RunParts {
   writer?: Writer
 }
 
-/**
- * Runs to the end and reports. Throws only where no run could begin: `mirror-locked`, `mirror-foreign`, `config-invalid`
- * and the like. Everything later is in the result, progress included.
- */
+/** Throws only where no run could begin, such as `mirror-locked` or `config-invalid`; all later is in the result. */
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const { now, log } = context
   const startedAt = now()

@@ -3,10 +3,7 @@
 const CONFIDENCE = 0.95
 const STEPS = 60
 
-/**
- * The share, 0 to 1, of all tasks that differ at most, at 95 %, where `bad` of `sampled` did; 1 where none was sampled. Of
- * a sample that is all there is, the share itself. A sample is drawn without replacement, which makes the bound safe.
- */
+/** Share (0 to 1) of all that differ at most, at 95 %, by `bad` of `sampled`; exact where all were sampled. */
 export function shareAtMost(sampled: number, bad: number, all: number): number {
   if (sampled === 0 || bad >= sampled) return 1
   if (sampled >= all) return bad / sampled

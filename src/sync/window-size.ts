@@ -15,7 +15,7 @@ const GOOD_ITEMS = 40
 const SHARED = 32
 /** What is read ahead may be so many times as heavy as expected, or as is good. */
 const SURPRISE = 2
-/** Windows of a walk change when they could be so many times as large, or have to be as much smaller: reading ahead counts on their size. */
+/** Windows change when they could be so many times as large or small: reading ahead counts on their size. */
 const CHANGE = 2
 /** Asked for where a whole window was too heavy to be read. */
 export const FEW = 10

@@ -1,5 +1,4 @@
-// The columns of a task, told once: everything that stores, hashes, compares or publishes tasks follows from this table.
-// What is spelled out for speed is written from it by `npm run columns`. Imports nothing.
+// The columns of a task, told once; what is spelled out for speed follows by `npm run columns`. Imports nothing.
 
 /** A whole number as SQLite keeps it: a `number` within ±(2^53 - 1), a `bigint` up to 64 bit. */
 export type Integer = number | bigint

@@ -1,5 +1,4 @@
-// The protocol of two threads, or two processes: calls of methods by name, and what belongs to a call under way. calls.ts is the
-// side that asks, serve.ts the side that answers.
+// The protocol of two threads or processes: calls by name and what belongs to them. calls.ts asks, serve.ts answers.
 import type { Writable } from 'node:stream'
 import type { PlainError } from '../errors.ts'
 

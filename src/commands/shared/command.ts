@@ -1,5 +1,4 @@
-// What a command is made of: its words for the help text, its flags, and what it does with them. Loads nothing heavy:
-// a command imports the parts it needs when it runs, so that --help and --version stay quick.
+// What a command is made of. It imports the parts it needs when it runs, so that --help and --version stay quick.
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../clock.ts'
 import type { ApiKey } from '../../config/api-key.ts'
@@ -68,10 +67,7 @@ export interface CommandContext {
   filesInUse(): Promise<string[]>
   /** Throws `config-invalid`. */
   apiKey(): Promise<ApiKey>
-  /**
-   * Tells of an error on stderr, for a command that goes on or has an exit code of its own. The log gets the name of the
-   * command and `facts`, such as the run, with it.
-   */
+  /** Tells of an error on stderr, for a command that goes on or has its own exit code. `facts` go to the log. */
   tell(error: unknown, facts?: ErrorFacts): void
   /** Writes to stdout: an object as one line of JSON, text as it is with a newline behind. What may be long: reading.ts. */
   print(data: string | object): Promise<void>

@@ -1,5 +1,4 @@
-// What commands read of the mirror that may be as large as a task may be: done by a thread, so that no value, however
-// large, holds up signals. Each method writes its output itself and gives what the command says of it.
+// What commands read of the mirror that may be large, on a thread: no value, however large, holds up signals.
 import { statSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { Writable } from 'node:stream'

@@ -1,5 +1,4 @@
-// What `sync` and `backfill` have in common: flags, and a run from the start of its thread to the text about it. Loads nothing
-// before it runs.
+// What `sync` and `backfill` have in common: flags, the run, the text about it. Loads nothing before it runs.
 import { parseDuration } from '../../config/duration.ts'
 import type { Log } from '../../log.ts'
 import type { SyncRequest } from '../../sync/plan.ts'

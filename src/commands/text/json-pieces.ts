@@ -1,5 +1,4 @@
-// JSON text in pieces for people: spread over lines without reading its values, so that every digit and every key stays as
-// it is, or escaped bit by bit. No step takes long, however large a value is. Pure.
+// JSON text in pieces for people, indented without reading its values: no step takes long, however large. Pure.
 
 /** Characters of a piece, about. */
 const PIECE = 65_536

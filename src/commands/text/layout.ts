@@ -42,10 +42,7 @@ interface TableLayout {
   sentences?: readonly number[]
 }
 
-/**
- * A table with a head; columns of numbers are set to the right. Where it is wider than the terminal, sentences are folded;
- * then columns are left out from the right, and a line names them.
- */
+/** A table with a head, numbers to the right. To fit `width`, sentences are folded, then columns left out. */
 export function table(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],

@@ -4,10 +4,7 @@ import { positionOf } from '../read/columns.ts'
 import type { FormatCode } from './format.ts'
 import { lineFormat } from './lines.ts'
 
-/**
- * What spreadsheets may take for the beginning of a formula, by OWASP's page on CSV injection and its ASVS 1.2.10; wide
- * forms too, which some editions take for the narrow ones.
- */
+/** What spreadsheets may take for a formula, by OWASP's page on CSV injection and ASVS 1.2.10; wide forms too. */
 const FORMULA = /^[=+\-@\t\r\n\0\uff1d\uff0b\uff0d\uff20]/
 
 export const csv: FormatCode = lineFormat({

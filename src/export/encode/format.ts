@@ -27,10 +27,7 @@ export interface Packer<Content extends Encoded = Encoded> {
   /** Takes rows from `from` on, up to but not with `to`, or fewer where the piece is full. Gives the first not taken. */
   take(rows: readonly RawRow[], from: number, to: number): number
   readonly isFull: boolean
-  /**
-   * Gives the piece. The next one may begin at once. Alone, the one after that takes the memory of this one: by then it
-   * must be written.
-   */
+  /** Gives the piece. Alone, the one after next takes the memory of this one: by then it must be written. */
   end(): Promise<Content>
 }
 

@@ -1,5 +1,4 @@
-// Packing that begins on this thread as soon as its cut is open, while the other thread still loads. Knows key ranges and
-// who packs them; nothing of formats or files.
+// Packing that begins on this thread as soon as its cut is open, while the other thread still loads.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { factsOf } from '../formats.ts'
 import { interrupted } from '../publish/sink.ts'
@@ -41,8 +40,7 @@ export function beginPacking(
 
   const packer = keyRangePacker(cut, redactor, packing, pause)
   const pack: PackKeyRange = async (keyRange) => (await packer)(keyRange)
-  // Found at once, whoever asks for the next one meanwhile. Read by the index, which throws where the mirror is damaged:
-  // thrown to whoever waits for the outcome.
+  // At once, whoever asks for the next one meanwhile. An error of the index is thrown to whoever waits for the outcome.
   async function packFirst(): Promise<PackedKeyRange> {
     const { value } = keyRanges.next()
     return pack(value as KeyRange)

@@ -22,10 +22,7 @@ export const ndjson: FormatCode = lineFormat({
   idsOf: (line) => [(JSON.parse(line) as { id: string }).id],
 })
 
-/**
- * The line of a row, without the line feed. `withMeta` adds what the mirror knows of the task as a last field `_mirror`.
- * JSON texts are copied as they are stored, so every digit comes out as it came in.
- */
+/** The line of a row, without line feed; JSON is copied as stored. `withMeta` adds the last field `_mirror`. */
 export function taskLine(row: RawRow, withMeta: boolean): string {
   const text = row[EXTRA] === null ? ordinaryText(row) : taskText(taskRow(row))
   if (!withMeta) return text

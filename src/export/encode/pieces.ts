@@ -1,5 +1,4 @@
-// The one way rows are encoded: a packer makes pieces of them, of key ranges one by one where several threads work on one
-// file, of the whole cut where one does. Knows formats by their registry, never files.
+// The one way rows are encoded: a packer makes pieces of key ranges (several threads) or of the whole cut (one).
 import { setImmediate as breathe } from 'node:timers/promises'
 import { codeOf, type Format, factsOf } from '../formats.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
@@ -17,10 +16,7 @@ export interface Packing {
 
 export type PackKeyRange = (keyRange: KeyRange) => Promise<PackedKeyRange>
 
-/**
- * Up to where `rows` from `from` on go into one file, whatever its size; `from` itself where that file ends. `inFile` are
- * the rows that it has already.
- */
+/** Up to where `rows` go into a file that has `inFile` of them already; `from` itself where that file ends. */
 export type FileCutter = (rows: readonly RawRow[], from: number, inFile: number) => number
 
 /** A piece whose bytes may still be in the making. */
@@ -91,10 +87,7 @@ export function pieceBytesOf({ format }: Packing): number {
   return factsOf(format).pieceBytes
 }
 
-/**
- * Encodes key ranges of `cut` that `CutReader.keyRanges` has found. A key range is left off at twice the usual size: a run of
- * very large tasks never has to fit into memory.
- */
+/** Encodes key ranges of `cut`; leaves one off at twice the usual size, so that very large tasks fit into memory. */
 export async function keyRangePacker(
   cut: CutReader,
   redactor: Redactor,

@@ -1,5 +1,4 @@
-// A second thread that reads the same cut and encodes key ranges of it, as the main thread sees it. Whether both cuts are
-// the same is proven, not assumed: where commits keep coming in between, there is no second thread.
+// The export's second thread as the main one sees it. That both read the same cut is proven: else there is none.
 import { extname } from 'node:path'
 import { shareHandle } from '../../mirror/handles.ts'
 import { callsOf, startWorker } from '../../threads/calls.ts'

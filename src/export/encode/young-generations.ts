@@ -1,5 +1,4 @@
-// What V8 may do with the part of its heaps where objects begin, while rows pass through: it saves memory, never changes
-// what is written. Of the whole process: both are to be set back.
+// What V8 may do while rows pass through: saves memory, changes nothing written. Of the whole process; set back after.
 import { setFlagsFromString } from 'node:v8'
 
 /**
@@ -11,10 +10,7 @@ export function letYoungGenerationsGrow(isWanted: boolean): void {
   setFlagsFromString(`--semi-space-growth-factor=${isWanted ? 2 : 1}`)
 }
 
-/**
- * Whether clearing a young generation may take more threads than the one whose it is. With a key range in work on every
- * core that only costs: a thirtieth of the time. V8 reads the flag at each clearing.
- */
+/** Whether more threads may clear a young generation; with every core at work that costs a thirtieth of the time. */
 export function letScavengesSpread(isWanted: boolean): void {
   setFlagsFromString(isWanted ? '--parallel-scavenge' : '--no-parallel-scavenge')
 }

@@ -1,5 +1,4 @@
-// The files of a dataset: which rows go into which, by partition, by rows, by size. Knows rows and names; what is in a file
-// is the writer's business, where it lies the publication's.
+// The files of a dataset: which rows go into which, by partition, by rows, by size. Knows rows and names.
 
 import type { FileWriter } from '../encode/format.ts'
 import type { Packed } from '../encode/packed.ts'

@@ -1,15 +1,11 @@
-// Where an incremental publication carries on from, and which publications belong together. Pure but for the mirror's
-// rows about what was published.
+// Where an incremental publication carries on from, and which publications belong together.
 import { MirrorError } from '../../errors.ts'
 import { snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import type { Format } from '../formats.ts'
 import type { InvalidJson } from '../read/invalid-json.ts'
 import type { Latest } from './manifest.ts'
 
-/**
- * The filters of a publication as they are recorded, in one spelling, so that equal filters are equal text. Switches of
- * formats are among them where they are on.
- */
+/** The filters of a publication as recorded, switches that are on among them; equal filters are equal text. */
 export interface RecordedFilters extends Record<string, unknown> {
   /** Bounds of createdAt, epoch ms. */
   since: number | null
@@ -42,10 +38,7 @@ export interface FeedDestination {
   latest: Latest | null | undefined
 }
 
-/**
- * What `changes` means for this destination. `last` is the last publication there with the same filters; without one,
- * and where the folder was emptied since, everything counts as changed.
- */
+/** `last`: the last publication there with these filters; without one, or in an emptied folder, all has changed. */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const nothing = { sinceSeq: 0, buildsOn: null }
   if (changes === 'last' && destination.latest === null) return nothing
@@ -57,10 +50,7 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
   return before === undefined ? nothing : { sinceSeq: before.cut, buildsOn: before.id }
 }
 
-/**
- * Throws `mirror-foreign` where the destination, or the feed, knows of later changes than the mirror has: it was restored
- * or replaced, so that its numbers mean other changes and readers would take old rows for new ones.
- */
+/** Throws `mirror-foreign` where destination or feed know later changes than the mirror, which was replaced then. */
 export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }: FeedDestination): void {
   const known = Math.max(base.sinceSeq, latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
   if (known <= cut) return
@@ -73,10 +63,7 @@ export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }
 /** What an absent filter means. */
 const UNFILTERED = { since: null, until: null, statuses: null, redact: [], columns: null, variant: false }
 
-/**
- * What must be equal for two publications to belong together. Tombstones and `_mirror` are in every feed, whatever the
- * full snapshot has.
- */
+/** What must be equal for two publications to belong together; tombstones and `_mirror` are in every feed. */
 function sortOf(filters: Record<string, unknown>): string {
   const sort: Record<string, unknown> = { ...UNFILTERED, invalidJson: 'keep', ...filters }
   const names = Object.keys(sort).filter((name) => name !== 'includeDeleted' && name !== 'withMeta')

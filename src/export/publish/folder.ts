@@ -1,5 +1,4 @@
-// A folder as the destination of datasets: a snapshot is written into a hidden folder, synced and renamed, so that under
-// its name it is complete or absent. Knows names and bytes, never rows or formats.
+// A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows.
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'

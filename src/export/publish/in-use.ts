@@ -1,5 +1,4 @@
-// Whether an output would be written onto what the program works with. The one place that decides it, for every output:
-// files, datasets, copies, reports, figures.
+// Whether an output would be written onto what the program works with: the one place that decides it.
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { MirrorError } from '../../errors.ts'
@@ -10,10 +9,7 @@ export function filesInUse(dbPath: string, others: readonly string[] = []): stri
   return [dbPath, ...filesOfMirror(dbPath), ...others]
 }
 
-/**
- * Throws `usage-invalid` where `out` is one of `files`: by its path, however it is spelt, through links to the file or to
- * its folder, or as another name (hard link) of the same file.
- */
+/** Throws `usage-invalid` where `out` is one of `files`, by path, through links, or by a hard link. */
 export function refuseInUse(out: string, files: readonly string[]): void {
   const place = placeOf(out)
   const found = identityOf(out)

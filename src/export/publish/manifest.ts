@@ -1,5 +1,4 @@
-// What a published dataset says of itself: `_manifest.json` beside its files, `latest.json` beside the snapshots.
-// Names and meanings are a contract: add, never rename. Pure.
+// `_manifest.json` beside a dataset's files, `latest.json` beside snapshots: a contract, add, never rename. Pure.
 import { MirrorError } from '../../errors.ts'
 import type { Verdict } from '../../task.ts'
 import type { Compression } from '../encode/compression.ts'

@@ -1,5 +1,4 @@
-// Publishes a dataset: its files, then its manifest, then `latest.json`. Knows the order; where the files lie is the
-// store's business, how rows are cut into them the dataset writer's.
+// Publishes a dataset: its files, then its manifest, then `latest.json`.
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
 import type { Content } from '../content.ts'

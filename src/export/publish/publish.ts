@@ -1,5 +1,4 @@
-// Makes a file appear whole or not at all: written under a hidden name beside its destination, synced, renamed.
-// Knows bytes and names, never rows or formats.
+// Makes a file appear whole or not at all: written under a hidden name, synced, renamed. Never rows or formats.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -167,10 +166,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await file.write(piece, at, piece.length - at)).bytesWritten
 }
 
-/**
- * Removes drafts, files and folders, whose process is gone or that nobody has written to for a day. A process of another
- * container that shares the folder cannot be seen from here: two containers should not publish into one folder at once.
- */
+/** Removes drafts whose process is gone or that are a day old. Processes of another container cannot be seen. */
 export async function clearLeftOvers(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = DRAFT_NAME.exec(name)?.[1]

@@ -1,5 +1,4 @@
-// Applies `--keep` to a destination after a publication. Knows the order of the steps; which snapshots go is decided in
-// retention.ts.
+// Applies `--keep` after a publication; which snapshots go is decided by `expired`.
 import { ageOf } from '../../clock.ts'
 import { MirrorError } from '../../errors.ts'
 import { parseManifest } from './manifest.ts'

@@ -16,14 +16,10 @@ export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
 
-/**
- * Writes to a stream, one piece after the other. A closed pipe is `ReaderGone`; other failures are `snapshot-unwritable`.
- * A reader may stop reading for good (a pager): `signal` ends the wait for it, with `interrupted`.
- */
+/** Writes to a stream. A closed pipe is `ReaderGone`; `signal` ends the wait for a reader that reads no more. */
 export function streamSink(stream: Writable, signal?: AbortSignal): Sink {
   let bytes = 0
-  // Node emits `error` besides calling back; without a listener a closed pipe would end the process. It stays, because
-  // the event may come after the last write.
+  // Node emits `error` besides calling back, even after the last write: unheard, it would end the process.
   stream.on('error', () => {})
   return {
     get bytes() {

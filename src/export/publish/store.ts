@@ -10,10 +10,7 @@ export interface Store {
   begin(snapshotId: string): Promise<PendingPublication>
   /** The bytes of a small file below the destination; null where there is none. */
   read(name: string): Promise<Buffer | null>
-  /**
-   * Puts what `next` makes of a small file (null: there is none) in its place, whole or not at all. Where the destination can
-   * tell that somebody else was quicker, `next` is asked again with what he has put there.
-   */
+  /** Replaces a small file by what `next` makes of it (null: none); asks again where somebody else was quicker. */
   update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
   /** Names of the snapshots that are there or being written, in order. */
   snapshotIds(): Promise<string[]>

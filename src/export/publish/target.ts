@@ -33,10 +33,7 @@ export const USUAL_ENDINGS: readonly string[] = ENDINGS.filter(({ text, format }
   text.startsWith(factsOf(format).endings[0]!),
 ).map(({ text }) => text)
 
-/**
- * `isFolder`: a folder stands at `out`. Throws `usage-invalid` where nothing tells the format, or where format,
- * compression and place do not go together.
- */
+/** `isFolder`: one stands at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
 export function targetOf(out: string, format?: Format, compression?: Compression, isFolder = false): Target {
   if (out === '') throw refused('The snapshot has no name', 'Name a file or a folder with --out, or - for stdout.')
   const kind = /^s3:/i.test(out) ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'

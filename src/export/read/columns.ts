@@ -1,5 +1,4 @@
-// The one table that drives every format of a snapshot: names, types, nullability, order, and what may hold secrets.
-// Follows from task/columns.ts; never knows how a format writes them.
+// The one table that drives every format of a snapshot: names, types, nullability, order, what may hold secrets.
 import { MirrorError } from '../../errors.ts'
 import { COLUMNS_BY_NUMBER, type TaskColumn } from '../../task/columns.ts'
 
@@ -56,10 +55,7 @@ export function positionOf(name: string): number {
   return position
 }
 
-/**
- * The columns called `names`, in the order of the table; all where null. `variant` makes `result_body` a variant.
- * Throws `usage-invalid` for a name that is no column, or none at all.
- */
+/** The columns called `names` (null: all), in table order. Throws `usage-invalid` for an unknown name or none. */
 export function chosenColumns(names: readonly string[] | null, variant: boolean): Column[] {
   const unknown = names?.find((name) => !COLUMNS.some((column) => column.name === name))
   if (unknown !== undefined || names?.length === 0) {

@@ -1,5 +1,4 @@
-// Which names of headers and query parameters say that their value is a credential. Pure; by the words a name is made of,
-// so that a name nobody has listed is found as well. Where in doubt the value counts as one.
+// Which names of headers and parameters are those of credentials, by the words in them; in doubt they are. Pure.
 
 /** Words that make any name that of a credential. */
 const WORDS: ReadonlySet<string> = new Set([

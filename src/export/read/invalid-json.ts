@@ -1,5 +1,4 @@
-// JSON that JavaScript reads and others refuse: an escape that is half of a surrogate pair. One of it ends a whole query of
-// DuckDB, polars and others. Pure: knows JSON text and which columns hold it.
+// JSON with half a surrogate pair as an escape, which ends a whole query of DuckDB, polars and others. Pure.
 import { COLUMNS, type RawRow } from './columns.ts'
 
 /** What a snapshot does with it: `keep` is exact, `replace` puts U+FFFD in its place. */

@@ -1,5 +1,4 @@
-// The key ranges of a cut: where to divide its order, `created_at, id`, and what the rows of a key range must fulfil. Pure: who
-// reads the mirror (rows.ts) answers what has to be looked up.
+// Key ranges of a cut in the order `created_at, id`, and the conditions on their rows. Pure; rows.ts looks things up.
 
 /** A row's place in the order of `created_at, id`. */
 export interface Place {

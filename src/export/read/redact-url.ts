@@ -1,5 +1,4 @@
-// Takes user, password and well-known credentials in the query out of a URL and leaves every other character as it is.
-// Pure, and linear in the length of the URL. What a URL means is what the WHATWG parser says.
+// Takes user, password and known credentials out of a URL, as the WHATWG parser reads it, and leaves the rest. Linear.
 import { isCredentialName } from './credential-names.ts'
 
 const REDACTED = '[redacted]'

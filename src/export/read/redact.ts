@@ -1,5 +1,4 @@
-// Replaces the values of credential headers in JSON text, and credentials in URLs, and leaves the rest as it is. Linear in
-// the length of a text. Pure but for its own counts: knows JSON text and which columns hold it, never files or formats.
+// Replaces credential headers in JSON text, and credentials in URLs. Linear, and pure but for its counts.
 import { MirrorError } from '../../errors.ts'
 import { isObject, parseExact } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'

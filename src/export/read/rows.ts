@@ -1,5 +1,4 @@
-// Reads one cut of the mirror: everything inside one read transaction on a connection of its own, in bounded batches.
-// Knows the table `tasks`; nothing of formats or files. Never blocks a writer and is never blocked by one.
+// Reads one cut of the mirror in one read transaction, in bounded batches. Never blocks a writer, nor is blocked.
 
 import { columnsAsMigrated, evidenceAsMigrated } from '../../mirror/as-migrated.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
@@ -34,10 +33,7 @@ export interface CutReader {
   readonly proof: Proof | null
   /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
   total(): number | null
-  /**
-   * The rows in the order of `created_at, id`, at most about `BATCH_BYTES` of text at a time; a batch may be empty.
-   * Only those of `keyRange`, where one is given; not with `sinceSeq`.
-   */
+  /** Rows by `created_at, id`, about `BATCH_BYTES` of text at a time; of `keyRange`, not with `sinceSeq`. */
   batches(keyRange?: KeyRange): Generator<RawRow[], void, void>
   /** Cuts all rows into key ranges that hold about `bytes` of text each, found as they are asked for. */
   keyRanges(bytes: number): Generator<KeyRange, void, void>
@@ -252,8 +248,7 @@ export function openCut(path: string, filters: Filters): CutReader {
     let bytes = 0
     let read = 0
     try {
-      // Status, tombstones and changes are sifted here rather than in SQL, so that a key range without any wanted row does
-      // not hold the event loop for the length of a scan.
+      // Not in SQL: a key range without any wanted row must not hold the event loop for the length of a scan.
       for (const run of keyRange === undefined ? [select()] : runsIn(keyRange)) {
         for (const row of run) {
           read++

@@ -1,5 +1,4 @@
-// Compares the rows of a published snapshot with the mirror, as far as the mirror still has what it had at that cut: a row
-// that has changed since can no longer be compared, all others must be equal, and none may be absent.
+// Compares rows of a snapshot with the mirror, but those that have changed since that cut; none may be absent.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { FoundRow } from '../encode/format.ts'
 import { codeOf } from '../formats.ts'

@@ -1,5 +1,4 @@
-// Checks what was published: the manifest, every file by size, checksum and number of rows, and, where asked, every row
-// against the mirror. Finds faults; mends nothing.
+// Checks what was published: manifest, size, checksum and rows of files and, where asked, every row. Mends nothing.
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -67,10 +66,7 @@ export interface SnapshotVerified {
   problems: SnapshotProblem[]
 }
 
-/**
- * `dir` is a destination (all its snapshots and `latest.json` are checked) or the folder of one snapshot; both may be
- * `s3://` URLs. Throws `snapshot-unwritable` or `usage-invalid` where nothing is there to check, and `interrupted`.
- */
+/** `dir`: a destination or one snapshot, `s3://` too. Throws `snapshot-unwritable`, `usage-invalid`. */
 export async function verifySnapshot(dir: string, options: VerifySnapshotsOptions): Promise<SnapshotVerified> {
   const trimmed = dir.replace(/(.)\/+$/, '$1')
   const one = SNAPSHOT_ID.test(basename(trimmed)) ? basename(trimmed) : null

@@ -1,5 +1,4 @@
-// How two forms of one task differ, the listed one and that of its detail for one: paths of members at any depth, never
-// values. The one comparison behind what is owed, what a detail settles, `probe` and `verify --service`. Pure.
+// How two forms of one task (listed, detail) differ: paths at any depth, never values. The one such comparison. Pure.
 import { isObject, isRaw } from '../../json.ts'
 import type { JsonObject, JsonValue, Task } from '../../task.ts'
 import { canonicalText } from '../shape.ts'

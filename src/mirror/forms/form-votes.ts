@@ -1,11 +1,10 @@
-// What a sample of tasks, asked for by both ways twice where they differ, teaches of all others. Every task has a vote on
-// every field; one that changed between two reads, or stands behind in one way, is outvoted. Pure.
+// What a sample of tasks, read both ways, twice where they differ, teaches of all: each votes on each field. Pure.
 import type { Task } from '../../task.ts'
 import { isOfInterface } from '../shape.ts'
 import { compareForms, type FieldPath, type FormDifference, fieldValue, isBelow, isLess } from './differences.ts'
 import { type Forms, isMeaningless, type SummaryField, type UnevenField } from './forms.ts'
 
-/** One task as it was listed and as its detail showed it, in the order of reading; the second of each where it was asked again. */
+/** One task as listed and as its detail showed it, in the order of reading; twice where it was asked again. */
 export interface SampledForms {
   isFinal: boolean
   listed: Task[]

@@ -33,10 +33,7 @@ export interface Forms {
   uneven: UnevenField[]
 }
 
-/**
- * Whether the listed form of a task may hold less than its detail. A list that cuts one field may cut any; a part that is
- * missing as a whole is owed by another rule (sync/writer/intake.ts).
- */
+/** Whether the listed form may hold less than the detail: a list that cuts one field may cut any. */
 export function canHaveMore(listed: Task, { summary }: Forms): boolean {
   return summary.some((field) => {
     if (field.how === 'cut') return bytesOfValue(listed) >= field.from

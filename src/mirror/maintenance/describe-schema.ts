@@ -1,5 +1,4 @@
-// Tables and views as the comments of the migrations describe them. Pure: knows the way the migrations are written, one
-// column to a line, and no more of SQL.
+// Tables and views as the migrations' comments describe them: one column to a line. Pure.
 
 interface DescribedColumn {
   name: string

@@ -1,5 +1,4 @@
-// Whether the walks that the mirror calls complete are proven by what it holds: their evidence, judged anew by the kernel of proof,
-// and the tasks that they met. Read by a process of its own (proof-process.ts), as a mirror may be large.
+// Whether walks called complete are proven by the mirror's evidence, judged anew, and the tasks met. By a process.
 import type { Proven } from '../../proof/evidence.ts'
 import { OtherRules, Unproven } from '../../proof/judge.ts'
 import type { Db } from '../connect.ts'
@@ -35,9 +34,7 @@ export interface ProofRequest {
   path: string
 }
 
-/**
- * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable` and `interrupted`.
- */
+/** Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable` and `interrupted`. */
 export async function verifyProof(path: string, signal: AbortSignal): Promise<ProofVerified> {
   openReader(path).close()
   return askProcess<ProofRequest, ProofVerified>('proof-process', { path }, signal)

@@ -33,10 +33,7 @@ const BATCH = 500
 const size = PAYLOAD_COLUMNS.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ')
 const due = `deleted_at < ? AND (${PAYLOAD_COLUMNS.map((name) => `${name} IS NOT NULL`).join(' OR ')})`
 
-/**
- * Throws `mirror-missing`, `mirror-locked` and what `openWriter` throws; what was committed before a signal stays pruned.
- * A dry run takes no lock and writes nothing.
- */
+/** Throws `mirror-missing`, `mirror-locked`, as `openWriter`; what was committed stays. A dry run takes no lock. */
 export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> {
   const { path } = request
   // A writer would make a mirror that is missing.

@@ -48,10 +48,7 @@ export interface Restored {
   movedTo: string | null
 }
 
-/**
- * Throws `usage-invalid`, `mirror-damaged` (the backup; nothing was changed), `mirror-locked`, `disk-full`, `interrupted`, or
- * what opening a mirror throws.
- */
+/** Throws `usage-invalid`, `mirror-damaged` (the backup), `mirror-locked`, `disk-full`, `interrupted`. */
 export async function restoreMirror(request: RestoreRequest): Promise<Restored> {
   const { path, from, fileMode, signal, now } = request
   refuseSame(from, path)

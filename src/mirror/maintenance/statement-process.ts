@@ -1,5 +1,4 @@
-// Asks a process of its own for what takes SQLite long: only a process can be ended in the middle of a statement (the end of
-// a thread would be waited for). Knows nothing of what is asked.
+// Asks a process for what takes SQLite long: only a process can be ended in the middle of a statement.
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,8 +19,7 @@ export async function askProcess<Request extends object, Answer>(
 ): Promise<Answer> {
   const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  // A process that could not be started for want of descriptors has no number, and Node would send the signal to number 0:
-  // to this process and all others of its group.
+  // One that could not be started has no number: Node would signal number 0, this process and its whole group.
   const stop = () => void (child.pid !== undefined && child.kill('SIGKILL'))
   const calls = new Calls((request) => void (child.connected && child.send(request, () => {})))
   child.on('message', (reply) => calls.receive(reply as Reply))

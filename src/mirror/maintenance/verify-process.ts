@@ -1,5 +1,4 @@
-// Entry of the process that checks a mirror, see verify.ts: SQLite's own check, then every invariant that rows and tables
-// promise. Reads one consistent state on a connection of its own, row by row.
+// Entry of the process of verify.ts: SQLite's own check, then every invariant, row by row, on one consistent state.
 import { MirrorError } from '../../errors.ts'
 import { hostOf } from '../../host.ts'
 import { isObject } from '../../json.ts'

@@ -1,5 +1,4 @@
-// Whether a mirror is what it should be. Everything is read by a process of its own (verify-process.ts): SQLite's check is
-// one long statement, and a row may be as large as a task may be. Beside a run it blocks nobody.
+// Whether a mirror is what it should be, read by a process of its own (verify-process.ts); blocks no run.
 
 import { openReader } from '../open.ts'
 import { askProcess } from './statement-process.ts'

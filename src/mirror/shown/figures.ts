@@ -1,14 +1,10 @@
-// Figures over all tasks for the report: each one query that groups in SQL, so that what comes out is small however many
-// tasks there are. Takes seconds on a large mirror: belongs on a thread of its own. What runs did is in recent.ts.
+// Figures over all tasks for the report, grouped in SQL: small however many there are. Takes seconds: for a thread.
 import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { readFacts, type TimeframeFinding } from '../tables/facts.ts'
 import { freshAtOf } from './history.ts'
 
-/**
- * What became of a task: the code of its answer; the rest of a class of codes, such as `4xx`, where there are too many;
- * `other` for what is no code of an answer; `none` for final tasks without one; `open`.
- */
+/** The code of a task's answer; the rest of a class, as `4xx`; `other`: no code; `none`: final without; `open`. */
 export type Ending = string
 
 /** What became of the tasks of one host, of all, or of those that are not named. Plain data: the page carries it. */

@@ -3,10 +3,7 @@ import type { Db } from '../connect.ts'
 
 const MOST_TRIES = 50
 
-/**
- * At most `count` different ids of live tasks; all of them where there are no more. `random` gives 0 to 1. Picks by row
- * number, so that the size of the mirror does not matter; in one that is mostly tombstones it may find fewer.
- */
+/** At most `count` live ids, by row number and `random` (0 to 1); fewer in a mirror that is mostly tombstones. */
 export function sampleLiveIds(db: Db, count: number, random: () => number): string[] {
   const one = (sql: string) => db.prepare(sql).pluck().get() as number
   const live = one('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')

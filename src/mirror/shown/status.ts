@@ -47,10 +47,7 @@ export interface WalkFigures {
 
 export interface MirrorStatus {
   baseUrl: string | null
-  /**
-   * Live tasks, open ones among them, and of these the late ones: past their timeframe, null where `probe` has not found that
-   * it reads as a moment; tombstones; items set aside and not taken in since.
-   */
+  /** `late`: past their timeframe, null where `probe` has not found a moment in it. `setAside`: not taken in since. */
   tasks: { live: number; open: number; late: number | null; deleted: number; setAside: number }
   /** Owed beside the checks of open tasks. */
   owed: {
@@ -67,10 +64,7 @@ export interface MirrorStatus {
   frontier: number | null
   /** Until when the service asked to be left alone. */
   notBefore: number | null
-  /**
-   * The mirror shows the account as of this moment: start of the last complete walk of everything or of the newest. May lie
-   * in the future where a clock was wrong: see `ageOf`.
-   */
+  /** Start of the last complete walk of everything or the newest; in the future where a clock was wrong (`ageOf`). */
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
   /** The last one of each kind that ended, newest first; before them a full walk that was cut off since. */

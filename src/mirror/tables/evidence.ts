@@ -54,10 +54,7 @@ interface ProvenWalk {
   met: { count: number; ids: number }
 }
 
-/**
- * Judges the evidence of a walk anew: its rows, its verdict, what it speaks of, and how many tasks were marked. Throws `OtherRules`
- * and `Unproven`.
- */
+/** Judges a walk's evidence anew: rows, verdict, number of tasks marked. Throws `OtherRules` and `Unproven`. */
 export function proveWalk(db: Db, walkId: number): ProvenWalk {
   const kind = db.prepare('SELECT kind FROM walks WHERE id = ?').pluck().get(walkId)
   const proven = prove(linesIn(evidenceOf(db, walkId)))
@@ -118,10 +115,7 @@ export function evidenceTable(db: Db) {
     },
     /** Another account is accepted: what was proven of the one before is no proof of it. */
     disown: (): void => void disown.run(),
-    /**
-     * Forgets marks and evidence of every walk that proves nothing any more: all before the last complete full walk, and
-     * those that were cut off or partial, but `keepWalkId`, which goes on.
-     */
+    /** Forgets what proves nothing any more: all but the last complete full walk and since, and `keepWalkId`. */
     forget(keepWalkId: number | null): void {
       for (const statement of forget) statement.run(keepWalkId)
     },

@@ -1,5 +1,4 @@
-// `open_checks`: what is still owed. Open tasks to ask again, details the list did not carry, candidates for deletion; and
-// tombstones, which are asked for again more and more rarely.
+// `open_checks`: what is owed: open tasks, details, candidates for deletion; tombstones, ever more rarely.
 import { latestKnown } from '../../clock.ts'
 import type { Db } from '../connect.ts'
 import { notWritten, writeOne } from './statements.ts'

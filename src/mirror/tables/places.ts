@@ -1,5 +1,4 @@
-// Where live rows stand in a list ordered by created_at, as far as the mirror can tell: the index of created_at is counted
-// in SQLite, and no further than asked.
+// Where live rows stand in a list by created_at, as far as the mirror tells: counted in SQLite, no further than asked.
 import type { Db } from '../connect.ts'
 
 export interface ListedRow {
@@ -9,10 +8,7 @@ export interface ListedRow {
 }
 
 interface PlaceTable {
-  /**
-   * For rows sorted by `compareRows`, how far behind the first of them each stands. Between neighbours no more than
-   * `widest` rows are counted: further apart is as far as that.
-   */
+  /** How far each of the rows, sorted by `compareRows`, is behind the first; a gap counts as `widest` at most. */
   distances(rows: readonly ListedRow[], widest: number): number[]
   /** Rows in front of each of `rows`, sorted by `compareRows`; newest first or oldest first. One pass over the index. */
   indexes(rows: readonly ListedRow[], newestFirst: boolean): number[]

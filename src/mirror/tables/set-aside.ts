@@ -45,10 +45,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
   let bytes: number | undefined
   let pending: number | undefined
   return {
-    /**
-     * Keeps the item; false where it was there already. Throws `rejected-full` before the store would outgrow its bound.
-     * Call inside the window's transaction.
-     */
+    /** False where it is there already. Throws `rejected-full` at the bound. Call inside the window's transaction. */
     add(item: SetAside, runId: number, now: number): boolean {
       bytes ??= held.get() as number
       const size = Buffer.byteLength(item.raw)

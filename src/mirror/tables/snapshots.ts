@@ -1,5 +1,4 @@
-// The rows of `snapshots`: what was published. Written after publishing, on a short connection of its own, so that an
-// export never holds the mirror's lock and works on a read-only mirror too.
+// `snapshots`: what was published, written on a short connection of its own: an export never holds the lock.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
 import { connect, type Db } from '../connect.ts'
@@ -27,9 +26,7 @@ export interface SnapshotRow {
   publishedAt: number
 }
 
-/**
- * The rows about `place` in `format`, the last published first, whatever the clock said then; at most the last 1,000. Throws what `openReader` throws.
- */
+/** Rows about `place` in `format`, last published first whatever the clock said, 1,000 at most. */
 export function snapshotsAt(
   path: string,
   place: string,

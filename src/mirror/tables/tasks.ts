@@ -198,10 +198,7 @@ export function taskTable(db: Db): TaskTable {
   }
 }
 
-/**
- * Where live rows stand by `created_at`, counted from the newest or the oldest. One pass over an index that holds all it
- * needs; tombstones, few as they are, are counted out by a list of their own.
- */
+/** Places of live rows by `created_at`, newest or oldest first: one pass over an index, tombstones counted out. */
 export function placesOf(db: Db, seqs: number[], newestFirst: boolean): number[] {
   const wanted = new Set(seqs)
   const tombstones = new Set(db.prepare('SELECT seq FROM tasks WHERE deleted_at IS NOT NULL').pluck().all() as number[])

@@ -1,5 +1,4 @@
-// Whether bytes are JSON text, as `JSON.parse` would say, without making anything of them: in linear time, and in one bit
-// of memory per level of nesting. Bytes have to be valid UTF-8.
+// Whether bytes (valid UTF-8) are JSON text, without making anything of them: linear, one bit per level of nesting.
 import {
   BACKSLASH,
   CLOSE_LIST,

@@ -1,5 +1,4 @@
-// Finds values in the bytes of JSON text that is known to be valid, without recursion: where they begin and end, how deep
-// they are nested, whether they hold a number that needs its own digits. Never decodes a string.
+// Finds values in bytes of valid JSON, without recursion: where, how deep, whether with odd numbers. Decodes no string.
 
 import { isOddNumber } from '../../json.ts'
 import {

@@ -60,10 +60,7 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
   return NOT_PLAIN
 }
 
-/**
- * Behind the string at `at` that is the name of a member: without escapes, and no digit in front, because names that are
- * numbers change their places when they are parsed.
- */
+/** Behind a member's name at `at`: no escapes; no digit in front, because a parser moves such names. */
 export function nameEnd(bytes: Uint8Array, at: number): number {
   const first = bytes[at + 1]!
   if (first >= ZERO && first <= NINE) return NOT_PLAIN

@@ -1,5 +1,4 @@
-// The answer of the list around its items, where it is as it mostly is: `{"statusCode":200,"body":{"items":[...]}}` in any
-// order. What is otherwise is left to `readPage`. Judges nothing.
+// The envelope around the items, where it is as it mostly is; all else is left to `readPage`. Judges nothing.
 
 import { isUtf8 } from 'node:buffer'
 import { CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'

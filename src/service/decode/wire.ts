@@ -1,5 +1,4 @@
-// From the bytes of an answer to tasks, digit for digit; what cannot be one is handed back with its own raw text, and its
-// neighbours are untouched. Pure: knows neither HTTP nor SQL, and never puts content into an error.
+// From bytes to tasks, digit for digit; what cannot be one comes back as raw text. No content goes into an error.
 import { isUtf8 } from 'node:buffer'
 import { MirrorError } from '../../errors.ts'
 import { isRaw, parseValid } from '../../json.ts'
@@ -52,10 +51,7 @@ export const MAX_ITEMS = 100_000
 const MAX_MESSAGE_LENGTH = 200
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * Reads `{statusCode, message, body: {items}}`. Nothing but one item at a time is ever made of its bytes. Throws
- * `MirrorError` `body-invalid` for what is no JSON object, or has too many items.
- */
+/** Reads `{statusCode, message, body: {items}}` item by item. Throws `body-invalid`: no object, too many items. */
 export function readPage(raw: Uint8Array): ListPage {
   const { envelope, bytes, body } = open(raw)
   const at = body === -1 ? -1 : memberAt(bytes, body, 'items')
@@ -77,10 +73,7 @@ export function readDetail(raw: Uint8Array): Detail {
   return { ...envelope, hasPayload: bytes[at] === OPEN_OBJECT, item: readItem(bytes, spanAt(bytes, at)) }
 }
 
-/**
- * Reads one item from its own text, as kept in `rejected_items.raw`. Throws `MirrorError` `body-invalid` for what is no
- * JSON.
- */
+/** One item from its own text, as `rejected_items.raw` keeps it. Throws `body-invalid` for what is no JSON. */
 export function readItemText(text: string): PageItem {
   const bytes = Buffer.from(text)
   if (!isJson(bytes, 0)) throw invalid(bytes.length, 'not-json', 'is not JSON')

@@ -1,5 +1,4 @@
-// A one-off run: one piece of work at the service that is no sync, under the lock and with a row in `runs` like any other. Knows how a
-// run begins and ends, not what the work is.
+// A one-off run: work at the service that is no sync, under the lock, with a row in `runs`.
 import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
@@ -26,10 +25,7 @@ export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
   openReader(config.mirror.path).close()
 }
 
-/**
- * Runs `work` between the beginning and the end of a run. Throws what `openSession`, `bindService` and `work` throw, after
- * the run's row has been closed.
- */
+/** Throws what `openSession`, `bindService` and `work` throw, after the run's row has been closed. */
 export async function runOneOff<T>(
   context: RunContext,
   command: OneOffCommand,

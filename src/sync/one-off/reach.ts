@@ -1,5 +1,4 @@
-// Asks the service two questions for `doctor`: one task of the list, and a single task. Takes no lock, writes nothing, asks
-// once each and waits for no more than some seconds.
+// Asks two questions for `doctor`, each once, for some seconds at most. Takes no lock, writes nothing.
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Answer, Decoded, Service } from '../../service/service.ts'
 import { openClient } from '../connect.ts'

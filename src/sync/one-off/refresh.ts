@@ -6,10 +6,7 @@ import { askForTask, foundStep, isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
 import { runOneOff } from './one-off-run.ts'
 
-/**
- * Why the mirror does not hold what the service answers, in one sentence; null where it does. Throws `service-failing` where the
- * service kept failing, and what `runOneOff` throws.
- */
+/** Why the mirror does not hold what the service answers; else null. Throws `service-failing`, and as `runOneOff`. */
 export async function refreshTask(context: RunContext, id: string): Promise<string | null> {
   const { value } = await runOneOff<string | null>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)

@@ -1,5 +1,4 @@
-// `rejected --replay`: another try at what was set aside. Items with a task id are asked for by id, for the service's
-// present answer is worth more than an old text; others, and those the service no longer has, are read from their text.
+// `rejected --replay`: set-aside items asked for by id; those without, or gone, are read from their text.
 import { EXIT } from '../../errors.ts'
 import type { WaitingItem } from '../../mirror/replay.ts'
 import { forEachAtOnce } from '../at-once.ts'

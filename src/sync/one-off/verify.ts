@@ -1,5 +1,4 @@
-// `verify --service`: a random sample of live tasks asked for by id and compared digit for digit, and the number of tasks
-// where the end of the list can be proven. Changes nothing in the mirror.
+// `verify --service`: random live tasks compared digit for digit, and the number of tasks. Changes nothing.
 import { EXIT } from '../../errors.ts'
 import { openReader } from '../../mirror/open.ts'
 import { sampleLiveIds } from '../../mirror/shown/sample.ts'

@@ -1,5 +1,4 @@
-// `probe`: answers by observation the questions that the interface leaves open, with at most 60 requests. Which window
-// to ask for is decided in walk/, what an answer means in answers.ts; this file keeps the sequence.
+// `probe`: answers by observation what the interface leaves open, in 60 requests at most. Keeps their sequence.
 import { EXIT } from '../../errors.ts'
 import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
 import {

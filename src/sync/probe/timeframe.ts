@@ -1,5 +1,4 @@
-// Whether `timeframe`, whose unit and meaning are not documented, reads as a moment in ms: judged by where it lies beside
-// the moments of its task. Pure.
+// Whether the undocumented `timeframe` reads as a moment in ms, by where it lies beside its task's moments. Pure.
 import type { TimeframeFinding } from '../../mirror/tables/facts.ts'
 import type { WindowMoments } from '../writer/window-reads.ts'
 

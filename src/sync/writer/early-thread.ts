@@ -1,13 +1,9 @@
-// The writer's thread itself, without what runs in it. It takes as long to come up as everything that the main thread has
-// to load before it knows what to write, so a command that will need it starts it first.
+// The writer's thread without what runs in it. Slow to come up, so a command that will need it starts it first.
 import { extname } from 'node:path'
 import { getEnvironmentData, type Worker } from 'node:worker_threads'
 import { startWorker } from '../../threads/calls.ts'
 
-/**
- * The environment data of this thread that keeps writer threads for the next session. Only tests set it: they run hundreds of
- * short sessions in one process, and a thread takes longer to come up than such a session. The program gives its memory back.
- */
+/** Environment data by which tests keep writer threads for the next of hundreds of sessions; the program never does. */
 export const KEEPS_THREADS = 'task-mirror.keeps-threads'
 
 let early: Worker | null = null

@@ -1,5 +1,4 @@
-// List and detail compared, on the writing side: the sampled items with what their details showed, what follows for all
-// tasks, and the rows that owe a detail by it. Knows the mirror, not the network.
+// List and detail compared, on the writing side: the sample, what follows for all tasks, rows that owe a detail.
 import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
 import { judgeSample } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
@@ -57,10 +56,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /**
-     * Stores what the sample has shown; from then on it counts for every item taken in. `isTold`: enough of it was answered;
-     * otherwise the next full walk compares again. Returns the facts it changed.
-     */
+    /** Stores what the sample showed; not `isTold`: the next full walk compares again. Returns the changed facts. */
     endSample(isTold: boolean, now: number): Facts {
       const judged = judgeSample([...compared.values()], writing.rules.forms)
       const answered = [...compared.values()].filter(({ details: found }) => found.length > 0)

@@ -227,10 +227,7 @@ function itemOf(listed: ListedTask, place: number): SampledItem {
   return { id: listed.id, place, isFinal: listed.final, bytes: Buffer.from(listed.bytes) }
 }
 
-/**
- * Which columns it fills, whether a body breaks off, and the names in `extra` with what is true or false among them:
- * `"truncated":true` for one.
- */
+/** Which columns it fills, whether a body breaks off, names in `extra`, with booleans, as `"truncated":true`. */
 function shapeOf({ bytes }: ListedTask): string {
   const shape = `${filledColumns(bytes)}${breaksOff(bytes) ? ' broken' : ''}`
   const length = stringBytes(bytes, EXTRA)

@@ -29,10 +29,7 @@ export function heldTasks(writing: Writing) {
       return settled
     },
 
-    /**
-     * Ids of live tasks that this run has met: whoever asks for one must find it. Near `parts` (0 to 1) of all rows, and
-     * the newest as far as those are too few; at most as many as there are parts.
-     */
+    /** Ids of live tasks met in this run, near `parts` (0 to 1) of all rows, else the newest; no more than parts. */
     witnesses(parts: number[]): string[] {
       const found = new Set<string>()
       const highest = tasks.highestSeq()

@@ -1,5 +1,4 @@
-// What an answer does to a row, one task at a time: what listed items (take-listed.ts) and details (take-detail.ts) have in
-// common. Runs inside the caller's transaction; knows the tables, not the network.
+// What an answer does to a row: what take-listed.ts and take-detail.ts share. In the caller's transaction; no network.
 import { isObject, parseExact } from '../../json.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
 import { taskText } from '../../mirror/shape.ts'
@@ -49,10 +48,7 @@ export function lacksParts(task: Task, final: boolean): boolean {
   return !Object.hasOwn(task, 'data') || (final && !Object.hasOwn(task, 'result'))
 }
 
-/**
- * Lays what the list says over what is stored: a listed item never empties a stored part.
- * Spread defines keys and never assigns them, so `__proto__` stays a key like any other.
- */
+/** Lays the list over what is stored: it never empties a part. Spread keeps `__proto__` a key like any other. */
 export function layOver(stored: Task, listed: Task): Task {
   const merged: JsonObject = { ...stored, ...listed }
   for (const part of ['data', 'result'] as const) {

@@ -1,5 +1,4 @@
-// A window made ready for the writer: parsed, shaped, hashed. Pure, so that each part can be done by whichever thread has
-// time for it; rows are bytes in one buffer, which crosses from thread to thread at no cost (docs/performance.md).
+// A window made ready: parsed, shaped, hashed. Pure; rows are bytes in one buffer that threads hand over.
 
 import { createHash } from 'node:crypto'
 import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../../mirror/row-bytes.ts'
@@ -63,10 +62,7 @@ export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string
   }
 }
 
-/**
- * `prepareWindow` for a thread that has other things to do: with pauses, and no longer between two of them than content
- * of 64 KB takes at worst. Null where it would be more.
- */
+/** `prepareWindow` in steps, each no longer than 64 KB of content takes at worst; null where it would be more. */
 export function* prepareInSteps(
   raw: Uint8Array,
   finalStatuses: ReadonlySet<string>,
@@ -84,10 +80,7 @@ export function parseAll(raw: Uint8Array, finalStatuses: ReadonlySet<string>): P
   return draft.window({ statusCode, message, hasPayload })
 }
 
-/**
- * An answer that is around its items as it mostly is; items that are not plain are parsed one by one, up to `mostParsed`
- * bytes each. Null where something is otherwise: nothing is said then, and nothing was done. Throws for too many items.
- */
+/** Parses items that are not plain one by one, up to `mostParsed` bytes each; null where more is unusual. */
 export function* takePlainly(
   raw: Uint8Array,
   finalStatuses: ReadonlySet<string>,
@@ -245,7 +238,7 @@ function momentOf({ created_at: created }: TaskRow): Moment {
   return typeof created === 'number' ? created : null
 }
 
-/** Names an item without a usable id: no id can begin with this. Where it shows none at all, many may be alike: by what stands before it. */
+/** Names an item without a usable id, as no id can be; where it shows none, by what stands before it as well. */
 function unfitIdentity({ raw, taskId }: UnfitItem, before: string): string {
   const hash = createHash('sha256').update(raw)
   if (taskId === null) hash.update('\0').update(before)

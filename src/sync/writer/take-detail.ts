@@ -33,10 +33,7 @@ interface DetailReading extends AnswerTimes {
   isListed: boolean
 }
 
-/**
- * Takes a detail in: it is the whole task, and replaces what is stored, unless it shows an earlier state than the list
- * did. What is owed is settled where it agrees with the list or is newer.
- */
+/** Replaces what is stored, unless the list showed a later state. Settles what is owed where both agree. */
 export function takeDetail(
   intake: Intake,
   known: KnownTask | undefined,

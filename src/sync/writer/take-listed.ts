@@ -80,8 +80,7 @@ export function takeListed(
     return { seq, outcome: restored ? 'restored' : isReshaped ? 'updated' : 'unchanged', showsLess }
   }
   if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
-    // What the list says and what it leaves out may be of two different moments: only the detail is one of the task's
-    // own states.
+    // List and omission may be of two different moments: only the detail is one of the task's own states.
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
     oweDetail(intake, seq, shown, now)

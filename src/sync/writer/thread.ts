@@ -1,5 +1,4 @@
-// The writer thread as the main thread sees it: the methods of `Session`, asynchronous. Windows are made ready on this
-// side; their rows, and the raw bodies of details, are transferred, not copied.
+// The writer thread as the main one sees it: `Session`, asynchronous. Rows and bodies are transferred, not copied.
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { shareHandle } from '../../mirror/handles.ts'

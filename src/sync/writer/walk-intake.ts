@@ -61,10 +61,7 @@ export function walkIntake(writing: Writing, acceptsOthers: boolean) {
       })
     },
 
-    /**
-     * Ends a walk, and owes what it did not meet; one transaction. Returns the number of candidates it found. One that is called
-     * complete and is not by its evidence ends as partial, and `bug` is thrown.
-     */
+    /** Ends a walk, owes what it did not meet and returns how many; throws `bug` if complete without evidence. */
     endWalk(ended: WalkEnded): number {
       const { walkId, now } = ended
       writing.throwBroken()

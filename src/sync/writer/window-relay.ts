@@ -15,18 +15,12 @@ export interface WindowRelay {
   view(handle: number, walkId: number): Promise<Viewed>
   /** As the mirror is now: windows handed over to be taken in before are in it. */
   knownState(handle: number): Promise<KnownState>
-  /**
-   * Answers before the window is taken in. Where that fails, this or a later call throws the error, and the writer
-   * refuses whatever else it is told of the walk.
-   */
+  /** Answers before it is done. An error is thrown by this or a later call, and the rest of the walk is refused. */
   takeIn(step: TakeIn): Promise<TakenIn>
   dropWindow(handle: number): Promise<void>
   /** Waits until everything is taken in and committed; throws what it was not for, where no call has told it. */
   settle(): Promise<void>
-  /**
-   * To be called before any other call: what was looked up may no longer be so. Throws what a window was not taken in
-   * for.
-   */
+  /** Call before any other: look-ups may no longer hold. Throws what a window was not taken in for. */
   otherCall(): void
 }
 
@@ -45,10 +39,7 @@ interface Held {
   viewed: { walkId: number; met: Uint8Array; after: number } | null
 }
 
-/**
- * Rejects with `MirrorError` `body-invalid` for what is no answer of the service. Null where it would hold this thread up:
- * the writer does it then.
- */
+/** Rejects with `body-invalid`; null where it would hold this thread up, so that the writer does it. */
 export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow | null>
 
 /** With fewer calls than this before it the writer has time to hash a window itself: it waits for this thread. */

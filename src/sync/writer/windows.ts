@@ -1,5 +1,4 @@
-// Windows on the writing side: looked up with the walk's marks, taken in with everything that describes them. Knows what
-// prepare.ts made of the answer, and the mirror; not the network.
+// Windows on the writing side: looked up with the walk's marks, taken in with all that describes them. No network.
 
 import { rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
@@ -125,10 +124,7 @@ export function windowIntake(writing: Writing) {
   return {
     ...windowReads(writing, held, findAll),
 
-    /**
-     * Keeps a window until it is taken in or dropped, and looks it up for `walkId` where there is one. What the other
-     * thread had no time for is done here.
-     */
+    /** Keeps a window until it is taken in or dropped, looks it up for `walkId`, hashes it where nobody has. */
     hold(handle: number, given: PreparedWindow | HashedWindow, walkId: number | null): Looked | null {
       const window = 'hashes' in given ? given : withHashes(given)
       held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
@@ -145,10 +141,7 @@ export function windowIntake(writing: Writing) {
 
     look,
 
-    /**
-     * Takes a window in: rows, marks, walk progress, counts and set-aside items in one transaction, which the next
-     * windows may share.
-     */
+    /** Takes a window in: rows, marks, progress, counts, set-aside items, in one transaction that others may share. */
     takeIn(step: TakeIn): TakenIn {
       const holding = held.get(step.handle) as HeldWindow
       held.delete(step.handle)

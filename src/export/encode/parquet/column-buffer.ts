@@ -32,7 +32,7 @@ interface ColumnBufferOptions {
 /** What a page has before its values fits in here unless nulls and values change about: then nothing is copied. */
 export const HEADROOM_BYTES = 16
 
-/** What is known after so many different values, or so many bytes of them, decides whether a dictionary is worth going on with. */
+/** So many different values, or bytes of them, decide whether a dictionary is worth going on with. */
 const DICTIONARY_TRIAL = { values: 1_000, bytes: 1024 * 1024 }
 /** From here on room is added in smaller steps: what is left over counts for every thread. */
 const LARGE_BYTES = 1024 * 1024

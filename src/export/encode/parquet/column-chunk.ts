@@ -1,5 +1,4 @@
-// Brings a collected column into the file: pages, dictionary, statistics, page index. The layout follows
-// https://github.com/apache/parquet-format; headers and run-length encoding are hyparquet-writer's.
+// Brings a collected column into the file (https://github.com/apache/parquet-format): pages, dictionary, index.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'

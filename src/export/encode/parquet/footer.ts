@@ -1,5 +1,4 @@
-// The end of a Parquet file: page indexes, bloom filters and the footer, as the library's own writer has them. Apart from
-// the engine, because it takes a while to load and is not needed before the last row.
+// The end of a Parquet file: page indexes, bloom filters, footer. Apart, because it is not needed before the last row.
 import type { FileMetaData, SchemaElement } from 'hyparquet'
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js'

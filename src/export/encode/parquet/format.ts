@@ -1,5 +1,4 @@
-// Parquet as the registry of formats knows it: by one of two engines, read back by a third party. The engine that is not
-// asked for, and the reader, stay unloaded.
+// Parquet in the registry of formats: one of two engines, read back by a third party; each loaded when it is needed.
 import { positionOf, type RawRow } from '../../read/columns.ts'
 import type { Encoding, FormatCode } from '../format.ts'
 import { hyparquetEngine } from './hyparquet.ts'

@@ -1,5 +1,4 @@
-// The default engine: hyparquet-writer's file format around row groups of our own making. Knows Parquet's files, never SQL
-// or tasks.
+// The default engine: hyparquet-writer's file format around row groups of our own making. Never SQL or tasks.
 import type { FileMetaData } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import type { Column } from '../../read/columns.ts'

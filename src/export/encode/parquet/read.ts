@@ -1,5 +1,4 @@
-// Reads Parquet files back, row group by row group, for checking them: the reader is hyparquet. Values come as the mirror
-// has them: text, bigint or null.
+// Reads Parquet files back with hyparquet, row group by row group. Values as the mirror has them: text, bigint or null.
 import { open } from 'node:fs/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'

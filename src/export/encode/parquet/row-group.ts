@@ -1,5 +1,4 @@
-// One row group: rows are collected column by column off the JavaScript heap, then encoded and compressed. Knows Parquet's
-// types and how a group is laid out; never files, sinks or SQL.
+// One row group: rows collected column by column off the JavaScript heap, then encoded. Never files or SQL.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
@@ -91,10 +90,7 @@ class RowGroup {
     this.rows += to - from
   }
 
-  /**
-   * Brings the group into `writer`, where it begins at `writer.offset`, and empties it. `written` is waited for after each
-   * column: what the writer holds may be taken out then.
-   */
+  /** Brings the group into `writer` at `writer.offset` and empties it; waits for `written` after each column. */
   async pack(writer: ByteWriter, written: () => Promise<void>): Promise<ChunkIndexes[]> {
     const packed = this.#columns.map(({ column, buffer, chunk }) =>
       column.kind === 'variant' ? null : packPages(buffer, chunk, this.#compress),
@@ -181,10 +177,7 @@ function fillingOf(column: Column, codec: Codec): Filling {
   }
 }
 
-/**
- * Makes a row group of each piece. Alone, two take turns: while pages of one are compressed on other threads, rows go into
- * the other.
- */
+/** A row group of each piece. Alone, two take turns: one is compressed on other threads while the other is filled. */
 export function rowGroupPacker(
   { columns, compression }: Encoding,
   { mostBytes, alone }: PackerOptions,

@@ -1,5 +1,4 @@
-// One column of JSON text as Parquet's VARIANT: values are parsed and written in the binary form that engines can look
-// into. What a double cannot carry is rounded. The encoding is hyparquet-writer's.
+// JSON text as Parquet's VARIANT, by hyparquet-writer. What a double cannot carry is rounded.
 import type { SchemaElement, SchemaTree } from 'hyparquet'
 import type { ByteWriter } from 'hyparquet-writer'
 import { writeColumn } from 'hyparquet-writer/src/column.js'

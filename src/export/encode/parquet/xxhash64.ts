@@ -1,10 +1,7 @@
 // XXH64 with seed 0, the hash of Parquet's bloom filters, in 32-bit halves: with bigint it took a third of an export.
 // Source: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
 
-/**
- * A 64-bit value as two halves, each as the engine holds a 32-bit integer: signed. An unsigned one would be a double, and
- * memory for each step.
- */
+/** A 64-bit value as two signed 32-bit halves; an unsigned one would be a double, and memory for each step. */
 interface Word {
   hi: number
   lo: number

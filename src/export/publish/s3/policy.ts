@@ -1,5 +1,4 @@
-// What object storage is asked for beside bytes, and where it may be: encryption that is answered for, and no plain http
-// beyond this machine.
+// What object storage must promise: encryption that is answered for, and no plain http beyond this machine.
 import type { S3Client, ServerSideEncryption } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../../errors.ts'
 import { type Destination, refusePlainHttp } from '../../../http-policy.ts'

@@ -124,10 +124,7 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
     }
   }
 
-  /**
-   * What was begun more than a day ago and has no manifest is of a dead export. Stores that cannot list uploads, or
-   * credentials that may not, are no reason to fail: buckets can end uploads by a rule of their own.
-   */
+  /** Ends what was begun over a day ago and has no manifest. That it cannot be listed is no reason to fail. */
   async function clearLeftOvers(now: number): Promise<void> {
     const isOld = (id: string) => (ageOf(begunAt(id), now) ?? 0) > DAY_MS
     const old = (await snapshotIds()).filter(isOld).slice(-MOST_ASKED)
