@@ -40,22 +40,31 @@ export type Oddity =
   /** Before the second run every task is removed and others come. */
   | { kind: 'replaced' }
 
+/** The oddity of that kind among `oddities`. */
+export function ofKind<Kind extends Oddity['kind']>(
+  oddities: readonly Oddity[],
+  kind: Kind,
+): Extract<Oddity, { kind: Kind }> | undefined {
+  return oddities.find((oddity): oddity is Extract<Oddity, { kind: Kind }> => oddity.kind === kind)
+}
+
 /** How many answers may pass until every answer shows what happened. */
-export function lagOf(oddity: Oddity | null | undefined): number {
-  return oddity?.kind === 'replicas' || oddity?.kind === 'cache' || oddity?.kind === 'still' ? oddity.lag : 0
+export function lagOf(oddities: readonly Oddity[]): number {
+  const lags = (['replicas', 'cache', 'still'] as const).map((kind) => ofKind(oddities, kind)?.lag ?? 0)
+  return lags.reduce((sum, lag) => sum + lag, 0)
 }
 
 /** How old a detail may be, in answers. */
-export function detailLagOf(oddity: Oddity | null | undefined): number {
-  return oddity?.kind === 'stale-detail' ? oddity.lag : 0
+export function detailLagOf(oddities: readonly Oddity[]): number {
+  return ofKind(oddities, 'stale-detail')?.lag ?? 0
 }
 
 /**
  * A list that changes its order in mid-life and still begins as it did, with what was never updated: what is new stands
  * where a head or tail walk has no reason to look, until the next full walk (docs/reliability.md).
  */
-export function hidesNews({ oddity }: { oddity?: Oddity }): boolean {
-  return oddity?.kind === 'flip' && oddity.to === 'oldest-update-first'
+export function hidesNews(oddities: readonly Oddity[]): boolean {
+  return ofKind(oddities, 'flip')?.to === 'oldest-update-first'
 }
 
 export interface OddAnswer {
@@ -67,7 +76,7 @@ export interface OddAnswer {
 
 /** The list of an account as an odd service shows it. */
 export class OddList {
-  readonly #oddity: Oddity
+  readonly #oddities: readonly Oddity[]
   readonly #paging: PagingOptions & { capBytes: number }
   readonly #ledger: Ledger
   readonly #random: Random
@@ -79,13 +88,13 @@ export class OddList {
   readonly #cached = new Map<string, { answer: number; texts: string[] }>()
 
   constructor(
-    oddity: Oddity,
+    oddities: readonly Oddity[],
     paging: PagingOptions & { capBytes: number },
     ledger: Ledger,
     random: Random,
     window: number,
   ) {
-    this.#oddity = oddity
+    this.#oddities = oddities
     this.#paging = paging
     this.#ledger = ledger
     this.#random = random
@@ -96,42 +105,51 @@ export class OddList {
   list(current: readonly string[], skip: number, take: number): OddAnswer | Refusal {
     const { answer } = this.#ledger
     this.remember(current)
-    const oddity = this.#oddity
     const key = `${skip}:${take}`
-    const cached = oddity.kind === 'cache' ? this.#cached.get(key) : undefined
-    if (cached !== undefined && answer - cached.answer < lagOf(oddity)) {
-      const isTold = oddity.kind === 'cache' && oddity.isTold === true
-      return { kind: 'window', texts: cached.texts, ...(isTold ? { madeAt: cached.answer } : {}) }
-    }
+    const cache = ofKind(this.#oddities, 'cache')
+    const cached = cache === undefined ? undefined : this.#cached.get(key)
+    if (cache !== undefined && cached !== undefined && answer - cached.answer < cache.lag)
+      return {
+        kind: 'window',
+        texts: cached.texts,
+        ...(cache.isTold === true ? { madeAt: cached.answer } : {}),
+      }
     const asOf = this.#asOf(answer)
     const ids = this.#shown(this.#at(asOf), answer)
-    const from = oddity.kind === 'page-numbers' && take > 0 ? Math.floor(skip / take) * take : skip
-    const wanted = oddity.kind === 'rounded-take' ? Math.ceil(take / oddity.multiple) * oddity.multiple : take
-    if (oddity.kind === 'failing-end' && from >= ids.length)
+    const from = this.#has('page-numbers') && take > 0 ? Math.floor(skip / take) * take : skip
+    const multiple = ofKind(this.#oddities, 'rounded-take')?.multiple ?? 1
+    const wanted = Math.ceil(take / multiple) * multiple
+    if (this.#has('failing-end') && from >= ids.length)
       return { kind: 'refusal', status: 500, message: 'Internal Server Error' }
     const stretch = sliceOf(this.#paging, ids.length, from, wanted)
     if (stretch.kind === 'refusal') return stretch
     let some = ids.slice(stretch.from, stretch.to)
-    if (oddity.kind === 'cut' && answer >= oddity.from && answer < oddity.to)
-      some = some.slice(0, Math.max(1, Math.ceil(oddity.share * wanted)))
-    if (oddity.kind === 'varying-cap') {
-      const most = 1 + (oddity.bySkip ? (skip * 7) % this.#window : this.#random.int(this.#window))
-      some = some.slice(0, most)
-    }
+    const shortened = ofKind(this.#oddities, 'cut')
+    if (shortened !== undefined && answer >= shortened.from && answer < shortened.to)
+      some = some.slice(0, Math.max(1, Math.ceil(shortened.share * wanted)))
+    const varying = ofKind(this.#oddities, 'varying-cap')
+    if (varying !== undefined)
+      some = some.slice(0, 1 + (varying.bySkip ? (skip * 7) % this.#window : this.#random.int(this.#window)))
     const texts = some.map((id) => this.#ledger.textAt(id, asOf))
     const cut = texts.slice(0, fittingCount(texts, this.#paging.capBytes))
     // Cut first: an answer is one piece of the list, or nothing could be said of any list.
-    const fitting = oddity.kind === 'reordered-windows' ? shuffle(cut, this.#random) : cut
-    if (oddity.kind === 'cache') this.#cached.set(key, { answer, texts: fitting })
+    const fitting = this.#has('reordered-windows') ? shuffle(cut, this.#random) : cut
+    if (cache !== undefined) this.#cached.set(key, { answer, texts: fitting })
     return { kind: 'window', texts: fitting }
   }
 
+  #has(kind: Oddity['kind']): boolean {
+    return ofKind(this.#oddities, kind) !== undefined
+  }
+
   #asOf(answer: number): number {
-    const oddity = this.#oddity
-    if (oddity.kind !== 'replicas' && oddity.kind !== 'still') return answer
-    if (!this.#random.chance(0.5)) return answer
-    if (oddity.kind === 'replicas') return answer - oddity.lag
-    return answer >= oddity.from && answer < oddity.from + oddity.lag ? oddity.from : answer
+    const replicas = ofKind(this.#oddities, 'replicas')
+    const still = ofKind(this.#oddities, 'still')
+    let asOf = answer
+    if (replicas !== undefined && this.#random.chance(0.5)) asOf -= replicas.lag
+    if (still !== undefined && this.#random.chance(0.5) && answer >= still.from && answer < still.from + still.lag)
+      asOf = Math.min(asOf, still.from)
+    return asOf
   }
 
   remember(ids: readonly string[]): void {
@@ -148,23 +166,29 @@ export class OddList {
 
   /** What the service makes of the account's own sequence. */
   #shown(ids: readonly string[], answer: number): string[] {
-    const oddity = this.#oddity
-    if (oddity.kind === 'doubled')
-      return ids.flatMap((id, index) => (index % oddity.every === oddity.every - 1 ? [id, id] : [id]))
-    if (oddity.kind === 'silent-limit') {
-      for (const id of ids.slice(oddity.items)) this.concealed.add(id)
-      return ids.slice(0, oddity.items)
+    let shown = this.#sorted(ids, answer)
+    const limit = ofKind(this.#oddities, 'silent-limit')
+    if (limit !== undefined) {
+      for (const id of shown.slice(limit.items)) this.concealed.add(id)
+      shown = shown.slice(0, limit.items)
     }
-    if (oddity.kind === 'reversed') return ids.toReversed()
-    if (oddity.kind !== 'flip' || answer < oddity.at) return [...ids]
+    const doubled = ofKind(this.#oddities, 'doubled')
+    if (doubled === undefined) return shown
+    return shown.flatMap((id, index) => (index % doubled.every === doubled.every - 1 ? [id, id] : [id]))
+  }
+
+  #sorted(ids: readonly string[], answer: number): string[] {
+    const listed = this.#has('reversed') ? ids.toReversed() : [...ids]
+    const flip = ofKind(this.#oddities, 'flip')
+    if (flip === undefined || answer < flip.at) return listed
     const { lives } = this.#ledger
     const created = (id: string): number => lives.get(id)?.createdAt ?? 0
     const touched = (id: string): number => lives.get(id)?.moves.at(-1) ?? lives.get(id)?.listed[0]?.from ?? 0
     const by = (key: (id: string) => number, sign: number): string[] => ids.toSorted((a, b) => sign * (key(a) - key(b)))
-    if (oddity.to === 'reversed') return ids.toReversed()
-    if (oddity.to === 'created_desc') return by(created, -1)
-    if (oddity.to === 'created_asc') return by(created, 1)
-    if (oddity.to === 'oldest-update-first') return by(touched, 1)
+    if (flip.to === 'reversed') return listed.toReversed()
+    if (flip.to === 'created_desc') return by(created, -1)
+    if (flip.to === 'created_asc') return by(created, 1)
+    if (flip.to === 'oldest-update-first') return by(touched, 1)
     return ids.toSorted()
   }
 }

@@ -9,8 +9,8 @@ import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import type { TaskRow, Verdict } from '../../src/task.ts'
 import { canonical } from '../support/json-canon.ts'
 import type { Ledger } from './ledger.ts'
-import { detailLagOf, hidesNews } from './oddities.ts'
-import type { Scenario } from './scenario.ts'
+import { detailLagOf, hidesNews, ofKind } from './oddities.ts'
+import { odditiesOf, type Scenario } from './scenario.ts'
 
 /** The answers a walk consists of, over all runs it took. */
 export interface Span {
@@ -184,7 +184,7 @@ function* missedByWalk(
   lastFullFrom: number,
 ): Generator<string> {
   const { before, after, poisoned } = observed
-  if (hidesNews(scenario) && walk.kind !== 'full') return
+  if (hidesNews(odditiesOf(scenario)) && walk.kind !== 'full') return
   // An old detail stays until the task is asked for again (docs/reliability.md).
   const showsNewest = scenario.account.listCarries === 'whole' && !isSummary(scenario) && !mayLookUpsLag(scenario)
   const name = `${walk.kind} walk ${walk.id} (answers ${span.first} to ${span.last}, ${walk.ordering})`
@@ -215,8 +215,9 @@ function* missedByWalk(
 /** What begins so is false because the world broke an assumption of docs/proof.md, which no reader can tell. */
 export const BROKEN = 'broken assumption'
 
-function excuseFor({ oddity }: Scenario, { first, last }: Span): string {
-  const hasFlipped = oddity?.kind === 'flip' && oddity.at > first && oddity.at <= last
+function excuseFor(scenario: Scenario, { first, last }: Span): string {
+  const flip = ofKind(odditiesOf(scenario), 'flip')
+  const hasFlipped = flip !== undefined && flip.at > first && flip.at <= last
   return hasFlipped ? `${BROKEN} "order": ` : ''
 }
 
@@ -228,7 +229,7 @@ function* behindFrontier(
   lastFullFrom: number,
 ): Generator<string> {
   const { frontier } = after.facts
-  if (frontier === undefined || hidesNews(scenario)) return
+  if (frontier === undefined || hidesNews(odditiesOf(scenario))) return
   for (const [id, life] of ledger.listedThroughout(ledger.answer, ledger.answer)) {
     if (life.createdAt >= frontier || after.rows.has(id) || poisoned.has(id)) continue
     if (!ledger.isLate(life, scenario.settleMs, lastFullFrom))
@@ -236,8 +237,8 @@ function* behindFrontier(
   }
 }
 
-function mayLookUpsLag({ account, oddity }: Scenario): boolean {
-  return (account.detailLag ?? 0) > 0 || detailLagOf(oddity) > 0
+function mayLookUpsLag(scenario: Scenario): boolean {
+  return (scenario.account.detailLag ?? 0) > 0 || detailLagOf(odditiesOf(scenario)) > 0
 }
 
 /** Once the service stands still, one full walk makes both equal, but for old details (docs/reliability.md). */

@@ -82,7 +82,13 @@ export interface Scenario {
   takeover?: number
   /** What is odd about the service beyond the account's own quirks; none where absent. */
   oddity?: Oddity
+  /** Another one beside it. */
+  secondOddity?: Oddity
   runs: RunPlan[]
+}
+
+export function odditiesOf({ oddity, secondOddity }: Scenario): Oddity[] {
+  return [oddity, secondOddity].filter((each) => each !== undefined)
 }
 
 /** The service's clock when a story begins, epoch ms. */
@@ -205,6 +211,16 @@ export function oddScenarioOf(seed: number): Scenario {
   // One of the two clocks has to be right.
   const skewMs = oddity.kind === 'date-jumps' ? 0 : scenario.skewMs
   return { ...scenario, account, failures, poisoned: 0, skewMs, oddity }
+}
+
+/** A story with a service that is odd in two ways at once. */
+export function twiceOddScenarioOf(seed: number): Scenario {
+  const scenario = oddScenarioOf(seed)
+  const random = seeded(seed, 0x0dd2)
+  let secondOddity = anyOddity(random, scenario.window)
+  while (secondOddity.kind === scenario.oddity?.kind) secondOddity = anyOddity(random, scenario.window)
+  const skewMs = secondOddity.kind === 'date-jumps' ? 0 : scenario.skewMs
+  return { ...scenario, skewMs, secondOddity }
 }
 
 /** Drawn by itself, so that the other stories stay what they were. */

@@ -5,8 +5,8 @@ import type { Answer, Decode, Decoded, Service, Traffic, Window } from '../../sr
 import { type Account, createAccount } from '../../src/simulator/account.ts'
 import { type Random, seeded } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
-import { detailLagOf, lagOf, type OddAnswer, OddList } from './oddities.ts'
-import type { ChangeKind, Scenario } from './scenario.ts'
+import { detailLagOf, lagOf, type OddAnswer, type Oddity, OddList, ofKind } from './oddities.ts'
+import { type ChangeKind, odditiesOf, type Scenario } from './scenario.ts'
 
 /** No run over so few tasks needs more. */
 export const MOST_REQUESTS = 5_000
@@ -36,6 +36,7 @@ export class SimulatedService implements Service {
   readonly #clock: SimulatedClock
   readonly #ledger: Ledger
   readonly #random: Random
+  readonly #oddities: readonly Oddity[]
   readonly #log: (line: string) => void
   readonly #odd: OddList | null
   /** Another account with the same ids, in the runs in which it answers. */
@@ -61,11 +62,12 @@ export class SimulatedService implements Service {
     this.#ledger = ledger
     this.#random = random
     this.#log = log
-    const { oddity, window } = scenario
-    ledger.lag = lagOf(oddity)
-    ledger.textLag = Math.max(lagOf(oddity), detailLagOf(oddity))
-    this.#odd =
-      oddity === undefined ? null : new OddList(oddity, account.options, ledger, seeded(scenario.seed, 0x0dd1), window)
+    const oddities = odditiesOf(scenario)
+    this.#oddities = oddities
+    ledger.lag = lagOf(oddities)
+    ledger.textLag = Math.max(lagOf(oddities), detailLagOf(oddities))
+    const chance = seeded(scenario.seed, 0x0dd1)
+    this.#odd = oddities.length === 0 ? null : new OddList(oddities, account.options, ledger, chance, scenario.window)
     // When it changed, and not when somebody asked next: a replica is behind by answers of any kind.
     account.subscribe(() => this.#odd?.remember(account.ids()))
   }
@@ -157,12 +159,15 @@ export class SimulatedService implements Service {
 
   /** The detail of a task that is there, as an odd service may answer. */
   #shownDetail(id: string, text: string): string {
-    const { oddity } = this.#scenario
-    const lag = detailLagOf(oddity)
+    const lag = detailLagOf(this.#oddities)
     if (lag > 0 && this.isAlive && this.#ledger.lives.has(id))
       return this.#ledger.textAt(id, this.#ledger.answer - this.#random.int(lag))
-    if (oddity?.kind !== 'other-detail' || !this.isAlive || !this.#random.chance(0.2)) return text
+    if (!this.#has('other-detail') || !this.isAlive || !this.#random.chance(0.2)) return text
     return this.#account.get(this.#random.pick(this.#account.ids())) ?? text
+  }
+
+  #has(kind: Oddity['kind']): boolean {
+    return ofKind(this.#oddities, kind) !== undefined
   }
 
   trouble(): null {
@@ -178,7 +183,7 @@ export class SimulatedService implements Service {
   /** Between two answers: time passes, tasks come and go. */
   live(count: number): void {
     this.#runs += 1
-    if (this.#scenario.oddity?.kind === 'replaced' && this.#runs === 2) {
+    if (this.#has('replaced') && this.#runs === 2) {
       const all = this.#account.ids()
       this.#account.remove(all)
       this.#account.insert(all.length)
@@ -224,8 +229,8 @@ export class SimulatedService implements Service {
   }
 
   async #ok<T extends Decoded>(body: string, answer: number, startedAt: number, decode: Decode<T>): Promise<Answer<T>> {
-    const { dateHeader, oddity } = this.#scenario
-    const off = oddity?.kind === 'date-jumps' ? this.#random.int(7_200_000) - 3_600_000 : 0
+    const { dateHeader } = this.#scenario
+    const off = this.#has('date-jumps') ? this.#random.int(7_200_000) - 3_600_000 : 0
     const serviceDate = dateHeader ? Math.floor((this.#clock.service + off) / 1000) * 1000 : null
     await this.#turns()
     const raw = new TextEncoder().encode(body)

@@ -1,7 +1,7 @@
 // What the stories of a soak come to, world by world: how often a walk was complete, and what it cost. A story counts in
 // every world it is of. Pure.
 
-import type { Scenario } from './scenario.ts'
+import { odditiesOf, type Scenario } from './scenario.ts'
 import type { Outcome } from './simulate.ts'
 
 interface Figures {
@@ -16,7 +16,8 @@ interface Figures {
 }
 
 /** The names of the worlds that a story is of: its order first, then what is uncommon about its service. */
-export function worldsOf({ account, oddity, takeover, outages }: Scenario): string[] {
+export function worldsOf(scenario: Scenario): string[] {
+  const { account, takeover, outages } = scenario
   const traits: Record<string, boolean> = {
     'shuffled ties': account.shuffleTies && account.tieGroup > 1,
     'summary list': account.listCarries !== 'whole' || (account.listOmits ?? []).length > 0,
@@ -28,7 +29,7 @@ export function worldsOf({ account, oddity, takeover, outages }: Scenario): stri
     'look-up outages': outages,
     'another account': takeover !== undefined,
   }
-  const odd = oddity === undefined ? [] : [`odd: ${oddity.kind}`]
+  const odd = odditiesOf(scenario).map(({ kind }) => `odd: ${kind}`)
   return [account.order, ...Object.keys(traits).filter((name) => traits[name]), ...odd]
 }
 
