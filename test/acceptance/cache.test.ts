@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage } from './stage.ts'
+import { makeStage, WINDOW } from './stage.ts'
 
 const HOUR = 3_600_000
 
 test.concurrent('a cache that heeds no-cache is no cache', async () => {
-  await using stage = await makeStage({ tasks: 1_500, openFraction: 0, cacheMs: HOUR })
+  await using stage = await makeStage({ window: WINDOW, tasks: 1.5 * WINDOW, openFraction: 0, cacheMs: HOUR })
   await stage.sync()
   stage.simulator.account.insert(3, { openShare: 0 })
   const { code, summary, stderr } = await stage.sync()
@@ -23,7 +23,8 @@ test.concurrent.for(['age', 'x-cache'] as const)(
     let ahead = 0
     const now = () => Date.now() + ahead
     await using stage = await makeStage({
-      tasks: 1_500,
+      window: WINDOW,
+      tasks: 1.5 * WINDOW,
       openFraction: 0,
       cacheMs: HOUR,
       cacheSigns,
@@ -43,7 +44,7 @@ test.concurrent.for(['age', 'x-cache'] as const)(
       verdict: 'partial',
       deleted: 0,
     })
-    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(1_500)
+    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(1.5 * WINDOW)
     expect(gone).toHaveLength(5)
   },
 )

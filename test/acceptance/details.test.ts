@@ -69,7 +69,7 @@ describe.concurrent('a list that is a summary', () => {
     })
     const first = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })
     expect({ code: first.code, verdict: first.summary.verdict }).toEqual({ code: 3, verdict: 'complete' })
-    expect(first.stderr).toContain('still owe a detail')
+    expect(first.stderr).toContain('still owed')
     stage.simulator.setFaults(undefined)
     const next = await stage.sync()
     expect(next.code).toBe(0)

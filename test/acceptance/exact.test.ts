@@ -1,10 +1,10 @@
 // Issue 2, first half: whatever the size, the order and the compression, everything comes over and out again exactly.
 import { expect, test } from 'vitest'
 import { expectEqualParquet, expectExactCopy } from './copy.ts'
-import { makeStage, SOAK } from './stage.ts'
+import { makeStage, SOAK, WINDOW } from './stage.ts'
 
-const SIZES = [0, 1, 999, 1000, 1001, 25_000]
-const LARGEST = 25_000
+const SIZES = [0, 1, WINDOW - 1, WINDOW, WINDOW + 1, 25 * WINDOW]
+const LARGEST = 25 * WINDOW
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 
 // All pairs in `npm test` (nothing orders fewer than two tasks; the largest in one order), all combinations in a soak.
@@ -20,7 +20,7 @@ test.for(CASES)(
   'an account of $tasks tasks, $order, compression $compression, ends complete and comes out digit for digit',
   { concurrent: true },
   async ({ tasks, order, compression }) => {
-    await using stage = await makeStage({ tasks, order, compression, oddities: 0.3, seed: tasks + 11 })
+    await using stage = await makeStage({ window: WINDOW, tasks, order, compression, oddities: 0.3, seed: tasks + 11 })
     const { code, summary, asked } = await stage.sync()
     expect({ code, outcome: summary.outcome, verdict: summary.verdict, inserted: summary.inserted }).toEqual({
       code: 0,
@@ -29,12 +29,12 @@ test.for(CASES)(
       inserted: tasks,
     })
     expect(summary.order).toBe(tasks > 2 ? order : null)
-    // A window per 990 tasks, the proof of the end, and the closing lap; beyond 20 windows, five looks for the length.
+    // A window but for its overlap of 10, the proof of the end, and the closing lap; beyond 20, five looks for the length.
     const windows = asked.filter(({ operation }) => operation === 'list').length
-    expect(windows).toBeLessThanOrEqual(Math.ceil(tasks / 990) + (tasks > 19_800 ? 17 : 12))
+    expect(windows).toBeLessThanOrEqual(Math.ceil(tasks / (WINDOW - 10)) + (tasks > 20 * (WINDOW - 10) ? 17 : 12))
     // A few details are compared with the list: one more for every ten windows.
     expect(asked.length - windows).toBeLessThanOrEqual(6 + Math.floor(windows / 10))
     await expectExactCopy(stage)
-    if (SOAK || (order === 'created_desc' && tasks !== 1000)) await expectEqualParquet(stage)
+    if (SOAK || (order === 'created_desc' && tasks !== WINDOW)) await expectEqualParquet(stage)
   },
 )

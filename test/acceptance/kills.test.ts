@@ -1,16 +1,12 @@
 // Issue 2 and 3: `kill -9` at any moment. What another process finds is whole windows, and the next run finishes the job.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { seeded } from '../../src/simulator/random.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, rounds, SOAK, type Stage, stateSeenByAnotherProcess } from './stage.ts'
+import { makeStage, rounds, SOAK, type Stage, stateSeenByAnotherProcess, WINDOW } from './stage.ts'
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
-/** In `npm test` as many windows as of 12,000 tasks, with half the tasks in each. */
-const TASKS = SOAK ? 25_000 : 6_000
-const WINDOW = SOAK ? 1000 : 500
+const TASKS = (SOAK ? 25 : 12) * WINDOW
 const SEED = Number(process.env.SOAK_SEED ?? (SOAK ? Date.now() % 1_000_000 : 1))
 
 /** Kills the command a random moment after its `requests`-th request; tells whether it was still running. */
@@ -26,8 +22,14 @@ test.for(rounds(2, 60).map((round) => ({ round, seed: SEED + round, order: ORDER
   { concurrent: !SOAK },
   async ({ seed, order }) => {
     const random = seeded(seed, 0x9)
-    await using stage = await makeStage({ tasks: TASKS, order, latencyMs: 8, openFraction: 0.002, seed })
-    writeFileSync(join(stage.dir, 'task-mirror.json'), JSON.stringify({ sync: { window: WINDOW } }))
+    await using stage = await makeStage({
+      window: WINDOW,
+      tasks: TASKS,
+      order,
+      latencyMs: 8,
+      openFraction: 0.002,
+      seed,
+    })
     let kills = 0
     let reached = 0
     const log: string[] = []
@@ -66,13 +68,20 @@ test.for(rounds(1, 40).map((round) => ({ seed: SEED + 1000 + round, order: ORDER
   { concurrent: !SOAK },
   async ({ seed, order }) => {
     const random = seeded(seed, 0xa)
-    await using stage = await makeStage({ tasks: 6000, order, latencyMs: 4, openFraction: 0.003, seed })
+    await using stage = await makeStage({
+      window: WINDOW,
+      tasks: 6 * WINDOW,
+      order,
+      latencyMs: 4,
+      openFraction: 0.003,
+      seed,
+    })
     const { account } = stage.simulator
     let kills = 0
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const flags = random.chance(0.3) ? ['--full'] : []
       if (await killAfter(stage, ['sync', ...flags], 1 + random.int(9), random.int(40))) kills += 1
-      account.insert(random.int(1500), { openShare: 0.01 })
+      account.insert(random.int(1.5 * WINDOW), { openShare: 0.01 })
       account.finish(5)
       account.remove(random.int(40))
     }
@@ -85,11 +94,11 @@ test.for(rounds(1, 40).map((round) => ({ seed: SEED + 1000 + round, order: ORDER
 )
 
 test.concurrent.for(['created_desc', 'created_asc'] as const)(
-  'a walk over 5,200 new tasks that dies after two windows leaves no hole, though more come before the next run (%s)',
+  `a walk over ${5.2 * WINDOW} new tasks that dies after two windows leaves no hole, though more come before the next run (%s)`,
   async (order) => {
-    await using stage = await makeStage({ tasks: 3000, order, openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 3 * WINDOW, order, openFraction: 0 })
     expect((await stage.sync()).code).toBe(0)
-    stage.simulator.account.insert(5200, { openShare: 0 })
+    stage.simulator.account.insert(5.2 * WINDOW, { openShare: 0 })
     // However late the kill comes, it is not over before.
     const { promise: killed, resolve: goOn } = Promise.withResolvers<void>()
     let isWalking = order === 'created_asc'
@@ -107,10 +116,10 @@ test.concurrent.for(['created_desc', 'created_asc'] as const)(
     off()
     goOn()
     const tasks = stage.value<number>('SELECT count(*) FROM tasks')
-    expect(tasks).toBeGreaterThan(3000)
-    expect(tasks).toBeLessThan(8200)
+    expect(tasks).toBeGreaterThan(3 * WINDOW)
+    expect(tasks).toBeLessThan(8.2 * WINDOW)
 
-    stage.simulator.account.insert(700, { openShare: 0 })
+    stage.simulator.account.insert(0.7 * WINDOW, { openShare: 0 })
     const next = await stage.sync()
     expect({ code: next.code, verdict: next.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
     expect(next.summary.plan).not.toContain('full')

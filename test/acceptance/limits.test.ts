@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, SOAK, type Stage } from './stage.ts'
+import { makeStage, SOAK, type Stage, WINDOW } from './stage.ts'
 
 const content = (stage: Stage) => stage.rows('SELECT id, content_hash, change_seq FROM tasks ORDER BY id')
 
 describe.concurrent('time', () => {
   test('--max-duration ends a run with exit 4, and run after run gets there', async () => {
-    await using stage = await makeStage({ tasks: 12_000, openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 12 * WINDOW, openFraction: 0 })
     let runs = 0
     let reached = 0
     // From some window on the service does not answer any more, in the second run from a later one.
@@ -47,7 +47,7 @@ describe.concurrent('time', () => {
   })
 
   test('a Retry-After beyond the limit: exit 4, the next start asks nothing, --now asks', async () => {
-    await using stage = await makeStage({ tasks: 4000, openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 4 * WINDOW, openFraction: 0 })
     stage.simulator.setFaults(({ n }) => (n >= 2 ? { status: 429, retryAfter: 3600 } : null))
     const HOUR = 3_600_000
     const before = Date.now()
@@ -71,7 +71,7 @@ describe.concurrent('time', () => {
   })
 
   test('a short Retry-After is waited for', async () => {
-    await using stage = await makeStage({ tasks: 4000 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 4 * WINDOW })
     stage.simulator.setFaults(({ n }) => (n === 2 ? { status: 503, retryAfter: 1 } : null))
     // One at a time: those already under way when it is said are none of its business.
     const { code, summary, asked } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_CONCURRENCY: '1' })
@@ -193,7 +193,7 @@ describe.concurrent('a service that fails now and then', () => {
   ]
   test.for(CASES)('one request in six: $faultKinds, still complete', async ({ faultKinds }) => {
     const faults = { faultRate: 0.17, faultKinds: [...faultKinds] }
-    await using stage = await makeStage({ tasks: 4000, order: 'created_asc', seed: 5, ...faults })
+    await using stage = await makeStage({ window: WINDOW, tasks: 4 * WINDOW, order: 'created_asc', seed: 5, ...faults })
     // A good answer that takes longer on a slow machine costs a retry, and there are six.
     const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '3000' })
     expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
@@ -202,12 +202,12 @@ describe.concurrent('a service that fails now and then', () => {
   })
 
   test('one that stays down is exit 4, and the next run goes on where it stopped', async () => {
-    await using stage = await makeStage({ tasks: 6000 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 6 * WINDOW })
     stage.simulator.setFaults(({ n }) => (n >= 4 ? { status: 503 } : null))
     const down = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '1' })
     expect({ code: down.code, outcome: down.summary.outcome }).toEqual({ code: 4, outcome: 'failed' })
     const reached = stage.value<number>('SELECT next_skip FROM walks')
-    expect(reached).toBeGreaterThan(1000)
+    expect(reached).toBeGreaterThan(WINDOW)
     stage.simulator.setFaults(undefined)
     const next = await stage.sync()
     expect(next.asked.find(({ operation }) => operation === 'list')!.skip).toBe(reached - 10)

@@ -5,14 +5,11 @@ import type { Account } from '../../src/simulator/account.ts'
 import type { SimulatedRequest } from '../../src/simulator/faults.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, missingFrom, SOAK, type Stage } from './stage.ts'
+import { makeStage, missingFrom, SOAK, type Stage, WINDOW } from './stage.ts'
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
-const EACH = 30
-/** Half of everything in `npm test`: as many windows, with half the tasks in each. */
-const WINDOW = SOAK ? 1000 : 500
+const EACH = SOAK ? 30 : 12
 const TASKS = 3 * WINDOW
-const SMALL = { TASK_MIRROR_SYNC_WINDOW: String(WINDOW) }
 
 /** Once the service stands still, one full walk makes both equal. */
 async function expectEqualAtRest(stage: Stage): Promise<void> {
@@ -59,13 +56,13 @@ const CASES = Object.keys(CHURNS).flatMap((what, index) =>
 test.concurrent.for(CASES)(
   `${EACH} before every request, $what, $order: nothing that stayed is missing, and it ends`,
   async ({ what, order }) => {
-    await using stage = await makeStage({ tasks: TASKS, order, openFraction: 0, openInserts: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: TASKS, order, openFraction: 0, openInserts: 0 })
     const churn = CHURNS[what]!
     const stop = stage.simulator.onBeforeRequest((request, account) => {
       if (request.operation === 'list' && account.listed > EACH) churn(account, request)
     })
     const stayed = stage.listedThroughout()
-    const { code, summary, asked, stderr } = await stage.runJson(['sync'], SMALL)
+    const { code, summary, asked, stderr } = await stage.sync()
     stop()
     expect(missingFrom(stage, stayed())).toBe(0)
     // Where most of the tasks are gone before they can be compared with their details, the run says so.
@@ -89,14 +86,14 @@ const BURSTS = [0.9 * WINDOW, 2.5 * WINDOW].flatMap((burst, row) =>
 test.concurrent.for(BURSTS)(
   'a burst of $burst deletes, $where, between two windows, $order: complete, and nothing that stayed is missing',
   async ({ burst, where, order }) => {
-    await using stage = await makeStage({ tasks: 6 * WINDOW, order, openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 6 * WINDOW, order, openFraction: 0 })
     let lists = 0
     stage.simulator.onBeforeRequest(({ operation }, account) => {
       if (operation === 'list') lists += 1
       if (operation === 'list' && lists === 5) account.remove(burst, { where })
     })
     const stayed = stage.listedThroughout()
-    const { code, summary, asked } = await stage.runJson(['sync'], SMALL)
+    const { code, summary, asked } = await stage.sync()
     expect(missingFrom(stage, stayed())).toBe(0)
     expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
     expect(asked.length).toBeLessThan(200)
@@ -120,7 +117,7 @@ describe.concurrent('an account that lives at an ordinary pace is proven complet
   ]
   test.for(lives.map((options) => ({ what: JSON.stringify(options), options })))('$what', async ({ options }) => {
     const where = options.order === 'created_desc' ? 'front' : 'behind'
-    await using stage = await makeStage({ tasks: 1500, openInserts: 0.05, where, ...options })
+    await using stage = await makeStage({ window: WINDOW, tasks: 1.5 * WINDOW, openInserts: 0.05, where, ...options })
     for (const run of ['first', 'second']) {
       const stayed = stage.listedThroughout()
       const { code, summary, asked } = await stage.sync()

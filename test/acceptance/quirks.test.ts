@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, missingFrom, SOAK } from './stage.ts'
+import { makeStage, missingFrom, SOAK, WINDOW } from './stage.ts'
 
 type Quirk = Partial<SimulatorOptions>
 
@@ -13,7 +13,7 @@ function cases(quirks: Quirk[]) {
   return quirks.flatMap((quirk, index) =>
     ORDERS.filter((_, place) => SOAK || index % ORDERS.length === place).map((order) => ({
       what: JSON.stringify(quirk),
-      options: { tasks: 2500, order, oddities: 0.1, ...quirk },
+      options: { window: WINDOW, tasks: 2.5 * WINDOW, order, oddities: 0.1, ...quirk },
       order,
     })),
   )
@@ -22,19 +22,19 @@ function cases(quirks: Quirk[]) {
 describe.concurrent('nothing is lost, exit 0', () => {
   test.for(
     cases([
-      { capItems: 7, tasks: 800 },
-      { capItems: 100 },
-      { capItems: 500 },
-      { capBytes: 200_000 },
+      { capItems: 7, tasks: 0.8 * WINDOW },
+      { capItems: 0.1 * WINDOW },
+      { capItems: 0.5 * WINDOW },
+      { capBytes: 200 * WINDOW },
       { capBytes: 20_000 },
       { shortBy: 1 },
       { repeatLast: true },
-      { repeatLast: true, tasks: 2000 },
+      { repeatLast: true, tasks: 2 * WINDOW },
       { pastEnd: '400' },
       { pastEnd: '404' },
-      { pastEnd: '400', tasks: 2000 },
-      { capItems: 100, pastEnd: '400' },
-      { shortBy: 3, capItems: 500, repeatLast: true },
+      { pastEnd: '400', tasks: 2 * WINDOW },
+      { capItems: 0.1 * WINDOW, pastEnd: '400' },
+      { shortBy: 3, capItems: 0.5 * WINDOW, repeatLast: true },
     ]),
   )('$what, $order', async ({ options }) => {
     await using stage = await makeStage(options)
@@ -56,9 +56,9 @@ describe.concurrent('nothing is lost, exit 0', () => {
 
   test.for(
     cases([
-      { capBytes: 5000, tasks: 600 },
-      { capBytes: 5000, tasks: 601 },
-      { capBytes: 5000, tasks: 602 },
+      { capBytes: 5000, tasks: 0.6 * WINDOW },
+      { capBytes: 5000, tasks: 0.6 * WINDOW + 1 },
+      { capBytes: 5000, tasks: 0.6 * WINDOW + 2 },
     ]),
   )('windows so small that a large task fills one alone: $what, $order', async ({ options }) => {
     await using stage = await makeStage(options)
@@ -70,12 +70,14 @@ describe.concurrent('nothing is lost, exit 0', () => {
 
 describe.concurrent('what cannot be proven is exit 3, in a bounded number of requests', () => {
   test.for([
-    ...cases([{ ignoreSkip: true }, { ignoreSkip: true, tasks: 1000 }, { ignoreSkip: true, capItems: 100 }]).map(
-      (each) => ({ ...each, reason: 'skip-ignored', met: each.options.capItems ?? 1000 }),
-    ),
-    ...cases([{ wrap: true }]).map((each) => ({ ...each, reason: 'wraps', met: 2500 })),
+    ...cases([
+      { ignoreSkip: true },
+      { ignoreSkip: true, tasks: WINDOW },
+      { ignoreSkip: true, capItems: 0.1 * WINDOW },
+    ]).map((each) => ({ ...each, reason: 'skip-ignored', met: each.options.capItems ?? WINDOW })),
+    ...cases([{ wrap: true }]).map((each) => ({ ...each, reason: 'wraps', met: 2.5 * WINDOW })),
     ...cases([{ pageOfOne: true, tasks: 40 }]).map((each) => ({ ...each, reason: 'page-of-one', met: 40 })),
-    ...cases([{ skipLimit: 2000 }]).map((each) => ({ ...each, reason: 'skip-limit', met: 2000 })),
+    ...cases([{ skipLimit: 2 * WINDOW }]).map((each) => ({ ...each, reason: 'skip-limit', met: 2 * WINDOW })),
   ])('$what, $order: $reason', async ({ options, reason, met }) => {
     await using stage = await makeStage(options)
     const { code, summary, asked, stderr } = await stage.sync()

@@ -5,7 +5,11 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { makeStage } from './stage.ts'
+import { makeStage, WINDOW } from './stage.ts'
+
+const TASKS = 12 * WINDOW
+/** A window but for its overlap. */
+const STEP = WINDOW - 10
 
 interface Seen {
   reads: number
@@ -59,13 +63,13 @@ console.log(JSON.stringify(seen))
 test.concurrent.for(['one connection', 'reopen'] as const)(
   'a reader in another process (%s) is never blocked and sees whole windows only',
   async (how) => {
-    await using stage = await makeStage({ tasks: 12_000, order: 'created_asc', openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: TASKS, order: 'created_asc', openFraction: 0 })
     // One window after another, and none before the reader has seen the last but one.
     let windows = 0
     let shown = 0
     const isShown = new EventEmitter()
     stage.simulator.onBeforeRequest(async () => {
-      const wanted = Math.min(12_000, 10 + 990 * (windows - 2))
+      const wanted = Math.min(TASKS, 10 + STEP * (windows - 2))
       windows += 1
       while (windows > 3 && shown < wanted) await once(isShown, 'more')
     })
@@ -89,12 +93,12 @@ test.concurrent.for(['one connection', 'reopen'] as const)(
     expect(seen.torn).toEqual([])
     expect(seen.counts).toEqual([...new Set(seen.counts)].sort((a, b) => a - b))
     expect(seen.counts.length).toBeGreaterThan(5)
-    for (const count of seen.counts) expect(count === 12_000 || count === 0 || (count - 10) % 990 === 0).toBe(true)
+    for (const count of seen.counts) expect(count === TASKS || count === 0 || (count - 10) % STEP === 0).toBe(true)
   },
 )
 
 test('a second writer at the same time is exit 6, reading commands are not in its way', async () => {
-  await using stage = await makeStage({ tasks: 12_000 })
+  await using stage = await makeStage({ window: WINDOW, tasks: TASKS })
   // It goes on once the others have ended.
   const { promise: others, resolve: goOn } = Promise.withResolvers<void>()
   stage.simulator.onBeforeRequest(({ n }) => (n >= 6 ? others : undefined))
@@ -107,10 +111,10 @@ test('a second writer at the same time is exit 6, reading commands are not in it
   ])
   expect(second.code).toBe(6)
   expect(status.code).toBe(0)
-  expect(JSON.parse(status.stdout).tasks.live).toBeGreaterThan(900)
+  expect(JSON.parse(status.stdout).tasks.live).toBeGreaterThan(0.9 * WINDOW)
   expect(exported.code).toBe(0)
   // One cut: whole windows.
-  expect((exported.stdout.split('\n').length - 1 - 10) % 990).toBe(0)
+  expect((exported.stdout.split('\n').length - 1 - 10) % STEP).toBe(0)
   goOn()
   expect((await running.ended).code).toBe(0)
 })

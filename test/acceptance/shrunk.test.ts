@@ -1,23 +1,24 @@
 // Issue 12: an empty or suddenly much shorter list is no list to believe, whatever the plan.
 import { describe, expect, test } from 'vitest'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, SOAK, type Stage } from './stage.ts'
+import { makeStage, SOAK, type Stage, WINDOW } from './stage.ts'
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 const live = (stage: Stage) => stage.value<number>('SELECT count(*) FROM live_tasks')
 const lastWalk = (stage: Stage) =>
   stage.rows<{ verdict: string; reason: string }>('SELECT verdict, reason FROM walks ORDER BY id DESC LIMIT 1')[0]
 
-const CASES = [0, 250, 1_200].flatMap((left, index) =>
+const TASKS = 2.5 * WINDOW
+const CASES = [0, 0.25 * WINDOW, 1.2 * WINDOW].flatMap((left, index) =>
   ORDERS.filter((_, place) => SOAK || index % ORDERS.length === place || place === 0).map((order) => ({ left, order })),
 )
 
-describe.concurrent('a list of 2500 tasks that suddenly holds fewer', () => {
+describe.concurrent(`a list of ${TASKS} tasks that suddenly holds fewer`, () => {
   test.for(CASES)('$left, $order: partial and 3 until it is whole again', async ({ left, order }) => {
-    await using stage = await makeStage({ tasks: 2_500, order, openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: TASKS, order, openFraction: 0 })
     const { account } = stage.simulator
     expect((await stage.sync()).code).toBe(0)
-    const hidden = account.delist(2_500 - left, { where: order === 'created_asc' ? 'front' : 'behind' })
+    const hidden = account.delist(TASKS - left, { where: order === 'created_asc' ? 'front' : 'behind' })
     for (const args of [['sync'], ['sync'], ['backfill', '--since', '400d'], ['sync', '--full']]) {
       const { code, summary, stderr, asked } = await stage.runJson(args)
       expect({ args, code, verdict: summary.verdict, deleted: summary.deleted }).toEqual({
@@ -32,7 +33,7 @@ describe.concurrent('a list of 2500 tasks that suddenly holds fewer', () => {
       expect(asked.filter(({ operation }) => operation === 'get').length).toBeLessThanOrEqual(5 + 6)
     }
     expect(lastWalk(stage)).toEqual({ verdict: 'partial', reason: 'list-shrunk' })
-    expect(live(stage)).toBe(2_500)
+    expect(live(stage)).toBe(TASKS)
     account.restore(hidden)
     const whole = await stage.sync()
     expect({ code: whole.code, verdict: whole.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
@@ -41,15 +42,19 @@ describe.concurrent('a list of 2500 tasks that suddenly holds fewer', () => {
 })
 
 describe.concurrent('an account that was really emptied', () => {
-  test.for([0, 700])('to %i of 1500 is accepted by --allow-mass-delete, and is no news afterwards', async (left) => {
-    await using stage = await makeStage({ tasks: 1_500, openFraction: 0 })
-    expect((await stage.sync()).code).toBe(0)
-    stage.simulator.account.remove(1_500 - left, { where: 'behind' })
-    expect((await stage.sync()).code).toBe(3)
-    const accepted = await stage.sync('--allow-mass-delete')
-    expect({ code: accepted.code, deleted: accepted.summary.deleted }).toEqual({ code: 0, deleted: 1_500 - left })
-    const next = await stage.sync()
-    expect({ code: next.code, verdict: next.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
-    await expectExactCopy(stage)
-  })
+  const tasks = 1.5 * WINDOW
+  test.for([0, 0.7 * WINDOW])(
+    `to %i of ${tasks} is accepted by --allow-mass-delete, and is no news afterwards`,
+    async (left) => {
+      await using stage = await makeStage({ window: WINDOW, tasks, openFraction: 0 })
+      expect((await stage.sync()).code).toBe(0)
+      stage.simulator.account.remove(tasks - left, { where: 'behind' })
+      expect((await stage.sync()).code).toBe(3)
+      const accepted = await stage.sync('--allow-mass-delete')
+      expect({ code: accepted.code, deleted: accepted.summary.deleted }).toEqual({ code: 0, deleted: tasks - left })
+      const next = await stage.sync()
+      expect({ code: next.code, verdict: next.summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+      await expectExactCopy(stage)
+    },
+  )
 })

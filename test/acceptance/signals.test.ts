@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest'
 import { grouped } from '../../src/shown.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, stateSeenByAnotherProcess } from './stage.ts'
+import { makeStage, stateSeenByAnotherProcess, WINDOW } from './stage.ts'
 
 test.concurrent.for([
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)('%s in the middle of a walk is exit %i within 5 s, and the next run resumes', async ([signal, exit]) => {
-  await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
+  await using stage = await makeStage({ window: WINDOW, tasks: 12 * WINDOW, latencyMs: 20 })
   const running = await stage.startUntilAsked(8, ['sync'])
   running.process.kill(signal)
   const { code, stdout, stderr, signal: by } = await running.ended
@@ -22,14 +22,14 @@ test.concurrent.for([
   const state = await stateSeenByAnotherProcess(stage)
   // What was read ahead is taken in as well; the walk itself has come as far as its marks.
   expect(state).toMatchObject({ integrity: 'ok', tasks: seen, met: state!.nextSkip, runs: 1, walks: 1 })
-  expect(state!.met).toBeGreaterThan(2000)
+  expect(state!.met).toBeGreaterThan(2 * WINDOW)
   expect(state!.met).toBeLessThanOrEqual(seen)
   expect(stage.rows('SELECT outcome, exit_code FROM runs')).toEqual([{ outcome: 'interrupted', exit_code: exit }])
 
   const next = await stage.sync()
   const lists = next.asked.filter(({ operation }) => operation === 'list')
   expect(lists[0]!.skip).toBe(state!.nextSkip - 10)
-  expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 12_000 - seen })
+  expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 12 * WINDOW - seen })
   await expectExactCopy(stage)
 })
 
@@ -37,7 +37,11 @@ test.concurrent.for([
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)('%s while the service does not answer is exit %i within 5 s', async ([signal, exit]) => {
-  await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
+  await using stage = await makeStage({
+    window: WINDOW,
+    tasks: 3 * WINDOW,
+    faults: ({ n }) => (n >= 2 ? { hang: true } : null),
+  })
   const running = await stage.startUntilAsked(3, ['sync'])
   running.process.kill(signal)
   const { code, stdout } = await running.ended
@@ -46,7 +50,7 @@ test.concurrent.for([
 })
 
 test.concurrent('a second signal stops at once, and the next run finds a sound mirror', async () => {
-  await using stage = await makeStage({ tasks: 12_000, latencyMs: 20 })
+  await using stage = await makeStage({ window: WINDOW, tasks: 12 * WINDOW, latencyMs: 20 })
   const running = await stage.startUntilAsked(6, ['sync'])
   running.process.kill('SIGTERM')
   running.process.kill('SIGINT')

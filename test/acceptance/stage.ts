@@ -12,6 +12,12 @@ import { makeScratch } from '../support/scratch.ts'
 /** `SOAK=1` (or `npm run test:soak`) turns the loops of this folder from a few seconds into minutes. */
 export const SOAK = process.env.SOAK !== undefined && process.env.SOAK !== '' && process.env.SOAK !== '0'
 
+/**
+ * Tasks that a window holds where a stage says so: in `npm test` a fifth of the default, so that a fifth of the tasks make as
+ * many windows.
+ */
+export const WINDOW = SOAK ? 1000 : 200
+
 /** As many rounds as fit into `npm test`, or into a soak. */
 export function rounds(quick: number, soak: number): number[] {
   return Array.from({ length: SOAK ? soak : quick }, (_, round) => round)
@@ -55,6 +61,8 @@ export interface Stage extends AsyncDisposable {
 }
 
 export interface StageOptions extends Partial<SimulatorOptions>, SimulatorHooks {
+  /** `sync.window` of every command, as long as its own environment says nothing else; default: the program's. */
+  window?: number
   /**
    * By the clock of the service and of all that runs here, every request takes so many ms, and nothing else takes any: however
    * slow this machine is. No command may have to wait then.
@@ -62,7 +70,7 @@ export interface StageOptions extends Partial<SimulatorOptions>, SimulatorHooks 
   stepMs?: number
 }
 
-export async function makeStage({ stepMs, ...options }: StageOptions = {}): Promise<Stage> {
+export async function makeStage({ stepMs, window, ...options }: StageOptions = {}): Promise<Stage> {
   const scratch = makeScratch()
   let clockMs = Date.now()
   const clock = stepMs === undefined ? undefined : () => clockMs
@@ -78,14 +86,18 @@ export async function makeStage({ stepMs, ...options }: StageOptions = {}): Prom
     clockMs += stepMs ?? 0
   })
 
+  const common = {
+    TASK_MIRROR_BASE_URL: simulator.url,
+    ...(window !== undefined && { TASK_MIRROR_SYNC_WINDOW: String(window) }),
+  }
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
-    startCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env } })
+    startCli(args, { cwd: scratch.dir, env: { ...common, ...env } })
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    runCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env } })
+    runCli(args, { cwd: scratch.dir, env: { ...common, ...env } })
   const runInside = (args: readonly string[], env: Record<string, string> = {}) => {
     const file = join(scratch.dir, 'task-mirror.json')
     const all = {
-      TASK_MIRROR_BASE_URL: simulator.url,
+      ...common,
       TASK_MIRROR_DB: mirrorPath,
       ...(existsSync(file) && { TASK_MIRROR_CONFIG: file }),
       ...env,
