@@ -7,9 +7,9 @@ import { parseExact } from '../../src/json.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
-import { owedTable } from '../../src/mirror/tables/owed.ts'
+import { OwedTable } from '../../src/mirror/tables/owed.ts'
 import { setAsideTable } from '../../src/mirror/tables/set-aside.ts'
-import { taskTable } from '../../src/mirror/tables/tasks.ts'
+import { TaskTable } from '../../src/mirror/tables/tasks.ts'
 import { walkTable } from '../../src/mirror/tables/walks.ts'
 import type { Task } from '../../src/task.ts'
 import { CLI, runCli, startCli } from '../support/cli.ts'
@@ -22,17 +22,17 @@ function makeMirror(scratch: Scratch, { walkedAgoMs = 5 * MINUTE, tasks = 3 } = 
   const now = Date.now()
   const db = openWriter(scratch.path('task-mirror.sqlite'), { busyTimeoutMs: 1000, fileMode: 0o600 })
   try {
-    const table = taskTable(db)
+    const table = new TaskTable(db)
     const take = (text: string) => {
       const row = shapeTask(parseExact(text) as Task)
-      return table.insert(row, contentHash(row), null, now, now)
+      return table.insert(row, { contentHash: contentHash(row), listHash: null }, { readAt: now, now })
     }
     db.transaction(() => {
       take(PRECISE)
       for (let index = 1; index < tasks; index++)
         take(`{"id":"t${index}","systemStatus":"PENDING","createdAt":${index}}`)
       table.markDeleted(2, now)
-      owedTable(db, 0).owe('t2', 'open', now)
+      new OwedTable(db, 0).owe('t2', 'open', now)
       setAsideTable(db, 1000).add(
         { source: 'list', skip: 4, taskId: null, reason: 'no-id', message: 'It has no id', raw: '{"a":1.0}' },
         1,

@@ -10,28 +10,30 @@ import { shapeTask } from '../../src/mirror/shape.ts'
 import { readFigures } from '../../src/mirror/shown/figures.ts'
 import { readRecent } from '../../src/mirror/shown/recent.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
-import { taskTable } from '../../src/mirror/tables/tasks.ts'
+import { TaskTable } from '../../src/mirror/tables/tasks.ts'
+import type { TaskRow } from '../../src/task.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const OPTIONS = { busyTimeoutMs: 1000, fileMode: 0o600 }
 const GOLDEN = new URL('../golden/0.1.0.sqlite', import.meta.url).pathname
 const SECRET = 'https://bob:p@sSECRET@one.example:8443/a?b'
 
+const hashes = (row: TaskRow) => ({ contentHash: contentHash(row), listHash: null })
 const rowOf = (url: string) => shapeTask({ id: 'a', createdAt: 1, data: { url } })
 
 test('a task has the host of its URL from when it is taken in, also when that changes', () => {
   using scratch = makeScratch()
   const db = openWriter(scratch.path('m.sqlite'), OPTIONS)
-  const tasks = taskTable(db)
+  const tasks = new TaskTable(db)
   const host = db.prepare('SELECT host FROM tasks').pluck()
   const row = rowOf(SECRET)
-  const seq = tasks.insert(row, contentHash(row), null, 1, 1)
+  const seq = tasks.insert(row, hashes(row), { readAt: 1, now: 1 })
   expect(host.get()).toBe('one.example:8443')
   const other = rowOf('https://evil.example\\@good.example/')
-  tasks.replace(seq, other, contentHash(other), null, 2, 2)
+  tasks.replace(seq, other, hashes(other), { readAt: 2, now: 2 })
   expect(host.get()).toBe('evil.example')
   const none = shapeTask({ id: 'a' })
-  tasks.replace(seq, none, contentHash(none), null, 3, 3)
+  tasks.replace(seq, none, hashes(none), { readAt: 3, now: 3 })
   expect(host.get()).toBeNull()
   db.close()
 })

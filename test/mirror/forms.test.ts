@@ -208,7 +208,9 @@ describe('a detail beside what the list showed', () => {
     ['is open in another way', { systemStatus: 'PENDING' }, { systemStatus: 'RUNNING' }, null, NO_FORMS, 'newer'],
   ])('that %s', (_, listed, detail, before, forms, expected) => {
     const [shown, single] = [task(listed as never), task(detail as never)]
-    expect(recencyOf(single, shown, before === null ? null : task(before as never), forms, isFinal)).toBe(expected)
+    expect(
+      recencyOf(single, { listed: shown, before: before === null ? null : task(before as never) }, forms, isFinal),
+    ).toBe(expected)
   })
 
   test('keeps what only the list has of any task, and nothing else of it', () => {

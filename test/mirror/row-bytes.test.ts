@@ -5,7 +5,7 @@ import type { Db } from '../../src/mirror/connect.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { boundValues, contentHash, hashOfRowBytes, RowBytes, rowBytes, rowOf } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
-import { taskTable } from '../../src/mirror/tables/tasks.ts'
+import { TaskTable } from '../../src/mirror/tables/tasks.ts'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import { valuesOf } from '../../src/task/row.ts'
 import type { TaskRow } from '../../src/task.ts'
@@ -83,7 +83,7 @@ test('the hash of a row is that of its bytes, whatever was hashed before it', ()
 test('SQLite stores the same from bytes as from values', () => {
   using scratch = makeScratch()
   const db: Db = openWriter(scratch.path('mirror.sqlite'), { busyTimeoutMs: 0, fileMode: 0o600 })
-  const tasks = taskTable(db)
+  const tasks = new TaskTable(db)
   const stored = db
     .prepare(
       `SELECT ${TASK_COLUMNS.map((name) => `typeof(${name}), hex(${name}), ${name}`).join()} FROM tasks WHERE seq = ?`,
@@ -91,18 +91,16 @@ test('SQLite stores the same from bytes as from values', () => {
     .safeIntegers()
     .raw()
   const hash = Buffer.alloc(16)
+  const times = { readAt: 1, now: 1 }
   db.exec('BEGIN')
   fc.assert(
     fc.property(anyRow, (row) => {
-      const one = tasks.insert({ ...row, id: `${row.id}-${tasks.highestSeq()}` }, hash, null, 1, 1)
-      const other = tasks.insertBytes(
-        row.id,
-        rowBytes({ ...row, id: `${row.id}-${tasks.highestSeq()}` }),
-        hash,
-        null,
-        1,
-        1,
+      const one = tasks.insert(
+        { ...row, id: `${row.id}-${tasks.highestSeq()}` },
+        { contentHash: hash, listHash: hash },
+        times,
       )
+      const other = tasks.insertBytes(row.id, rowBytes({ ...row, id: `${row.id}-${tasks.highestSeq()}` }), hash, times)
       // Apart from the ids.
       expect((stored.get(other) as unknown[]).slice(3)).toEqual((stored.get(one) as unknown[]).slice(3))
       expect(boundValues(rowBytes(row))).toHaveLength(TASK_COLUMNS.length)

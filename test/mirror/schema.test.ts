@@ -8,7 +8,7 @@ import { connect } from '../../src/mirror/connect.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
 import { recordSnapshot, type SnapshotRow } from '../../src/mirror/tables/snapshots.ts'
-import { taskTable } from '../../src/mirror/tables/tasks.ts'
+import { TaskTable } from '../../src/mirror/tables/tasks.ts'
 import { runCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -159,12 +159,14 @@ test('a row that a trigger swallows after the mirror was opened is noticed', () 
   using scratch = makeScratch()
   const path = `${scratch.dir}/task-mirror.sqlite`
   const db = openWriter(path, OPTIONS)
-  const tasks = taskTable(db)
+  const tasks = new TaskTable(db)
   const other = new Database(path)
   other.exec('CREATE TRIGGER late BEFORE INSERT ON tasks BEGIN SELECT RAISE(IGNORE); END')
   other.close()
   const row = { id: 'a' } as Parameters<typeof tasks.insert>[0]
   const filled = new Proxy(row, { get: (target, name) => Reflect.get(target, name) ?? null })
-  expect(() => tasks.insert(filled, Buffer.alloc(32), null, 1, 1)).toThrow(/wrote 0 rows where it had to write one/)
+  expect(() => tasks.insert(filled, { contentHash: Buffer.alloc(32), listHash: null }, { readAt: 1, now: 1 })).toThrow(
+    /wrote 0 rows where it had to write one/,
+  )
   db.close()
 })

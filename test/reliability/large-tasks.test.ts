@@ -6,7 +6,7 @@ import { openWriter } from '../../src/mirror/open.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
 import { setAsideTable } from '../../src/mirror/tables/set-aside.ts'
-import { taskTable } from '../../src/mirror/tables/tasks.ts'
+import { TaskTable } from '../../src/mirror/tables/tasks.ts'
 import { runHere } from '../support/cli.ts'
 import { loopDelayOf } from '../support/loop-delay.ts'
 import { allowedMs } from '../support/processor.ts'
@@ -22,7 +22,7 @@ function mirrorOf(scratch: Scratch): string {
   const db = openWriter(path, { busyTimeoutMs: 100, fileMode: 0o600 })
   const row = shapeTask({ id: 'large', createdAt: 1, data: { body: BODY } })
   db.transaction(() => {
-    taskTable(db).insert(row, contentHash(row), null, 1, 1)
+    new TaskTable(db).insert(row, { contentHash: contentHash(row), listHash: null }, { readAt: 1, now: 1 })
     db.prepare("INSERT INTO runs (command, started_at, tool_version, plan) VALUES ('sync', 1, '', '[]')").run()
     const item = { source: 'list', skip: 0, taskId: null, reason: 'no-id', message: '', raw: RAW } as const
     setAsideTable(db, 2 ** 30).add(item, 1, 1)

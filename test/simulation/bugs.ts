@@ -162,7 +162,7 @@ export function breakWindows(real: typeof Windows): typeof Windows {
         takeIn(step) {
           const { walkId, progress, now } = step
           if (active === 'progress-outside' && walkId !== null && progress !== undefined) {
-            writing.commit(() => writing.walks.progress(walkId, progress, 1, 0, step.readAt, now))
+            writing.commit(() => writing.walks.progress(walkId, progress, 0, { readAt: step.readAt, now }))
           }
           return intake.takeIn(step)
         },

@@ -1,8 +1,9 @@
 // The main thread's side of windows, against a writer that notes what it is asked and answers when it is told to.
 import { expect, test } from 'vitest'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import type { TakeIn } from '../../src/sync/writer/take-window.ts'
 import { windowRelay } from '../../src/sync/writer/window-relay.ts'
-import type { Looked, TakeIn } from '../../src/sync/writer/windows.ts'
+import type { Looked } from '../../src/sync/writer/windows.ts'
 
 /** Every look says of every item that it is not met and that the mirror holds it. */
 function noted({

@@ -80,8 +80,7 @@ type DetailRecency =
 /** `before` is what the mirror held when the list showed something else; null where it held nothing else. */
 export function recencyOf(
   detail: Task,
-  listed: Task,
-  before: Task | null,
+  { listed, before }: { listed: Task; before: Task | null },
   forms: Forms,
   isFinal: (task: Task) => boolean,
 ): DetailRecency {

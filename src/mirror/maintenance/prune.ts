@@ -8,7 +8,7 @@ import { explaining } from '../explain.ts'
 import { takeLock } from '../lock.ts'
 import { openReader, openWriter, type WriterOptions } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
-import { taskTable } from '../tables/tasks.ts'
+import { TaskTable } from '../tables/tasks.ts'
 
 interface PruneRequest extends WriterOptions {
   path: string
@@ -63,7 +63,7 @@ function count(db: Db, deletedBefore: number): PruneResult {
 }
 
 async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: PruneRequest): Promise<PruneResult> {
-  const tasks = taskTable(db)
+  const tasks = new TaskTable(db)
   const next = db.prepare(
     `SELECT seq, deleted_at AS deletedAt, ${size} AS bytes FROM tasks
      WHERE ${due} AND (deleted_at, seq) > (?, ?) ORDER BY deleted_at, seq LIMIT ${BATCH}`,

@@ -40,119 +40,160 @@ export const SET_ASIDE = 'its detail was set aside'
 /** So often and for so long either may be asked for in vain until it is no longer expected any moment. */
 const EXPECTED = { attempts: 3, ms: 86_400_000 }
 
-/** What was checked at a moment later than now by more than `settleMs` is due: nobody knows when that was (clock.ts). */
-export function owedTable(db: Db, settleMs: number) {
-  const put = db.prepare(
-    `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  )
-  const putListed = db.prepare(
-    `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at, listed) VALUES (?, 'detail', ?, ?, ?)
-     ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = min(next_check_at, excluded.next_check_at),
-       listed = excluded.listed`,
-  )
-  const find = db.prepare(
-    'SELECT attempts, owed_at AS owedAt, listed FROM open_checks WHERE task_id = ? AND reason = ?',
-  )
-  const isOwed = db.prepare('SELECT 1 FROM open_checks WHERE task_id = ? AND reason = ?')
-  const settle = db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?')
-  const settleResult = db.prepare("DELETE FROM open_checks WHERE task_id = ? AND reason = 'detail' AND last_error = ?")
-  const postpone = db.prepare(
-    `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
-     WHERE task_id = ? AND reason = ?`,
-  )
-  // Half a minute times the square of the failures before: at once after the first, a day at most.
-  const retryLater = db.prepare(
-    `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(86400000, 30000 * attempts * attempts),
-     attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = ?`,
-  )
-  const due = db.prepare(
-    `SELECT o.task_id AS taskId, t.seq AS seq FROM open_checks o JOIN tasks t ON t.id = o.task_id
-     WHERE o.reason = ? AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
-       AND t.deleted_at IS NULL
-     ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
-  )
-  const dueOpen = db.prepare(
-    `SELECT o.task_id AS taskId, t.seq AS seq, o.checked_at AS checkedAt, o.next_check_at AS nextCheckAt,
-       t.created_at AS createdAt, t.first_seen_at AS firstSeenAt, t.changed_at AS changedAt,
-       t.content_hash IS t.list_hash AS isAsListed
-     FROM open_checks o JOIN tasks t ON t.id = o.task_id
-     WHERE o.reason = 'open' AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
-       AND t.deleted_at IS NULL`,
-  )
-  // Twelve hours after the first time, twice as long after each, thirty days at most.
-  const retryTombstone = db.prepare(
-    `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(2592000000, 43200000 * (1 << min(attempts, 10))),
-     attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = 'deleted'`,
-  )
-  const dueTombstones = db
-    .prepare(
-      `SELECT t.id FROM tasks t LEFT JOIN open_checks o ON o.task_id = t.id AND o.reason = 'deleted'
-       WHERE t.deleted_at IS NOT NULL AND (o.task_id IS NULL OR o.next_check_at <= ? OR o.checked_at > ?)
-       ORDER BY o.checked_at NULLS FIRST, t.deleted_at DESC, t.seq DESC`,
-    )
-    .pluck()
-  const oweAll = db.prepare(
-    `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at)
-     SELECT id, ?, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
-     ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = excluded.next_check_at, checked_at = NULL`,
-  )
-  const count = db
-    .prepare(
-      'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
-    )
-    .pluck()
-  const unexpected = db
-    .prepare(
-      `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
-       WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error IN (?, ?) AND o.attempts >= ? AND o.owed_at <= ?`,
-    )
-    .pluck()
+function statements(db: Db) {
   return {
-    owe(taskId: string, reason: OwedReason, dueAt: number): void {
-      const { changes } = put.run(taskId, reason, dueAt, dueAt)
-      if (changes === 0 && isOwed.get(taskId, reason) === undefined) throw notWritten(0)
-    },
-    /** Owes a detail that has to agree with `listed`, JSON text; null where that is the row itself. */
-    oweDetail: (taskId: string, dueAt: number, listed: string | null): void =>
-      void writeOne(putListed, taskId, dueAt, dueAt, listed),
-    find: (taskId: string, reason: OwedReason): Debt | undefined => find.get(taskId, reason) as Debt | undefined,
-    /** Details that are not expected any moment: asked for more and more rarely. */
-    unexpectedCount: (now: number): number =>
-      unexpected.get(NO_RESULT, SET_ASIDE, EXPECTED.attempts, now - EXPECTED.ms) as number,
-    settle: (taskId: string, reason: OwedReason): void => void settle.run(taskId, reason),
-    /** The list shows the result that was waited for. */
-    settleResult: (taskId: string): void => void settleResult.run(taskId, NO_RESULT),
-    postpone: (taskId: string, reason: OwedReason, now: number, nextCheckAt: number, error: string | null): void =>
-      void postpone.run(now, nextCheckAt, error, taskId, reason),
-    /** Owes `reason` of every live task created in the half-open range; returns how many. */
-    oweAll: (reason: OwedReason, dueAt: number, since: number | null, until: number | null): number =>
-      oweAll.run(reason, dueAt, dueAt, since, since, until, until).changes,
-    /** Asking failed: the next run asks again, and later runs more and more rarely. */
-    retryLater: (taskId: string, reason: OwedReason, now: number, error: string): void =>
-      void retryLater.run(now, now, error, taskId, reason),
-    retryTombstone: (taskId: string, now: number, error: string): void =>
-      void retryTombstone.run(now, now, error, taskId),
-    /** Ids of tombstones that are due: the never asked first, then the youngest. */
-    dueTombstones: (dueBy: number): Iterable<string> =>
-      dueTombstones.iterate(dueBy, latestKnown(dueBy, settleMs)) as Iterable<string>,
-    /** What is due and `wanted`, oldest check first. */
-    due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
-      const found: Owed[] = []
-      if (limit <= 0) return found
-      for (const owed of due.iterate(reason, now, latestKnown(now, settleMs)) as Iterable<Owed>) {
-        if (!wanted(owed)) continue
-        found.push(owed)
-        if (found.length >= limit) break
-      }
-      return found
-    },
-    /** Open tasks that are due, in no order. */
-    *dueOpen(now: number): Generator<OpenDue> {
-      for (const row of dueOpen.iterate(now, latestKnown(now, settleMs)) as Iterable<OpenDue>)
-        yield { ...row, isAsListed: Boolean(row.isAsListed) }
-    },
-    count: (reason: OwedReason): number => count.get(reason) as number,
+    put: db.prepare(
+      `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    ),
+    putListed: db.prepare(
+      `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at, listed) VALUES (?, 'detail', ?, ?, ?)
+       ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = min(next_check_at, excluded.next_check_at),
+         listed = excluded.listed`,
+    ),
+    find: db.prepare('SELECT attempts, owed_at AS owedAt, listed FROM open_checks WHERE task_id = ? AND reason = ?'),
+    isOwed: db.prepare('SELECT 1 FROM open_checks WHERE task_id = ? AND reason = ?'),
+    settle: db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?'),
+    settleResult: db.prepare("DELETE FROM open_checks WHERE task_id = ? AND reason = 'detail' AND last_error = ?"),
+    postpone: db.prepare(
+      `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
+       WHERE task_id = ? AND reason = ?`,
+    ),
+    // Half a minute times the square of the failures before: at once after the first, a day at most.
+    retryLater: db.prepare(
+      `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(86400000, 30000 * attempts * attempts),
+       attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = ?`,
+    ),
+    due: db.prepare(
+      `SELECT o.task_id AS taskId, t.seq AS seq FROM open_checks o JOIN tasks t ON t.id = o.task_id
+       WHERE o.reason = ? AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
+         AND t.deleted_at IS NULL
+       ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
+    ),
+    dueOpen: db.prepare(
+      `SELECT o.task_id AS taskId, t.seq AS seq, o.checked_at AS checkedAt, o.next_check_at AS nextCheckAt,
+         t.created_at AS createdAt, t.first_seen_at AS firstSeenAt, t.changed_at AS changedAt,
+         t.content_hash IS t.list_hash AS isAsListed
+       FROM open_checks o JOIN tasks t ON t.id = o.task_id
+       WHERE o.reason = 'open' AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
+         AND t.deleted_at IS NULL`,
+    ),
+    // Twelve hours after the first time, twice as long after each, thirty days at most.
+    retryTombstone: db.prepare(
+      `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(2592000000, 43200000 * (1 << min(attempts, 10))),
+       attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = 'deleted'`,
+    ),
+    dueTombstones: db
+      .prepare(
+        `SELECT t.id FROM tasks t LEFT JOIN open_checks o ON o.task_id = t.id AND o.reason = 'deleted'
+         WHERE t.deleted_at IS NOT NULL AND (o.task_id IS NULL OR o.next_check_at <= ? OR o.checked_at > ?)
+         ORDER BY o.checked_at NULLS FIRST, t.deleted_at DESC, t.seq DESC`,
+      )
+      .pluck(),
+    oweAll: db.prepare(
+      `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at)
+       SELECT id, ?, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
+       ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = excluded.next_check_at, checked_at = NULL`,
+    ),
+    count: db
+      .prepare(
+        'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
+      )
+      .pluck(),
+    unexpected: db
+      .prepare(
+        `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
+         WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error IN (?, ?) AND o.attempts >= ? AND o.owed_at <= ?`,
+      )
+      .pluck(),
   }
 }
 
-export type OwedTable = ReturnType<typeof owedTable>
+export class OwedTable {
+  readonly #sql: ReturnType<typeof statements>
+  readonly #settleMs: number
+
+  /** What was checked at a moment later than now by more than `settleMs` is due: nobody knows when that was (clock.ts). */
+  constructor(db: Db, settleMs: number) {
+    this.#sql = statements(db)
+    this.#settleMs = settleMs
+  }
+
+  owe(taskId: string, reason: OwedReason, dueAt: number): void {
+    const { changes } = this.#sql.put.run(taskId, reason, dueAt, dueAt)
+    if (changes === 0 && this.#sql.isOwed.get(taskId, reason) === undefined) throw notWritten(0)
+  }
+
+  /** Owes a detail that has to agree with `listed`, JSON text; null where that is the row itself. */
+  oweDetail(taskId: string, dueAt: number, listed: string | null): void {
+    writeOne(this.#sql.putListed, taskId, dueAt, dueAt, listed)
+  }
+
+  find(taskId: string, reason: OwedReason): Debt | undefined {
+    return this.#sql.find.get(taskId, reason) as Debt | undefined
+  }
+
+  /** Details that are not expected any moment: asked for more and more rarely. */
+  unexpectedCount(now: number): number {
+    return this.#sql.unexpected.get(NO_RESULT, SET_ASIDE, EXPECTED.attempts, now - EXPECTED.ms) as number
+  }
+
+  settle(taskId: string, reason: OwedReason): void {
+    this.#sql.settle.run(taskId, reason)
+  }
+
+  /** The list shows the result that was waited for. */
+  settleResult(taskId: string): void {
+    this.#sql.settleResult.run(taskId, NO_RESULT)
+  }
+
+  /** It was asked for `now`, and is asked for again `next`, epoch ms. */
+  postpone(
+    taskId: string,
+    reason: OwedReason,
+    { now, next }: { now: number; next: number },
+    error: string | null,
+  ): void {
+    this.#sql.postpone.run(now, next, error, taskId, reason)
+  }
+
+  /** Owes `reason` of every live task created in the half-open range; returns how many. */
+  oweAll(reason: OwedReason, dueAt: number, since: number | null, until: number | null): number {
+    return this.#sql.oweAll.run(reason, dueAt, dueAt, since, since, until, until).changes
+  }
+
+  /** Asking failed: the next run asks again, and later runs more and more rarely. */
+  retryLater(taskId: string, reason: OwedReason, now: number, error: string): void {
+    this.#sql.retryLater.run(now, now, error, taskId, reason)
+  }
+
+  retryTombstone(taskId: string, now: number, error: string): void {
+    this.#sql.retryTombstone.run(now, now, error, taskId)
+  }
+
+  /** Ids of tombstones that are due: the never asked first, then the youngest. */
+  dueTombstones(dueBy: number): Iterable<string> {
+    return this.#sql.dueTombstones.iterate(dueBy, latestKnown(dueBy, this.#settleMs)) as Iterable<string>
+  }
+
+  /** What is due and `wanted`, oldest check first. */
+  due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
+    const found: Owed[] = []
+    if (limit <= 0) return found
+    for (const owed of this.#sql.due.iterate(reason, now, latestKnown(now, this.#settleMs)) as Iterable<Owed>) {
+      if (!wanted(owed)) continue
+      found.push(owed)
+      if (found.length >= limit) break
+    }
+    return found
+  }
+
+  /** Open tasks that are due, in no order. */
+  *dueOpen(now: number): Generator<OpenDue> {
+    for (const row of this.#sql.dueOpen.iterate(now, latestKnown(now, this.#settleMs)) as Iterable<OpenDue>)
+      yield { ...row, isAsListed: Boolean(row.isAsListed) }
+  }
+
+  count(reason: OwedReason): number {
+    return this.#sql.count.get(reason) as number
+  }
+}

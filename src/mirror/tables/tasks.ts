@@ -18,10 +18,7 @@ export interface KnownTask {
   readAt: number
 }
 
-interface KnownHashes {
-  contentHash: Buffer
-  /** Null until the list has shown the task. */
-  listHash: Buffer | null
+interface KnownHashes extends RowHashes {
   /** See `tasks.detail_at`. */
   detailAt: number | null
 }
@@ -32,169 +29,196 @@ interface TaskMoments {
   changedAt: number
 }
 
-export interface TaskTable {
-  find(id: string, listHash?: Buffer): KnownTask | undefined
-  hashes(seq: number): KnownHashes
-  /** The stored columns; integers beyond 2^53 come as bigint. */
-  read(seq: number): TaskRow
-  /** Its id, where the row is no tombstone. */
-  liveIdOf(seq: number): string | undefined
-  /** When it was created, first seen and last seen to change, epoch ms. */
-  moments(seq: number): TaskMoments
-  /** What tells it apart from another task of the same id. */
-  identity(seq: number): Pick<TaskRow, 'user_id' | 'created_at'>
-  /** Id of a live task near this part (0 to 1) of all rows; undefined where there is none. */
-  liveIdNear(part: number): string | undefined
-  insert(row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): number
-  /** `insert` of an encoded row, see row-bytes.ts, whose columns SQLite reads where they are. */
-  insertBytes(
-    id: string,
-    row: Buffer,
-    contentHash: Buffer,
-    listHash: Buffer | null,
-    readAt: number,
-    now: number,
-  ): number
-  /** Replaces the content by what the list shows; takes a tombstone back. */
-  replace(seq: number, row: TaskRow, contentHash: Buffer, listHash: Buffer | null, readAt: number, now: number): void
-  /** The list shows the task in another form than before, its content in the mirror is the same. */
-  setListHash(seq: number, listHash: Buffer): void
-  /** The detail that was asked for then agrees with what the list shows, or is newer; null: there is none any more. */
-  setDetailAt(seq: number, readAt: number | null): void
-  /** Live rows from `seq` on whose detail is not in, and where to go on; null behind the last one. */
-  withoutDetail(seq: number, limit: number): { seqs: number[]; next: number | null }
-  markDeleted(seq: number, now: number): void
-  restore(seq: number, now: number): void
-  /** Replaces the content of a tombstone, which it stays; the list has to show the task anew. */
-  strip(seq: number, row: TaskRow, contentHash: Buffer, now: number): void
-  highestSeq(): number
-  liveCount(): number
-  /** Forgets counters that a rolled back transaction moved. */
-  reload(): void
+interface RowHashes {
+  contentHash: Buffer
+  /** Null until the list has shown the task. */
+  listHash: Buffer | null
+}
+
+/** When the answer was asked for that shows a row, and when it is taken in, epoch ms. */
+interface RowTimes {
+  readAt: number
+  now: number
 }
 
 const columns = TASK_COLUMNS.join(', ')
 const URL_COLUMN = TASK_COLUMNS.indexOf('data_url')
 
-export function taskTable(db: Db): TaskTable {
-  const find = db.prepare('SELECT seq, list_hash = ?, deleted_at, read_at FROM tasks WHERE id = ?').raw()
-  const hashes = db.prepare(
-    'SELECT content_hash AS contentHash, list_hash AS listHash, detail_at AS detailAt FROM tasks WHERE seq = ?',
-  )
-  const read = db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers()
-  const liveIdOf = db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck()
-  const moments = db.prepare(
-    'SELECT created_at AS createdAt, first_seen_at AS firstSeenAt, changed_at AS changedAt FROM tasks WHERE seq = ?',
-  )
-  const identity = db.prepare('SELECT user_id, created_at FROM tasks WHERE seq = ?').safeIntegers()
-  const liveUpTo = db
-    .prepare('SELECT id FROM tasks WHERE seq <= ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1')
-    .pluck()
-  const liveFrom = db.prepare('SELECT id FROM tasks WHERE seq > ? AND deleted_at IS NULL ORDER BY seq LIMIT 1').pluck()
-  const insert = db.prepare(
-    `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
-     VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertBytes = db.prepare(
-    `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
-     VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGER_COLUMNS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const replace = db.prepare(
-    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
-     content_hash = ?, list_hash = ?, detail_at = NULL, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL
-     WHERE seq = ?`,
-  )
-  const strip = db.prepare(
-    `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
-     content_hash = ?, list_hash = NULL, detail_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
-  )
-  const setListHash = db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?')
-  const setDetailAt = db.prepare('UPDATE tasks SET detail_at = ? WHERE seq = ?')
-  const withoutDetail = db
-    .prepare('SELECT seq FROM tasks WHERE seq >= ? AND deleted_at IS NULL AND detail_at IS NULL ORDER BY seq LIMIT ?')
-    .pluck()
-  const markDeleted = db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?')
-  const restore = db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?')
-  const highestSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck()
-  const highestChange = db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck()
-  const liveCount = db
-    .prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')
-    .pluck()
-
-  let seq = 0
-  let changeSeq = 0
-  const reload = (): void => {
-    seq = highestSeq.get() as number
-    changeSeq = highestChange.get() as number
-  }
-  reload()
-  const filter = seq === 0 ? new IdFilter() : null
-
+function statements(db: Db) {
   return {
-    // Compared where they stand: most hashes are equal, and a buffer for each would cost more than the look-up.
-    find(id, listHash) {
-      if (filter?.mayHave(id) === false) return undefined
-      const found = find.get(listHash ?? null, id) as [number, number | null, number | null, number] | undefined
-      if (found === undefined) return undefined
-      return { seq: found[0], isListedSo: found[1] === 1, deletedAt: found[2], readAt: found[3] }
-    },
-    hashes: (wanted) => hashes.get(wanted) as KnownHashes,
-    read(wanted) {
-      const row = read.get(wanted) as Record<string, string | bigint | null>
-      for (const [name, value] of Object.entries(row)) {
-        if (typeof value === 'bigint' && Number.isSafeInteger(Number(value)))
-          Object.assign(row, { [name]: Number(value) })
-      }
-      return row as unknown as TaskRow
-    },
-    liveIdOf: (wanted) => liveIdOf.get(wanted) as string | undefined,
-    moments: (wanted) => moments.get(wanted) as TaskMoments,
-    identity: (wanted) => identity.get(wanted) as Pick<TaskRow, 'user_id' | 'created_at'>,
-    liveIdNear(part) {
-      const near = 1 + Math.floor(part * seq)
-      return (liveUpTo.get(near) ?? liveFrom.get(near)) as string | undefined
-    },
-    insert(row, contentHash, listHash, readAt, now) {
-      seq += 1
-      changeSeq += 1
-      filter?.add(row.id)
-      writeOne(insert, seq, ...valuesOf(row), hostOf(row.data_url), contentHash, listHash, readAt, now, now, changeSeq)
-      return seq
-    },
-    insertBytes(id, row, contentHash, listHash, readAt, now) {
-      seq += 1
-      changeSeq += 1
-      filter?.add(id)
-      const values = boundValues(row)
-      const host = hostOf(values[URL_COLUMN]?.toString() ?? null)
-      writeOne(insertBytes, seq, ...values, host, contentHash, listHash, readAt, now, now, changeSeq)
-      return seq
-    },
-    replace(wanted, row, contentHash, listHash, readAt, now) {
-      changeSeq += 1
-      writeOne(replace, ...valuesOf(row), hostOf(row.data_url), contentHash, listHash, readAt, now, changeSeq, wanted)
-    },
-    setListHash: (wanted, listHash) => void writeOne(setListHash, listHash, wanted),
-    setDetailAt: (wanted, readAt) => void writeOne(setDetailAt, readAt, wanted),
-    withoutDetail(from, limit) {
-      const seqs = withoutDetail.all(from, limit) as number[]
-      return { seqs, next: seqs.length < limit ? null : (seqs.at(-1) as number) + 1 }
-    },
-    markDeleted(wanted, now) {
-      changeSeq += 1
-      writeOne(markDeleted, now, now, changeSeq, wanted)
-    },
-    restore(wanted, now) {
-      changeSeq += 1
-      writeOne(restore, now, changeSeq, wanted)
-    },
-    strip(wanted, row, contentHash, now) {
-      changeSeq += 1
-      writeOne(strip, ...valuesOf(row), hostOf(row.data_url), contentHash, now, changeSeq, wanted)
-    },
-    highestSeq: () => seq,
-    liveCount: () => liveCount.get() as number,
-    reload,
+    find: db.prepare('SELECT seq, list_hash = ?, deleted_at, read_at FROM tasks WHERE id = ?').raw(),
+    hashes: db.prepare(
+      'SELECT content_hash AS contentHash, list_hash AS listHash, detail_at AS detailAt FROM tasks WHERE seq = ?',
+    ),
+    read: db.prepare(`SELECT ${columns} FROM tasks WHERE seq = ?`).safeIntegers(),
+    liveIdOf: db.prepare('SELECT id FROM tasks WHERE seq = ? AND deleted_at IS NULL').pluck(),
+    moments: db.prepare(
+      'SELECT created_at AS createdAt, first_seen_at AS firstSeenAt, changed_at AS changedAt FROM tasks WHERE seq = ?',
+    ),
+    identity: db.prepare('SELECT user_id, created_at FROM tasks WHERE seq = ?').safeIntegers(),
+    liveUpTo: db
+      .prepare('SELECT id FROM tasks WHERE seq <= ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1')
+      .pluck(),
+    liveFrom: db.prepare('SELECT id FROM tasks WHERE seq > ? AND deleted_at IS NULL ORDER BY seq LIMIT 1').pluck(),
+    insert: db.prepare(
+      `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
+       VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertBytes: db.prepare(
+      `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
+       VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGER_COLUMNS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    replace: db.prepare(
+      `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
+       content_hash = ?, list_hash = ?, detail_at = NULL, read_at = ?, changed_at = ?, change_seq = ?, deleted_at = NULL
+       WHERE seq = ?`,
+    ),
+    strip: db.prepare(
+      `UPDATE tasks SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')}, host = ?,
+       content_hash = ?, list_hash = NULL, detail_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
+    ),
+    setListHash: db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?'),
+    setDetailAt: db.prepare('UPDATE tasks SET detail_at = ? WHERE seq = ?'),
+    withoutDetail: db
+      .prepare('SELECT seq FROM tasks WHERE seq >= ? AND deleted_at IS NULL AND detail_at IS NULL ORDER BY seq LIMIT ?')
+      .pluck(),
+    markDeleted: db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?'),
+    restore: db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?'),
+    highestSeq: db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck(),
+    highestChange: db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck(),
+    liveCount: db
+      .prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')
+      .pluck(),
+  }
+}
+
+export class TaskTable {
+  readonly #sql: ReturnType<typeof statements>
+  readonly #filter: IdFilter | null
+  #seq = 0
+  #changeSeq = 0
+
+  constructor(db: Db) {
+    this.#sql = statements(db)
+    this.reload()
+    this.#filter = this.#seq === 0 ? new IdFilter() : null
+  }
+
+  /** Forgets counters that a rolled back transaction moved. */
+  reload(): void {
+    this.#seq = this.#sql.highestSeq.get() as number
+    this.#changeSeq = this.#sql.highestChange.get() as number
+  }
+
+  /** Hashes are compared where they stand: most are equal, and a buffer for each would cost more than the look-up. */
+  find(id: string, listHash?: Buffer): KnownTask | undefined {
+    if (this.#filter?.mayHave(id) === false) return undefined
+    const found = this.#sql.find.get(listHash ?? null, id) as [number, number | null, number | null, number] | undefined
+    if (found === undefined) return undefined
+    return { seq: found[0], isListedSo: found[1] === 1, deletedAt: found[2], readAt: found[3] }
+  }
+
+  hashes(seq: number): KnownHashes {
+    return this.#sql.hashes.get(seq) as KnownHashes
+  }
+
+  /** The stored columns; integers beyond 2^53 come as bigint. */
+  read(seq: number): TaskRow {
+    const row = this.#sql.read.get(seq) as Record<string, string | bigint | null>
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value === 'bigint' && Number.isSafeInteger(Number(value)))
+        Object.assign(row, { [name]: Number(value) })
+    }
+    return row as unknown as TaskRow
+  }
+
+  /** Its id, where the row is no tombstone. */
+  liveIdOf(seq: number): string | undefined {
+    return this.#sql.liveIdOf.get(seq) as string | undefined
+  }
+
+  /** When it was created, first seen and last seen to change, epoch ms. */
+  moments(seq: number): TaskMoments {
+    return this.#sql.moments.get(seq) as TaskMoments
+  }
+
+  /** What tells it apart from another task of the same id. */
+  identity(seq: number): Pick<TaskRow, 'user_id' | 'created_at'> {
+    return this.#sql.identity.get(seq) as Pick<TaskRow, 'user_id' | 'created_at'>
+  }
+
+  /** Id of a live task near this part (0 to 1) of all rows; undefined where there is none. */
+  liveIdNear(part: number): string | undefined {
+    const near = 1 + Math.floor(part * this.#seq)
+    return (this.#sql.liveUpTo.get(near) ?? this.#sql.liveFrom.get(near)) as string | undefined
+  }
+
+  insert(row: TaskRow, { contentHash, listHash }: RowHashes, { readAt, now }: RowTimes): number {
+    const change = this.#nextChange()
+    this.#seq += 1
+    this.#filter?.add(row.id)
+    const values = [...valuesOf(row), hostOf(row.data_url), contentHash, listHash]
+    writeOne(this.#sql.insert, this.#seq, ...values, readAt, now, now, change)
+    return this.#seq
+  }
+
+  /** `insert` of an encoded row as the list showed it, see row-bytes.ts, whose columns SQLite reads where they are. */
+  insertBytes(id: string, row: Buffer, hash: Buffer, { readAt, now }: RowTimes): number {
+    const change = this.#nextChange()
+    this.#seq += 1
+    this.#filter?.add(id)
+    const values = boundValues(row)
+    const host = hostOf(values[URL_COLUMN]?.toString() ?? null)
+    writeOne(this.#sql.insertBytes, this.#seq, ...values, host, hash, hash, readAt, now, now, change)
+    return this.#seq
+  }
+
+  /** Replaces the content by what the list shows; takes a tombstone back. */
+  replace(seq: number, row: TaskRow, { contentHash, listHash }: RowHashes, { readAt, now }: RowTimes): void {
+    const values = [...valuesOf(row), hostOf(row.data_url), contentHash, listHash]
+    writeOne(this.#sql.replace, ...values, readAt, now, this.#nextChange(), seq)
+  }
+
+  /** The list shows the task in another form than before, its content in the mirror is the same. */
+  setListHash(seq: number, listHash: Buffer): void {
+    writeOne(this.#sql.setListHash, listHash, seq)
+  }
+
+  /** The detail that was asked for then agrees with what the list shows, or is newer; null: there is none any more. */
+  setDetailAt(seq: number, readAt: number | null): void {
+    writeOne(this.#sql.setDetailAt, readAt, seq)
+  }
+
+  /** Live rows from `from` on whose detail is not in, and where to go on; null behind the last one. */
+  withoutDetail(from: number, limit: number): { seqs: number[]; next: number | null } {
+    const seqs = this.#sql.withoutDetail.all(from, limit) as number[]
+    return { seqs, next: seqs.length < limit ? null : (seqs.at(-1) as number) + 1 }
+  }
+
+  markDeleted(seq: number, now: number): void {
+    writeOne(this.#sql.markDeleted, now, now, this.#nextChange(), seq)
+  }
+
+  restore(seq: number, now: number): void {
+    writeOne(this.#sql.restore, now, this.#nextChange(), seq)
+  }
+
+  /** Replaces the content of a tombstone, which it stays; the list has to show the task anew. */
+  strip(seq: number, row: TaskRow, contentHash: Buffer, now: number): void {
+    writeOne(this.#sql.strip, ...valuesOf(row), hostOf(row.data_url), contentHash, now, this.#nextChange(), seq)
+  }
+
+  highestSeq(): number {
+    return this.#seq
+  }
+
+  liveCount(): number {
+    return this.#sql.liveCount.get() as number
+  }
+
+  #nextChange(): number {
+    this.#changeSeq += 1
+    return this.#changeSeq
   }
 }
 

@@ -60,7 +60,7 @@ export function walkTable(db: Db) {
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const progress = db.prepare(
-    `UPDATE walks SET next_skip = ?, drift = ?, state = ?, windows = windows + ?, met = met + ?,
+    `UPDATE walks SET next_skip = ?, drift = ?, state = ?, windows = windows + 1, met = met + ?,
      first_window = coalesce(?, first_window), fresh_at = CASE WHEN ? < coalesce(fresh_at, started_at) THEN ? ELSE fresh_at END,
      updated_at = ? WHERE id = ?`,
   )
@@ -96,14 +96,13 @@ export function walkTable(db: Db) {
       return Number(done.lastInsertRowid)
     },
     /** `readAt`: as of when the window speaks, epoch ms. */
-    progress(id: number, step: WalkProgress, windows: number, newlyMet: number, readAt: number, now: number): void {
+    progress(id: number, step: WalkProgress, newlyMet: number, { readAt, now }: { readAt: number; now: number }): void {
       const first = step.firstWindow === undefined ? null : JSON.stringify(step.firstWindow)
       writeOne(
         progress,
         step.nextSkip,
         step.drift,
         JSON.stringify(step.state),
-        windows,
         newlyMet,
         first,
         readAt,

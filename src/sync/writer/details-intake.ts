@@ -67,7 +67,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       tables.owed.retryLater(step.taskId, 'detail', now, SET_ASIDE)
       tables.owed.settle(step.taskId, 'candidate')
       tables.owed.retryTombstone(step.taskId, now, reason)
-      tables.owed.postpone(step.taskId, 'open', now, now + 3_600_000, reason)
+      tables.owed.postpone(step.taskId, 'open', { now, next: now + 3_600_000 }, reason)
       return 'set-aside'
     }
     if (item === null) return 'failed'
@@ -95,12 +95,12 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     if (taken.owedFor === NO_RESULT) {
       const { completedAt } = item.task
       const next = nextResultCheck(debt?.attempts ?? 0, typeof completedAt === 'number' ? completedAt : null, now)
-      tables.owed.postpone(step.taskId, 'detail', now, next, NO_RESULT)
+      tables.owed.postpone(step.taskId, 'detail', { now, next }, NO_RESULT)
     } else if (taken.owedFor !== null) tables.owed.retryLater(step.taskId, 'detail', now, taken.owedFor)
     if (taken.outcome !== 'unchanged') tables.setAside.resolve(step.taskId, now)
     if (taken.isOpen) {
       const wait = openWait(tables.tasks.moments(taken.seq), now, writing.openEveryMs)
-      tables.owed.postpone(step.taskId, 'open', now, now + wait, null)
+      tables.owed.postpone(step.taskId, 'open', { now, next: now + wait }, null)
     }
     if (writing.seen.add(taken.seq)) counts.seen = (counts.seen ?? 0) + 1
     countOutcome(counts, taken.outcome)

@@ -39,7 +39,7 @@ export function openDue(writing: Writing) {
         const known = tables.tasks.find(id)
         if (known === undefined) continue
         const wait = openWait(tables.tasks.moments(known.seq), now, writing.openEveryMs)
-        tables.owed.postpone(id, 'open', now, now + wait, null)
+        tables.owed.postpone(id, 'open', { now, next: now + wait }, null)
       }
     })
   }

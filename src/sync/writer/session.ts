@@ -14,10 +14,10 @@ import { beginTrial, closeWriter, endTrial, openWriter } from '../../mirror/open
 import { evidenceTable } from '../../mirror/tables/evidence.ts'
 import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
-import { type OwedReason, owedTable } from '../../mirror/tables/owed.ts'
+import { type OwedReason, OwedTable } from '../../mirror/tables/owed.ts'
 import { type RunCounts, type RunEnd, runTable } from '../../mirror/tables/runs.ts'
 import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
-import { taskTable } from '../../mirror/tables/tasks.ts'
+import { TaskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkRow, walkTable } from '../../mirror/tables/walks.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
@@ -101,8 +101,8 @@ export function openSession(options: SessionOptions) {
 /** Begins the run on an open mirror; `release` is called when it is closed. */
 export function beginSession(db: Db, options: SessionOptions, release: () => void) {
   const tables: Tables = {
-    tasks: taskTable(db),
-    owed: owedTable(db, options.settleMs),
+    tasks: new TaskTable(db),
+    owed: new OwedTable(db, options.settleMs),
     setAside: setAsideTable(db, options.rejectedMaxBytes),
   }
   const { tasks, owed, setAside } = tables

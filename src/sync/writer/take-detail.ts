@@ -41,11 +41,11 @@ export function takeDetail(
   reading: DetailReading,
 ): DetailTakenAs {
   const { tables, rules } = intake
-  const { readAt, now, byHand, isListed } = reading
+  const { now, byHand, isListed } = reading
   const isDone = (form: Task): boolean => isFinal(form, rules.finalStatuses)
   if (known === undefined) {
     const row = shapeTask(task)
-    const seq = tables.tasks.insert(row, contentHash(row), null, readAt, now)
+    const seq = tables.tasks.insert(row, { contentHash: contentHash(row), listHash: null }, reading)
     const owedFor = settle(intake, seq, task, reading)
     return { seq, outcome: 'inserted', isOpen: !isDone(task), isTaken: true, owedFor }
   }
@@ -56,7 +56,8 @@ export function takeDetail(
   const debt = tables.owed.find(task.id, 'detail')
   const isElsewhere = debt?.listed !== undefined && debt.listed !== null
   const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
-  let recency = restored ? 'newer' : recencyOf(task, listed, isElsewhere ? stored : null, rules.forms, isDone)
+  const shown = { listed, before: isElsewhere ? stored : null }
+  let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   if (recency === 'unclear') {
     const isPatienceOver =
       debt !== undefined &&
@@ -88,7 +89,7 @@ export function takeDetail(
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
-  if (!same) tables.tasks.replace(seq, row, hash, held.listHash, readAt, now)
+  if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash: held.listHash }, reading)
   else if (restored) tables.tasks.restore(seq, now)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')

@@ -29,19 +29,20 @@ export interface ListedTask {
 }
 
 /**
- * Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what happened; `showsLess`: the mirror
- * holds more of it than the list shows, and nothing known tells why.
+ * Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what
+ * happened; `showsLess`: the mirror holds more of it than the list shows, and nothing known tells why.
  */
 export function takeListed(
   intake: Intake,
   known: KnownTask | undefined,
   listed: ListedTask,
-  { readAt, now }: AnswerTimes,
+  times: AnswerTimes,
 ): { seq: number; outcome: ListedOutcome; showsLess: boolean } {
   const { tables, rules } = intake
+  const { now } = times
   const { id, hash: listHash } = listed
   if (known === undefined) {
-    const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, listHash, readAt, now)
+    const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, times)
     if (!listed.final) tables.owed.owe(id, 'open', now)
     if (rules.oweDetails && owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: 'inserted', showsLess: false }
@@ -64,7 +65,7 @@ export function takeListed(
     // An earlier version of this program had no column for what one holds now.
     const isReshaped = !reshapedHash.equals(stays)
     if (isReshaped) {
-      tables.tasks.replace(seq, reshaped, reshapedHash, listHash, readAt, now)
+      tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash }, times)
       tables.tasks.setDetailAt(seq, detailAt)
     } else tables.tasks.setListHash(seq, listHash)
     if (restored) {
@@ -88,7 +89,8 @@ export function takeListed(
   }
   const merged = isAllShown ? shown : layOver(stored, shown)
   const mergedRow = isAllShown ? row : shapeTask(merged)
-  tables.tasks.replace(seq, mergedRow, isAllShown ? listHash : contentHash(mergedRow), listHash, readAt, now)
+  const mergedHash = isAllShown ? listHash : contentHash(mergedRow)
+  tables.tasks.replace(seq, mergedRow, { contentHash: mergedHash, listHash }, times)
   noteOwed(intake, merged, now)
   return { seq, outcome: restored ? 'restored' : 'updated', showsLess }
 }

@@ -3,8 +3,9 @@
 // brought up to date here. Knows no tables.
 import type { Moment } from '../../task.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
+import type { TakeIn } from './take-window.ts'
 import type { KnownState } from './window-reads.ts'
-import type { Looked, TakeIn, TakenIn, Viewed } from './windows.ts'
+import type { Looked, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
 /** Calls a method of the session in the writer thread, in the order of the calls; `transfer` is given away. */

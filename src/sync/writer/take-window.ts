@@ -1,0 +1,133 @@
+// One window taken in: what becomes of each of its items, and what is marked and counted with that.
+import { rowOf } from '../../mirror/row-bytes.ts'
+import { Met } from '../../mirror/tables/evidence.ts'
+import type { Marks } from '../../mirror/tables/marks.ts'
+import type { RunCounts } from '../../mirror/tables/runs.ts'
+import type { KnownTask } from '../../mirror/tables/tasks.ts'
+import type { WalkProgress } from '../../mirror/tables/walks.ts'
+import type { UnfitItem } from '../../service/decode/wire.ts'
+import { anotherTask, countOutcome, isAnother } from './intake.ts'
+import { listedHash, listedTask } from './prepare.ts'
+import { type ListedTask, takeListed } from './take-listed.ts'
+import type { HeldWindow } from './window-reads.ts'
+import type { Writing } from './writing.ts'
+
+export interface TakeIn {
+  handle: number
+  /** Null: genuine items outside the chain, taken in without being met. */
+  walkId: number | null
+  skip: number
+  /** When the window was asked for, epoch ms. */
+  readAt: number
+  now: number
+  progress?: WalkProgress
+}
+
+export class WindowTaking {
+  /** Items of the window that the walk had not met before. */
+  newlyMet = 0
+  /** Ids of the tasks in it. */
+  readonly ids = new Set<string>()
+  readonly #writing: Writing
+  readonly #step: TakeIn
+  readonly #holding: HeldWindow
+  readonly #marks: Marks | null
+  /** Rows that were marked for the first time. */
+  readonly #met = new Met()
+  readonly #counts: Partial<RunCounts> = { windows: 1, seen: 0 }
+
+  constructor(writing: Writing, holding: HeldWindow, step: TakeIn) {
+    this.#writing = writing
+    this.#holding = holding
+    this.#step = step
+    this.#marks = step.walkId === null ? null : writing.marks(step.walkId)
+  }
+
+  /** Call in a transaction. `hasChanged`: whether the row of an id may be another than when the window was looked up. */
+  take(hasChanged: (id: string) => boolean): void {
+    const { walkId, progress } = this.#step
+    const { window, unfit } = this.#holding
+    window.ids.forEach((id, index) => {
+      const item = unfit.get(index)
+      if (item === undefined) this.#takeItem(id, index, hasChanged)
+      else this.#takeUnfit(item, id, index)
+    })
+    this.#marks?.save()
+    if (walkId !== null && progress !== undefined) {
+      this.#writing.walks.progress(walkId, progress, this.newlyMet, this.#step)
+      this.#writing.evidence.add(walkId, progress.evidence, this.#met)
+    }
+    this.#writing.runs.count(this.#writing.runId, this.#counts)
+  }
+
+  #takeItem(id: string, index: number, hasChanged: (id: string) => boolean): void {
+    const { window, known: lookedUp } = this.#holding
+    const place = this.#step.skip + index
+    // An id that the window lists twice has changed its row meanwhile.
+    const isStale = hasChanged(id) || this.ids.has(id)
+    const known = isStale ? this.#writing.tables.tasks.find(id, listedHash(window, index)) : lookedUp[index]
+    this.ids.add(id)
+    const listed = listedTask(window, index)
+    const { seq, ...found } = this.#takeTask(listed, known, place)
+    this.#writing.sample.offer(listed, place, found)
+    if (this.#marks?.add(seq) === true) {
+      this.newlyMet += 1
+      this.#met.add(id)
+    }
+  }
+
+  /** Set aside is met: at its place, and as the row the mirror may hold of it. */
+  #takeUnfit(item: UnfitItem, identity: string, index: number): void {
+    const { tables, unfitMet, runId } = this.#writing
+    const { skip, now } = this.#step
+    const { taskId, reason, message, raw } = item
+    if (this.#marks !== null) {
+      const row = taskId === null ? undefined : tables.tasks.find(taskId)
+      if (row !== undefined && taskId !== null && this.#marks.add(row.seq)) this.#met.add(taskId)
+      if (!unfitMet.has(identity)) this.newlyMet += 1
+      unfitMet.add(identity)
+    }
+    // What names it is not in this answer; it is in the one before, which shares this item.
+    const isFirst = index === 0 && skip > 0 && this.#holding.window.ids.length > 1
+    if (isFirst && taskId === null) return
+    const known = taskId === null ? { identity } : {}
+    const added = { source: 'list' as const, skip: skip + index, taskId, reason, message, raw, ...known }
+    if (tables.setAside.add(added, runId, now)) this.#countRejected()
+  }
+
+  #takeTask(
+    listed: ListedTask,
+    known: KnownTask | undefined,
+    place: number,
+  ): { seq: number; isChanged: boolean; showsLess: boolean } {
+    const { tables, runId, seen, detailReadAt } = this.#writing
+    const { readAt, now } = this.#step
+    if (known?.isListedSo === false) {
+      const shown = rowOf(listed.bytes)
+      if (isAnother(this.#writing, known, shown)) {
+        if (tables.setAside.add({ source: 'list', skip: place, ...anotherTask(shown) }, runId, now))
+          this.#countRejected()
+        // Set aside is met.
+        seen.add(known.seq)
+        return { seq: known.seq, isChanged: false, showsLess: false }
+      }
+    }
+    // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
+    const newer =
+      known !== undefined &&
+      ((detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt ||
+        (seen.has(known.seq) && known.readAt > readAt))
+    const { seq, outcome, showsLess } = newer
+      ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
+      : takeListed(this.#writing, known, listed, this.#step)
+    const first = seen.add(seq)
+    if (first) this.#counts.seen = (this.#counts.seen ?? 0) + 1
+    if (first || outcome !== 'unchanged') countOutcome(this.#counts, outcome)
+    if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, now)
+    return { seq, isChanged: outcome === 'inserted' || outcome === 'updated', showsLess }
+  }
+
+  #countRejected(): void {
+    this.#counts.rejected = (this.#counts.rejected ?? 0) + 1
+  }
+}
