@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
+import { runCli, runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 test('the demo shows the whole job, says where its files are, and can be run again', async () => {
   using scratch = makeScratch()
   for (const args of [['demo'], ['demo', '--json']]) {
-    const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir })
+    const run = args.includes('--json') ? runInside : runCli
+    const { code, stdout, stderr } = await run(args, { cwd: scratch.dir })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('demo/demo-tasks.parquet')
     if (args.includes('--json')) expect(JSON.parse(stdout)).toMatchObject({ equal: true })
@@ -19,7 +20,7 @@ test('the demo leaves a folder with other files alone', async () => {
   using scratch = makeScratch()
   mkdirSync(scratch.path('mine'))
   writeFileSync(scratch.path('mine', 'task-mirror.sqlite'), 'precious')
-  const { code, stderr } = await runCli(['demo', '--out', 'mine'], { cwd: scratch.dir })
+  const { code, stderr } = await runInside(['demo', '--out', 'mine'], { cwd: scratch.dir })
   expect(code).toBe(2)
   expect(stderr).toContain('holds other files')
   expect(readdirSync(scratch.path('mine'))).toEqual(['task-mirror.sqlite'])

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Check } from '../../src/doctor/check.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { CLI, runCli } from '../support/cli.ts'
+import { CLI, runCli, runInside } from '../support/cli.ts'
 import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
@@ -18,9 +18,9 @@ function folder(): Scratch {
   return scratch
 }
 
-async function doctor(scratch: Scratch, env: Record<string, string> = {}) {
+async function doctor(scratch: Scratch, env: Record<string, string> = {}, run = runInside) {
   const given = { TASK_MIRROR_API_KEY_FILE: scratch.path('key'), ...env }
-  const { code, stdout, stderr } = await runCli(['doctor', '--json'], { cwd: scratch.dir, env: given })
+  const { code, stdout, stderr } = await run(['doctor', '--json'], { cwd: scratch.dir, env: given })
   const { checks, ...rest } = JSON.parse(stdout) as { schemaVersion: number; ok: boolean; checks: Check[] }
   const of = (name: Check['name']) => checks.find((check) => check.name === name)!
   expect(rest).toEqual({ schemaVersion: 1, ok: code === 0 })
@@ -32,7 +32,7 @@ test('where all is well every line is ok, exit 0, and the mirror stays as it is'
   using scratch = folder()
   await using simulator = await startSimulator({ tasks: 50, key: KEY })
   const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
-  expect(await runCli(['sync'], { cwd: scratch.dir, env })).toMatchObject({ code: 0 })
+  expect(await runInside(['sync'], { cwd: scratch.dir, env })).toMatchObject({ code: 0 })
   const bytes = () => readFileSync(scratch.path('task-mirror.sqlite'))
   const before = bytes()
   const asked = simulator.requests
@@ -52,8 +52,8 @@ test('what an operator got wrong is named with what to do, exit 3', async () => 
   await using simulator = await startSimulator({ tasks: 50, key: 'another-key' })
   const env = { TASK_MIRROR_BASE_URL: simulator.url }
   const key = scratch.path('key')
-  await runCli(['sync'], { cwd: scratch.dir, env: { ...env, TASK_MIRROR_API_KEY: 'another-key' } })
-  await runCli(['sync', '--full'], { cwd: scratch.dir, env: { ...env, TASK_MIRROR_API_KEY: 'wrong' } })
+  await runInside(['sync'], { cwd: scratch.dir, env: { ...env, TASK_MIRROR_API_KEY: 'another-key' } })
+  await runInside(['sync', '--full'], { cwd: scratch.dir, env: { ...env, TASK_MIRROR_API_KEY: 'wrong' } })
   chmodSync(key, 0o644)
   chmodSync(scratch.path('task-mirror.sqlite'), 0o644)
   chmodSync(scratch.dir, 0o777)
@@ -129,12 +129,13 @@ test('whoever keeps the WAL from being folded back is named', async () => {
   using scratch = folder()
   await using simulator = await startSimulator({ tasks: 50, key: KEY })
   const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
-  await runCli(['sync'], { cwd: scratch.dir, env })
+  await runInside(['sync'], { cwd: scratch.dir, env })
   const reader = new Database(scratch.path('task-mirror.sqlite'), { readonly: true })
   try {
     reader.exec('BEGIN; SELECT count(*) FROM tasks')
     truncateSync(scratch.path('task-mirror.sqlite-wal'), 70e6)
-    const { of, wrong } = await doctor(scratch, env)
+    // Another process than the one that reads.
+    const { of, wrong } = await doctor(scratch, env, runCli)
     expect(wrong.map(({ name }) => name)).toEqual(['WAL'])
     if (process.platform === 'linux') {
       const name = readFileSync('/proc/self/comm', 'utf8').trim()
@@ -149,7 +150,7 @@ test('a mirror that is none, and a service that asked for peace, are told withou
   using scratch = folder()
   await using server = await rawServer([saysJson(503, {}, { 'retry-after': '7200' })])
   const env = { TASK_MIRROR_BASE_URL: server.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
-  await runCli(['sync'], { cwd: scratch.dir, env })
+  await runInside(['sync'], { cwd: scratch.dir, env })
   const asked = server.requests.length
   const { of, code } = await doctor(scratch, env)
   expect(code).toBe(3)

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 /** A mirror of the built-in simulator is more than these need: rows by plain SQL. */
@@ -19,7 +19,7 @@ async function makeMirror(folder: string, tasks: number): Promise<void> {
 test('a dataset, its feed and verify, by month', async () => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 60)
-  const full = await runCli(['export', '--out', 'lake/', '--partition-by', 'month', '--keep', '3', '--json'], {
+  const full = await runInside(['export', '--out', 'lake/', '--partition-by', 'month', '--keep', '3', '--json'], {
     cwd: scratch.dir,
   })
   const published = JSON.parse(full.stdout)
@@ -31,12 +31,12 @@ test('a dataset, its feed and verify, by month', async () => {
     manifest: expect.stringContaining('_manifest.json'),
   })
   expect(readdirSync(published.path)).toContain('created_month=2026-10')
-  const feed = await runCli(['export', '--out', 'lake', '--changes'], { cwd: scratch.dir })
+  const feed = await runInside(['export', '--out', 'lake', '--changes'], { cwd: scratch.dir })
   expect(feed.stdout).toMatch(/changes +since change 60, tombstones included\ncontent +0 tasks/)
-  const checked = await runCli(['verify', '--snapshot', 'lake', '--deep'], { cwd: scratch.dir })
+  const checked = await runInside(['verify', '--snapshot', 'lake', '--deep'], { cwd: scratch.dir })
   expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing wrong') })
   writeFileSync(join(published.path, 'created_month=2026-10/part-00000.parquet'), 'x')
-  expect((await runCli(['verify', '--snapshot', 'lake'], { cwd: scratch.dir })).code).toBe(7)
+  expect((await runInside(['verify', '--snapshot', 'lake'], { cwd: scratch.dir })).code).toBe(7)
 })
 
 test('columns, engine, fixed partitions and rows per file', async () => {
@@ -53,7 +53,7 @@ test('columns, engine, fixed partitions and rows per file', async () => {
     '--rows-per-file',
     '4',
   ]
-  const { stdout } = await runCli([...args, '--partition-value', 'account=acme', '--json'], { cwd: scratch.dir })
+  const { stdout } = await runInside([...args, '--partition-value', 'account=acme', '--json'], { cwd: scratch.dir })
   const manifest = JSON.parse(readFileSync(JSON.parse(stdout).manifest, 'utf8'))
   expect(manifest).toMatchObject({
     engine: 'parquetjs-lite',
@@ -74,7 +74,7 @@ test.each([
 ])('export %j is wrong usage', async (args, words) => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 1)
-  const { code, stderr } = await runCli(['export', ...args], { cwd: scratch.dir })
+  const { code, stderr } = await runInside(['export', ...args], { cwd: scratch.dir })
   expect(stderr).toContain(words)
   expect(code).toBe(2)
 })
@@ -82,16 +82,16 @@ test.each([
 test('copy makes one file, and says what is in it', async () => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 7)
-  const copied = await runCli(['copy', '--out', 'copy.sqlite', '--json'], { cwd: scratch.dir })
+  const copied = await runInside(['copy', '--out', 'copy.sqlite', '--json'], { cwd: scratch.dir })
   expect(JSON.parse(copied.stdout)).toMatchObject({ schemaVersion: 1, tasks: 7, cut: 7 })
   expect(statSync(join(scratch.dir, 'copy.sqlite')).mode & 0o777).toBe(0o600)
-  const status = await runCli(['status', '--db', 'copy.sqlite', '--json'], { cwd: scratch.dir })
+  const status = await runInside(['status', '--db', 'copy.sqlite', '--json'], { cwd: scratch.dir })
   expect(JSON.parse(status.stdout)).toMatchObject({ tasks: { live: 7 } })
-  expect((await runCli(['copy'], { cwd: scratch.dir })).code).toBe(2)
+  expect((await runInside(['copy'], { cwd: scratch.dir })).code).toBe(2)
 })
 
 test('datasette-config names the database as Datasette does', async () => {
   using scratch = makeScratch()
-  const { code, stdout } = await runCli(['datasette-config', '--db', 'tasks.v1.sqlite'], { cwd: scratch.dir })
+  const { code, stdout } = await runInside(['datasette-config', '--db', 'tasks.v1.sqlite'], { cwd: scratch.dir })
   expect([code, stdout]).toEqual([0, expect.stringContaining('databases:\n  "tasks.v1":\n')])
 })

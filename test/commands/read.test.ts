@@ -12,7 +12,7 @@ import { setAsideTable } from '../../src/mirror/tables/set-aside.ts'
 import { TaskTable } from '../../src/mirror/tables/tasks.ts'
 import { walkTable } from '../../src/mirror/tables/walks.ts'
 import type { Task } from '../../src/task.ts'
-import { CLI, runCli, startCli } from '../support/cli.ts'
+import { CLI, runInside, startCli } from '../support/cli.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
 const MINUTE = 60_000
@@ -54,12 +54,12 @@ function makeMirror(scratch: Scratch, { walkedAgoMs = 5 * MINUTE, tasks = 3 } = 
 test('get prints a task digit for digit, on one line with --json', async () => {
   using scratch = makeScratch()
   makeMirror(scratch)
-  const plain = await runCli(['get', 'precise'], { cwd: scratch.dir })
+  const plain = await runInside(['get', 'precise'], { cwd: scratch.dir })
   expect(plain).toMatchObject({ code: 0, stderr: '' })
   expect(plain.stdout).toBe(
     '{\n  "id": "precise",\n  "createdAt": 1700000000000,\n  "amount": 12345678901234567890,\n  "ratio": 1.0\n}\n',
   )
-  const json = await runCli(['get', 'precise', '--json', '--with-meta'], { cwd: scratch.dir })
+  const json = await runInside(['get', 'precise', '--json', '--with-meta'], { cwd: scratch.dir })
   expect(json.stdout.startsWith(`${PRECISE.slice(0, -1)},"_mirror":{"changeSeq":1,`)).toBe(true)
   expect(json.stdout.trimEnd()).not.toContain('\n')
 })
@@ -67,7 +67,7 @@ test('get prints a task digit for digit, on one line with --json', async () => {
 test('get of an id the mirror does not hold is exit 3', async () => {
   using scratch = makeScratch()
   makeMirror(scratch)
-  const { code, stdout, stderr } = await runCli(['get', 'nobody'], { cwd: scratch.dir })
+  const { code, stdout, stderr } = await runInside(['get', 'nobody'], { cwd: scratch.dir })
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   expect(stderr).toContain('not-in-mirror')
 })
@@ -75,7 +75,7 @@ test('get of an id the mirror does not hold is exit 3', async () => {
 test('status counts what the mirror holds and is a health check with --max-age', async () => {
   using scratch = makeScratch()
   makeMirror(scratch)
-  const { code, stdout } = await runCli(['status', '--json'], { cwd: scratch.dir })
+  const { code, stdout } = await runInside(['status', '--json'], { cwd: scratch.dir })
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     schemaVersion: 1,
@@ -83,10 +83,10 @@ test('status counts what the mirror holds and is a health check with --max-age',
     lastFullWalk: { verdict: 'complete' },
     stale: false,
   })
-  const text = await runCli(['status', '--max-age', '15m'], { cwd: scratch.dir })
+  const text = await runInside(['status', '--max-age', '15m'], { cwd: scratch.dir })
   expect(text.code).toBe(0)
   expect(text.stdout).toMatch(/fresh {6}as of 5m( \ds)? ago, within 15m/)
-  const stale = await runCli(['status'], { cwd: scratch.dir, env: { TASK_MIRROR_MAX_AGE: '1m' } })
+  const stale = await runInside(['status'], { cwd: scratch.dir, env: { TASK_MIRROR_MAX_AGE: '1m' } })
   expect(stale.code).toBe(3)
   expect(stale.stdout).toContain('older than 1m')
 })
@@ -94,16 +94,18 @@ test('status counts what the mirror holds and is a health check with --max-age',
 test('rejected lists what was set aside, with its raw text where asked for', async () => {
   using scratch = makeScratch()
   makeMirror(scratch)
-  const text = await runCli(['rejected'], { cwd: scratch.dir })
+  const text = await runInside(['rejected'], { cwd: scratch.dir })
   expect(text).toMatchObject({ code: 0, stdout: expect.stringMatching(/list at 4 .* no-id +9/) })
-  const { stdout } = await runCli(['rejected', '--raw', '--json'], { cwd: scratch.dir })
+  const { stdout } = await runInside(['rejected', '--raw', '--json'], { cwd: scratch.dir })
   expect(JSON.parse(stdout)).toMatchObject({ total: 1, items: [{ reason: 'no-id', raw: '{"a":1.0}' }] })
 })
 
 test('export publishes a dataset into export.dir, or data alone to stdout', async () => {
   using scratch = makeScratch()
   makeMirror(scratch)
-  const file = await runCli(['export', '--json', '--format', 'ndjson', '--compression', 'none'], { cwd: scratch.dir })
+  const file = await runInside(['export', '--json', '--format', 'ndjson', '--compression', 'none'], {
+    cwd: scratch.dir,
+  })
   expect(file.code).toBe(0)
   expect(JSON.parse(file.stdout)).toMatchObject({
     rows: 2,
@@ -111,7 +113,7 @@ test('export publishes a dataset into export.dir, or data alone to stdout', asyn
     files: 1,
     path: expect.stringMatching(/snapshots\/\d{8}T\d{9}Z-4-[0-9a-f]{6}$/),
   })
-  const out = await runCli(['export', '--out', '-', '--since', '2020-01-01'], { cwd: scratch.dir })
+  const out = await runInside(['export', '--out', '-', '--since', '2020-01-01'], { cwd: scratch.dir })
   expect(out).toMatchObject({ code: 0, stdout: `${PRECISE}\n` })
 })
 

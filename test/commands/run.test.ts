@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { runCli, startCli } from '../support/cli.ts'
+import { runCli, runInside, startCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const KEYS_OF_SUMMARY = (
@@ -49,10 +49,10 @@ test('get --refresh asks the service first', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 20, openFraction: 0 })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
-  await runCli(['sync'], options)
+  await runInside(['sync'], options)
   const id = simulator.account.idAt(3)
   simulator.account.update([id])
-  const { code, stdout } = await runCli(['get', id, '--refresh', '--json'], options)
+  const { code, stdout } = await runInside(['get', id, '--refresh', '--json'], options)
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toEqual(JSON.parse(simulator.account.get(id)!))
 })
@@ -61,11 +61,11 @@ test('a dry run says what would change and writes nothing', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 30 })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
-  await runCli(['sync'], options)
+  await runInside(['sync'], options)
   simulator.account.insert(5)
-  const dry = await runCli(['sync', '--dry-run', '--json'], options)
+  const dry = await runInside(['sync', '--dry-run', '--json'], options)
   expect(JSON.parse(dry.stdout)).toMatchObject({ inserted: 5 })
-  const { stdout } = await runCli(['status', '--json'], options)
+  const { stdout } = await runInside(['status', '--json'], options)
   expect(JSON.parse(stdout).tasks.live).toBe(30)
 })
 
@@ -73,7 +73,7 @@ test('a refused key is exit 5, and the key is in no output', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 5, key: 'right' })
   const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY: 'hunter2' }
-  const { code, stdout, stderr } = await runCli(['sync', '--log-level', 'debug'], { cwd: scratch.dir, env })
+  const { code, stdout, stderr } = await runInside(['sync', '--log-level', 'debug'], { cwd: scratch.dir, env })
   expect(code).toBe(5)
   expect(stdout + stderr).not.toContain('hunter2')
 })
@@ -87,14 +87,14 @@ test('a service that cannot be reached is exit 4', async () => {
   await once(server, 'close')
   const env = { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
   const args = ['sync', '--base-url', `http://127.0.0.1:${port}`]
-  expect(await runCli(args, { cwd: scratch.dir, env })).toMatchObject({ code: 4 })
+  expect(await runInside(args, { cwd: scratch.dir, env })).toMatchObject({ code: 4 })
 })
 
 test('a mirror of another service is exit 7, until --rebind', async () => {
   using scratch = makeScratch()
   await using first = await startSimulator({ tasks: 5 })
   await using second = await startSimulator({ tasks: 5 })
-  const sync = (url: string, ...more: string[]) => runCli(['sync', '--base-url', url, ...more], { cwd: scratch.dir })
+  const sync = (url: string, ...more: string[]) => runInside(['sync', '--base-url', url, ...more], { cwd: scratch.dir })
   expect(await sync(first.url)).toMatchObject({ code: 0 })
   expect(await sync(second.url)).toMatchObject({
     code: 7,

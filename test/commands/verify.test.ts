@@ -3,16 +3,16 @@ import { appendFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 test('a published dataset is checked file by file, and row by row with --deep; a changed file is exit 7', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 50, openFraction: 0 })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
-  await runCli(['sync'], options)
-  expect(await runCli(['export', '--out', 'published/'], options)).toMatchObject({ code: 0 })
-  const sound = await runCli(['verify', '--snapshot', 'published/', '--deep', '--json'], options)
+  await runInside(['sync'], options)
+  expect(await runInside(['export', '--out', 'published/'], options)).toMatchObject({ code: 0 })
+  const sound = await runInside(['verify', '--snapshot', 'published/', '--deep', '--json'], options)
   expect(sound).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(sound.stdout)).toMatchObject({
     schemaVersion: 1,
@@ -22,7 +22,7 @@ test('a published dataset is checked file by file, and row by row with --deep; a
   const names = readdirSync(scratch.path('published'), { recursive: true, encoding: 'utf8' })
   const part = names.find((name) => name.includes('part-'))!
   appendFileSync(join(scratch.path('published'), part), 'x')
-  const damaged = await runCli(['verify', '--snapshot', 'published/'], options)
+  const damaged = await runInside(['verify', '--snapshot', 'published/'], options)
   expect(damaged.code).toBe(7)
   expect(damaged.stdout).toMatch(/1 problem\n[\s\S]*size/)
   expect(damaged.stderr).toContain('snapshot-damaged')
@@ -32,18 +32,18 @@ test('a sample of the service comes with what it says of all; all compares every
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 150, openFraction: 0 })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
-  await runCli(['sync'], options)
-  const some = await runCli(['verify', '--service'], options)
+  await runInside(['sync'], options)
+  const some = await runInside(['verify', '--service'], options)
   expect(some.code).toBe(0)
   expect(some.stdout).toMatch(/of all +at most 3 % are not as the service has them, at 95 %/)
-  const all = await runCli(['verify', '--service', '--sample', 'all', '--json'], options)
+  const all = await runInside(['verify', '--service', '--sample', 'all', '--json'], options)
   expect(JSON.parse(all.stdout)).toMatchObject({ service: { sampled: 150, equal: 150, differAtMost: 0 } })
 })
 
 test('flags of verify that do not belong together are exit 2', async () => {
   using scratch = makeScratch()
   for (const flags of [['--service', '--snapshot', 'x'], ['--deep'], ['--snapshot', 'x', '--sample', '5']]) {
-    expect(await runCli(['verify', ...flags], { cwd: scratch.dir })).toMatchObject({ code: 2, stdout: '' })
+    expect(await runInside(['verify', ...flags], { cwd: scratch.dir })).toMatchObject({ code: 2, stdout: '' })
   }
-  expect(await runCli(['verify', '--snapshot', 'nowhere/'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
+  expect(await runInside(['verify', '--snapshot', 'nowhere/'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
 })

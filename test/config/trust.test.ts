@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { distrust } from '../../src/config/trust.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const ME = { uid: 1000, gid: 1000 }
@@ -38,7 +38,7 @@ test('the key is not sent where a file says that anybody could have written', as
   writeFileSync(file, JSON.stringify({ service: { baseUrl: url, maxRetries: 0 } }))
   chmodSync(file, 0o666)
   const sync = (...flags: string[]) =>
-    runCli(['sync', ...flags], { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'hunter2' } })
+    runInside(['sync', ...flags], { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'hunter2' } })
   const { code, stderr } = await sync()
   expect({ code, asked }).toEqual({ code: 2, asked: 0 })
   expect(stderr).toContain('can be written by everybody')
@@ -59,7 +59,7 @@ test.skipIf(process.geteuid?.() !== 0)(
   async () => {
     using scratch = makeScratch()
     const file = scratch.path('task-mirror.json')
-    const show = () => runCli(['config', 'show'], { cwd: scratch.dir })
+    const show = () => runInside(['config', 'show'], { cwd: scratch.dir })
     writeFileSync(file, '{}', { mode: 0o600 })
     chownSync(file, 12345, 0)
     expect(await show()).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to neither you nor root') })
@@ -80,7 +80,7 @@ test.skipIf(process.geteuid?.() !== 0)(
 
 test('a configuration that never ends is not read to its end', async () => {
   using scratch = makeScratch()
-  const { code, stderr } = await runCli(['config', 'show', '--config', '/dev/zero'], { cwd: scratch.dir })
+  const { code, stderr } = await runInside(['config', 'show', '--config', '/dev/zero'], { cwd: scratch.dir })
   expect(code).toBe(2)
   expect(stderr).toMatch(/more than 1048576 bytes/)
 })

@@ -144,7 +144,7 @@ test('files end at so many rows, and go on with the next number', async () => {
 })
 
 test('files end once they are large enough', async () => {
-  const mirror = makeMirror(...ordinaryRows(20_000))
+  const mirror = makeMirror(...ordinaryRows(12_000))
   const { manifest } = await publishing(mirror, { fileBytes: 1_500_000, format: 'ndjson', compression: 'none' })
   const { files } = manifestOf(manifest)
   expect(files.length).toBeGreaterThan(3)
@@ -293,7 +293,7 @@ test.each(['month', 'none'] as const)(
 )
 
 test('a kill midway leaves the previous publication in force, and the next one clears what was written', async () => {
-  const mirror = makeMirror(...ordinaryRows(20_000))
+  const mirror = makeMirror(...ordinaryRows(8_000))
   const before = await publishing(mirror)
   const script = `import { exportSnapshot } from '${SOURCE}'
     await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: null, toolVersion: '0', rowsPerFile: 1000,

@@ -15,7 +15,7 @@ import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 import { type Storage, startStorage } from './s3/storage.ts'
 
-const TASKS = Number(process.env.TASKS ?? 3_000)
+const TASKS = Number(process.env.TASKS ?? 1_000)
 const YEAR = 365 * 86_400_000
 
 /** Spread over a year, a few of each kind that is not ordinary. */

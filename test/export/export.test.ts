@@ -323,7 +323,7 @@ function exportToStdout(mirror: FilledMirror, out = '-') {
 }
 
 test('a reader that leaves early ends the export quietly', async () => {
-  const mirror = makeMirror(...ordinaryRows(20_000))
+  const mirror = makeMirror(...ordinaryRows(8_000))
   const child = exportToStdout(mirror)
   const errors = text(child.stderr)
   await once(child.stdout, 'readable')
@@ -333,7 +333,7 @@ test('a reader that leaves early ends the export quietly', async () => {
 })
 
 test('a process killed midway leaves nothing under the final name, and the next export clears its draft', async () => {
-  const mirror = makeMirror(...ordinaryRows(20_000))
+  const mirror = makeMirror(...ordinaryRows(8_000))
   const path = join(mirror.folder, 'a.ndjson')
   const script = `import { exportSnapshot } from '${SOURCE}'
     await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: null, toolVersion: '0',

@@ -123,8 +123,8 @@ const ODD: Record<string, string | number | bigint | null>[] = [
 /** What parquetjs-lite can write: no integer beyond 2^53, no moment before 1970. */
 const EVEN = ODD.filter(({ id }) => !['extremes', 'lowest', 'beyond a double', 'before 1970'].includes(String(id)))
 
-const SAME_STATUS = ordinaryRows(3_000)
-const SPREAD = ordinaryRows(3_000, 10_000).map((row, i) => ({
+const SAME_STATUS = ordinaryRows(1_000)
+const SPREAD = ordinaryRows(1_000, 10_000).map((row, i) => ({
   ...row,
   system_status: i % 7 === 0 ? null : `S${i % 5}`,
   user_id: `u${i}`,

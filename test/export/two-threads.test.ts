@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { beginPacking } from '../../src/export/encode/head-start.ts'
 import type { PackedKeyRange } from '../../src/export/encode/packed.ts'
 import type { Packing } from '../../src/export/encode/pieces.ts'
@@ -13,7 +13,7 @@ import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
 import type { KeyRange } from '../../src/export/read/key-ranges.ts'
 import { openCut } from '../../src/export/read/rows.ts'
 import { duck } from './duck.ts'
-import { makeMirror, ordinaryRows } from './mirror.ts'
+import { copyMirror, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const base = { redact: ['authorization'], toolVersion: '1.2.3' } as const
 const alone = { ...base, smallMirrorBytes: Number.POSITIVE_INFINITY }
@@ -32,6 +32,12 @@ function manyRows() {
   return rows
 }
 
+let many: ReturnType<typeof fillMirror>
+beforeAll(() => {
+  many = fillMirror(...manyRows())
+})
+afterAll(() => many.remove())
+
 const LINES: Packing = {
   format: 'ndjson',
   encoding: { compression: 'none', columns: COLUMNS, engine: 'hyparquet', switches: {} },
@@ -44,7 +50,7 @@ const filters: NonNullable<ExportOptions['filters']>[] = [
 ]
 
 test('two threads write the same NDJSON as one, byte for byte', async () => {
-  const mirror = makeMirror(...manyRows())
+  const mirror = copyMirror(many)
   for (const [i, wanted] of filters.entries()) {
     const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}-${i}.ndjson`)) as [string, string]
     const common = { dbPath: mirror.path, filters: wanted, withMeta: true }
@@ -58,7 +64,7 @@ test('two threads write the same NDJSON as one, byte for byte', async () => {
 })
 
 test('two threads write the same rows into Parquet as one, in the same order', async () => {
-  const mirror = makeMirror(...manyRows())
+  const mirror = copyMirror(many)
   const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}.parquet`)) as [string, string]
   await exportSnapshot({ ...alone, dbPath: mirror.path, out: one })
   await exportSnapshot({ ...together, dbPath: mirror.path, out: two })
@@ -69,7 +75,7 @@ test('two threads write the same rows into Parquet as one, in the same order', a
 })
 
 test('two threads write the files of a dataset with the bounds and counts that one gives them', async () => {
-  const mirror = makeMirror(...manyRows())
+  const mirror = copyMirror(many)
   const manifests = await Promise.all(
     [alone, together].map(async (options, i) => {
       const out = `${join(mirror.folder, `set-${i}`)}/`
@@ -84,7 +90,7 @@ test('two threads write the files of a dataset with the bounds and counts that o
 })
 
 test('key ranges hold every row once, in order, also where createdAt is missing', () => {
-  const mirror = makeMirror(...manyRows())
+  const mirror = copyMirror(many)
   for (const wanted of filters) {
     const cut = openCut(mirror.path, wanted)
     const ids = (rows: Iterable<RawRow[]>) => [...rows].flat().map((row) => row[0])
@@ -122,7 +128,7 @@ test('a commit between the opening of the two cuts is noticed, and both are open
 
 test('what was begun on a cut that is given up is stopped while that cut is open, and kept on one that is not', async () => {
   for (const commits of [0, 1]) {
-    const mirror = makeMirror(...manyRows())
+    const mirror = copyMirror(many)
     const second = startSecondThread(mirror.path, 'ndjson')
     const stopped: string[] = []
     let left = commits
@@ -153,7 +159,7 @@ test('what was begun on a cut that is given up is stopped while that cut is open
 })
 
 test('packing that has begun ends in the middle of a key range once it is stopped', async () => {
-  const cut = openCut(makeMirror(...manyRows()).path, {})
+  const cut = openCut(copyMirror(many).path, {})
   const head = beginPacking(cut, LINES, ['authorization'], undefined)
   await head.stop()
   await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
@@ -161,7 +167,7 @@ test('packing that has begun ends in the middle of a key range once it is stoppe
 })
 
 test('packing that has begun has the first key range, also where the next one is asked for before it is read', async () => {
-  const cut = openCut(makeMirror(...manyRows()).path, {})
+  const cut = openCut(copyMirror(many).path, {})
   const [one, two] = cut.keyRanges(FORMATS.ndjson.pieceBytes)
   const head = beginPacking(cut, LINES, [], undefined)
   expect(head.keyRanges.next().value).toEqual(two)
@@ -174,7 +180,7 @@ test('packing that has begun has the first key range, also where the next one is
 })
 
 test('an export by two threads sees one cut, also where commits come in while the other one starts', async () => {
-  const mirror = makeMirror(...manyRows())
+  const mirror = copyMirror(many)
   const out = join(mirror.folder, 'busy.ndjson')
   let at = 20_000
   const busy = setInterval(() => mirror.insert(...ordinaryRows(1, at++)), 2)
@@ -286,7 +292,7 @@ test('once nobody takes what is packed, no further key range is asked for', asyn
 })
 
 test.each(['ndjson', 'parquet'] as const)('a damaged index is told of as damage, in %s too', async (format) => {
-  const mirror = makeMirror(...manyRows())
+  const mirror = copyMirror(many)
   const pageno = "SELECT pageno FROM dbstat WHERE name = 'tasks_created_at' AND pagetype = 'leaf' LIMIT 1 OFFSET 10"
   const page = mirror.db.prepare(pageno).pluck().get() as number
   mirror.db.pragma('wal_checkpoint(TRUNCATE)')

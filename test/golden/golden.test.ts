@@ -3,7 +3,7 @@
 // publication and a run that was killed in the middle of a full walk.
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
+import { runHere } from '../support/cli.ts'
 import { canonical } from '../support/json-canon.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { idOf, type Service, serve } from './service.ts'
@@ -18,7 +18,7 @@ function takeOver(version: string) {
   const mirror = scratch.path('tasks.sqlite')
   copyFileSync(`${FOLDER}${version}.sqlite`, mirror)
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    runCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_DB: mirror, ...env } })
+    runHere(args, { TASK_MIRROR_DB: mirror, ...env })
   return { run, [Symbol.dispose]: () => scratch[Symbol.dispose]() }
 }
 

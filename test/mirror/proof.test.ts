@@ -10,7 +10,7 @@ import { linesOf, textOf } from '../../src/proof/evidence.ts'
 import type { Line } from '../../src/proof/judge.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
@@ -175,21 +175,21 @@ test.each<[string, (lines: Line[]) => Line[]]>([
 test('as built: 0 where it holds, 3 where there is none, 7 where it does not hold', async () => {
   using scratch = makeScratch()
   changed(scratch, () => {})
-  const proven = await runCli(['verify', '--proof', '--json'], { cwd: scratch.dir })
+  const proven = await runInside(['verify', '--proof', '--json'], { cwd: scratch.dir })
   expect(proven).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(proven.stdout)).toMatchObject({
     schemaVersion: 1,
     proof: { faults: [], walks: [{ tasks: TASKS }, {}] },
   })
-  expect((await runCli(['verify', '--proof'], { cwd: scratch.dir })).stdout).toMatch(/result +proven\n/)
+  expect((await runInside(['verify', '--proof'], { cwd: scratch.dir })).stdout).toMatch(/result +proven\n/)
 
   changed(scratch, (db) => db.exec('DELETE FROM tasks WHERE seq = 17'))
-  const gone = await runCli(['verify', '--proof'], { cwd: scratch.dir })
+  const gone = await runInside(['verify', '--proof'], { cwd: scratch.dir })
   expect(gone).toMatchObject({ code: 7, stdout: expect.stringContaining('of which the mirror holds 89') })
   expect(gone.stderr).toContain('mirror-damaged')
 
   changed(scratch, (db) => db.exec('DELETE FROM walk_evidence; UPDATE walks SET evidence_sha256 = NULL'))
-  const none = await runCli(['verify', '--proof'], { cwd: scratch.dir })
+  const none = await runInside(['verify', '--proof'], { cwd: scratch.dir })
   expect(none).toMatchObject({ code: 3 })
   expect(none.stderr).toContain('task-mirror sync --full')
 })
@@ -198,8 +198,8 @@ test('a snapshot names the digest of the evidence; the proof of a walk goes when
   using scratch = makeScratch()
   const path = changed(scratch, () => {})
   const { walks } = await check(path)
-  expect(await runCli(['export', '--out', 'lake/', '--json'], { cwd: scratch.dir })).toMatchObject({ code: 0 })
-  const { stdout } = await runCli(['verify', '--snapshot', 'lake/', '--json'], { cwd: scratch.dir })
+  expect(await runInside(['export', '--out', 'lake/', '--json'], { cwd: scratch.dir })).toMatchObject({ code: 0 })
+  const { stdout } = await runInside(['verify', '--snapshot', 'lake/', '--json'], { cwd: scratch.dir })
   expect(JSON.parse(stdout)).toMatchObject({ snapshot: { ok: true } })
   const { readFileSync, readdirSync } = await import('node:fs')
   const id = readdirSync(scratch.path('lake')).find((name) => name.startsWith('20'))

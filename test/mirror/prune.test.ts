@@ -7,7 +7,7 @@ import { readTask } from '../../src/mirror/tables/tasks-read.ts'
 import { CARRIES } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -39,7 +39,7 @@ test('prune removes the payloads of old tombstones only, and keeps what says tha
   expect(before.recent.deletedAt).toBeGreaterThan(between)
 
   const prune = (...more: string[]) =>
-    runCli(['prune', '--deleted-before', String(between), '--json', ...more], { cwd: scratch.dir })
+    runInside(['prune', '--deleted-before', String(between), '--json', ...more], { cwd: scratch.dir })
   const dry = await prune('--dry-run')
   expect(dry.code).toBe(0)
   expect(JSON.parse(dry.stdout)).toMatchObject({ schemaVersion: 1, dryRun: true, rows: 1, deletedBefore: between })
@@ -81,7 +81,7 @@ test.each(CARRIES)('a pruned task that is listed again (%s) is restored with its
   const text = simulator.account.get(id)!
   simulator.account.remove([id])
   await runSync(context, { command: 'sync', full: true })
-  await runCli(['prune', '--deleted-before', '0d'], { cwd: scratch.dir })
+  await runInside(['prune', '--deleted-before', '0d'], { cwd: scratch.dir })
   expect(task(path, id).row.data_url).toBeNull()
 
   await simulator.close()
@@ -112,14 +112,14 @@ test('an open task that is deleted, and listed again as it was, is asked for aga
 
 test('prune without a moment is exit 2, without a mirror exit 3, beside a run exit 6', async () => {
   using scratch = makeScratch()
-  expect(await runCli(['prune'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
-  expect(await runCli(['prune', '--deleted-before', '1d'], { cwd: scratch.dir })).toMatchObject({ code: 3 })
+  expect(await runInside(['prune'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
+  expect(await runInside(['prune', '--deleted-before', '1d'], { cwd: scratch.dir })).toMatchObject({ code: 3 })
   const path = scratch.path('task-mirror.sqlite')
   await using simulator = await startSimulator({ tasks: 5 })
   let inside: unknown = null
   await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
   simulator.onBeforeRequest(async () => {
-    inside ??= await runCli(['prune', '--deleted-before', '1d'], { cwd: scratch.dir })
+    inside ??= await runInside(['prune', '--deleted-before', '1d'], { cwd: scratch.dir })
   })
   await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
   expect(inside).toMatchObject({ code: 6 })

@@ -9,7 +9,7 @@ import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
 import { recordSnapshot, type SnapshotRow } from '../../src/mirror/tables/snapshots.ts'
 import { TaskTable } from '../../src/mirror/tables/tasks.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const OPTIONS = { busyTimeoutMs: 1000, fileMode: 0o600 }
@@ -100,7 +100,7 @@ test('the commands say so with exit 7 and end, whatever the view would do', asyn
   using scratch = makeScratch()
   changed(scratch.dir, PLANTED[4]![1])
   for (const args of [['status'], ['verify'], ['export', '--out', 'x.ndjson'], ['copy', '--out', 'c.sqlite']]) {
-    const { code, stderr } = await runCli(args, { cwd: scratch.dir })
+    const { code, stderr } = await runInside(args, { cwd: scratch.dir })
     expect({ args, code }).toEqual({ args, code: 7 })
     expect(stderr).toContain('changed by somebody else')
   }

@@ -4,7 +4,7 @@ import { openReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -37,7 +37,7 @@ test('status tells the last walk of each kind with its range, verdict and age', 
   // A range walk makes nothing fresh that lies outside of it.
   expect(freshAt).toBe(walks[1]!.startedAt)
 
-  const { stdout } = await runCli(['status'], { cwd: scratch.dir })
+  const { stdout } = await runInside(['status'], { cwd: scratch.dir })
   expect(stdout).toContain('303 items when its end was last proven')
   expect(stdout).toMatch(/range +complete +\S.* ago +from 20\d\d-/)
   expect(stdout).toMatch(/head +complete +\S.* ago +what is new/)
@@ -64,7 +64,7 @@ test('a full walk that was cut off stands first, until another one has ended', a
     { kind: 'full', verdict: null },
     { kind: 'full', verdict: 'complete' },
   ])
-  expect((await runCli(['status'], { cwd: scratch.dir })).stdout).toMatch(
+  expect((await runInside(['status'], { cwd: scratch.dir })).stdout).toMatch(
     /full +under way or cut off +last window .* ago +everything/,
   )
   simulator.setFaults(undefined)

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
@@ -98,11 +98,11 @@ test('a fault names five rows at most', async () => {
 test('verify is exit 0 for a sound mirror and exit 7 for a broken one, with what is broken', async () => {
   using scratch = makeScratch()
   const path = copyOf(scratch)
-  const good = await runCli(['verify', '--json'], { cwd: scratch.dir })
+  const good = await runInside(['verify', '--json'], { cwd: scratch.dir })
   expect(good).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(good.stdout)).toMatchObject({ schemaVersion: 1, mirror: { rows: TASKS, faults: [] } })
   change(path, "UPDATE tasks SET data_url = 'x' WHERE seq = 3")
-  const bad = await runCli(['verify'], { cwd: scratch.dir })
+  const bad = await runInside(['verify'], { cwd: scratch.dir })
   expect(bad.code).toBe(7)
   expect(bad.stdout).toContain('1 invariant does not hold')
   expect(bad.stdout).toContain('content-hash')
@@ -116,15 +116,15 @@ test('a damaged page is exit 7 with a sentence, nothing on stdout', async () => 
   for (let at = 16_384 * 3; at < statSync(path).size; at += 16_384)
     writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, at)
   closeSync(file)
-  const { code, stdout, stderr } = await runCli(['verify'], { cwd: scratch.dir })
+  const { code, stdout, stderr } = await runInside(['verify'], { cwd: scratch.dir })
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' })
   expect(stderr).toMatch(/mirror-damaged.*is damaged/)
 })
 
 test('verify without a mirror is exit 3, of another file exit 7, and --sample alone exit 2', async () => {
   using scratch = makeScratch()
-  expect(await runCli(['verify'], { cwd: scratch.dir })).toMatchObject({ code: 3, stdout: '' })
+  expect(await runInside(['verify'], { cwd: scratch.dir })).toMatchObject({ code: 3, stdout: '' })
   change(scratch.path('other.sqlite'), 'CREATE TABLE t (x)')
-  expect(await runCli(['verify', '--db', 'other.sqlite'], { cwd: scratch.dir })).toMatchObject({ code: 7 })
-  expect(await runCli(['verify', '--sample', '5'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
+  expect(await runInside(['verify', '--db', 'other.sqlite'], { cwd: scratch.dir })).toMatchObject({ code: 7 })
+  expect(await runInside(['verify', '--sample', '5'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
 })

@@ -9,7 +9,7 @@ import type { Log } from '../../src/log.ts'
 import { ping, pingUrl } from '../../src/notify/healthcheck.ts'
 import { withNotice } from '../../src/notify/run-notice.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { runCli, startCli } from '../support/cli.ts'
+import { runInside, startCli } from '../support/cli.ts'
 import { samplesOf } from '../support/prometheus.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -44,7 +44,7 @@ async function syncWith(tasks: number, more: Record<string, string> = {}, key?: 
       TASK_MIRROR_NOTIFY_METRICS_FILE: 'mirror.prom',
       ...more,
     }
-    const result = await runCli(['sync', '--json'], { cwd: scratch.dir, env })
+    const result = await runInside(['sync', '--json'], { cwd: scratch.dir, env })
     const metrics = (() => {
       try {
         return samplesOf(readFileSync(scratch.path('mirror.prom'), 'utf8'))
@@ -149,7 +149,7 @@ test('an export has a check of its own: it cannot turn that of a failing sync gr
       TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: `${url}/export`,
       TASK_MIRROR_JSON: '1',
     }
-    const run = (...args: string[]) => runCli(args, { cwd: scratch.dir, env })
+    const run = (...args: string[]) => runInside(args, { cwd: scratch.dir, env })
     await run('backfill', '--since', '1h')
     const { code } = await run('export', '--out', 'tasks.ndjson', '--require-complete')
     expect(code).toBe(3)
@@ -160,7 +160,7 @@ test('an export has a check of its own: it cannot turn that of a failing sync gr
     expect(told[3]?.body).toContain('"command":"export"')
     told = []
     const onlySync = { ...env, TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: '' }
-    await runCli(['export', '--out', 'tasks.ndjson'], { cwd: scratch.dir, env: onlySync })
+    await runInside(['export', '--out', 'tasks.ndjson'], { cwd: scratch.dir, env: onlySync })
     expect(told).toEqual([])
   } finally {
     await simulator.close()

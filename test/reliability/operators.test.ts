@@ -263,10 +263,14 @@ describe('odd environments', () => {
     await using stage = await makeStage({ tasks: 300, openFraction: 0 })
     expect(await stage.sync()).toMatchObject({ code: 0 })
     const worlds: Record<string, string>[] = [
-      { TZ: 'UTC' },
+      { TZ: 'UTC', LC_ALL: 'C', HOME: '' },
       { TZ: 'Pacific/Auckland', LC_ALL: 'tr_TR.UTF-8', HOME: '/nonexistent' },
-      { TZ: 'America/St_Johns', LC_ALL: 'C', LANG: '', HOME: '' },
-      { TZ: 'nonsense', LC_ALL: 'nonsense' },
+      ...(SOAK
+        ? [
+            { TZ: 'America/St_Johns', LC_ALL: 'C', LANG: '', HOME: '' },
+            { TZ: 'nonsense', LC_ALL: 'nonsense' },
+          ]
+        : []),
     ]
     const seen = new Set<string>()
     for (const [n, env] of worlds.entries()) {
@@ -283,7 +287,8 @@ describe('odd environments', () => {
   })
 
   test.concurrent('a reader that has gone ends every command quietly with exit 0', async () => {
-    await using stage = await makeStage({ tasks: 2000, openFraction: 0 })
+    // More than a pipe holds.
+    await using stage = await makeStage({ tasks: 400, openFraction: 0 })
     expect((await stage.sync()).code).toBe(0)
     const gone = '{ "$@"; echo "exit $?" >&2; } | head -c 1 >/dev/null'
     const options = { cwd: stage.dir, env: { TASK_MIRROR_QUIET: '1' } }

@@ -47,7 +47,8 @@ test.each(SOAK ? Object.keys(HOSTILE_BODIES) : SHORT)('%s: the main thread is ne
   expect(delay.longestCpuMs).toBeLessThan(allowedMs(LONGEST_MS))
 })
 
-test.each(SOAK ? Object.keys(HOSTILE_BODIES) : ['tiny items', 'unknown names'])(
+// A probe asks for many windows: with names that nobody knows it alone takes as long as all of the above.
+test.each(SOAK ? Object.keys(HOSTILE_BODIES) : ['tiny items'])(
   '%s: probe and verify hold up the main thread as little',
   async (name) => {
     using scratch = makeScratch()

@@ -12,7 +12,7 @@ import { reportPage, reportPolicy, statusPage, statusPolicy } from '../../src/re
 import { sectionsHtml } from '../../src/report/sections.ts'
 import { taskSections, wholeSlice } from '../../src/report/task-sections.ts'
 import { makeMirror, ordinaryRows } from '../export/mirror.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 
@@ -21,7 +21,7 @@ const WHEN = { now: NOW, ago: 'before this page' } as const
 
 test.each([0, 10, 5000])('of %d tasks one small file is made that asks nothing of a network', async (count) => {
   const { path, folder } = makeMirror(...ordinaryRows(count))
-  const { code, stdout } = await runCli(['report', '--db', path, '--json'], { cwd: folder })
+  const { code, stdout } = await runInside(['report', '--db', path, '--json'], { cwd: folder })
   const result = JSON.parse(stdout)
   expect({ code, path: result.path }).toEqual({ code: 0, path: `${folder}/report.html` })
   const html = readFileSync(result.path, 'utf8')
@@ -140,7 +140,7 @@ test('the last error stands first, with what has happened since; exports stand a
 
 test('--out - prints the page', async () => {
   const { path, folder } = makeMirror(...ordinaryRows(1))
-  const { code, stdout } = await runCli(['report', '--db', path, '--out', '-'], { cwd: folder })
+  const { code, stdout } = await runInside(['report', '--db', path, '--out', '-'], { cwd: folder })
   expect(code).toBe(0)
   expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/)
 })
@@ -148,7 +148,7 @@ test('--out - prints the page', async () => {
 test('without a mirror there is no report: exit 3, and what was there before stays', async () => {
   const { folder } = makeMirror()
   writeFileSync(`${folder}/report.html`, 'before')
-  const { code, stderr } = await runCli(['report', '--db', 'missing.sqlite'], { cwd: folder })
+  const { code, stderr } = await runInside(['report', '--db', 'missing.sqlite'], { cwd: folder })
   expect({ code, known: stderr.includes('mirror-missing') }).toEqual({ code: 3, known: true })
   expect(readFileSync(`${folder}/report.html`, 'utf8')).toBe('before')
 })

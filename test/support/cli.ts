@@ -76,6 +76,20 @@ export async function runHere(
   return { code, signal: null, ...text }
 }
 
+/**
+ * As `runCli`, but without a process of its own: for what is not about one. This process stands in the folder meanwhile, so one
+ * after the other.
+ */
+export async function runInside(args: readonly string[], { cwd, env = {} }: CliOptions): Promise<CliResult> {
+  if (process.cwd() !== ROOT) throw new Error(`${args.join(' ')} would run beside another command`)
+  process.chdir(cwd)
+  try {
+    return await runHere(args, env)
+  } finally {
+    process.chdir(ROOT)
+  }
+}
+
 export interface RunningCli {
   process: ChildProcess
   ended: Promise<CliResult>

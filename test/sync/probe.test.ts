@@ -7,7 +7,7 @@ import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { MOST_REQUESTS, type ProbeResult, probeService, QUESTIONS } from '../../src/sync/probe/probe.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -134,12 +134,12 @@ test('a key that only single tasks want is found missing without exit 5; a wrong
   expect(keyless.result.answers.detailNeedsKey).toEqual({ value: true, seen: 'HTTP 401 without the key' })
 
   const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY: 'hunter2' }
-  const { code, stdout, stderr } = await runCli(['probe', '--json'], { cwd: scratch.dir, env })
+  const { code, stdout, stderr } = await runInside(['probe', '--json'], { cwd: scratch.dir, env })
   expect(code).toBe(5)
   expect(JSON.parse(stdout).answers).toMatchObject({ total: { value: 30 }, notFound: { value: null } })
   expect(stdout + stderr).not.toContain('hunter2')
   const listed = await startSimulator({ tasks: 30, key: 'k3y' })
-  const refused = await runCli(['probe'], {
+  const refused = await runInside(['probe'], {
     cwd: scratch.dir,
     env: { ...env, TASK_MIRROR_BASE_URL: listed.url, TASK_MIRROR_DB: 'other.sqlite' },
   })
@@ -183,7 +183,7 @@ test('headers that tell of limits are shown', async () => {
 test('the text names every question', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 30 })
-  const { code, stdout } = await runCli(['probe', '--base-url', simulator.url], { cwd: scratch.dir })
+  const { code, stdout } = await runInside(['probe', '--base-url', simulator.url], { cwd: scratch.dir })
   expect(code).toBe(0)
   for (const question of Object.values(QUESTIONS)) expect(stdout).toContain(question)
   expect(stdout).toContain('cannot tell')

@@ -6,7 +6,7 @@ import { NOT_FOUND } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { refreshTask } from '../../src/sync/one-off/refresh.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -15,11 +15,11 @@ test('get --refresh prints what the service holds now, also of a task the mirror
   await using simulator = await startSimulator({ tasks: 5, openFraction: 0, key: 'k' })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY: 'k' } }
   const id = simulator.account.idAt(1)
-  const first = await runCli(['get', id, '--refresh', '--json'], options)
+  const first = await runInside(['get', id, '--refresh', '--json'], options)
   expect(first).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(first.stdout)).toEqual(JSON.parse(simulator.account.get(id)!))
   simulator.account.update([id])
-  const second = await runCli(['get', id, '--refresh', '--json'], options)
+  const second = await runInside(['get', id, '--refresh', '--json'], options)
   expect(JSON.parse(second.stdout)).toEqual(JSON.parse(simulator.account.get(id)!))
   expect(second.stdout).not.toBe(first.stdout)
 })
@@ -28,7 +28,7 @@ test.each(NOT_FOUND)('an id that the service answers with %s is exit 3 with a cl
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 5, notFound })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
-  const { code, stdout, stderr } = await runCli(['get', 'nobody', '--refresh'], options)
+  const { code, stdout, stderr } = await runInside(['get', 'nobody', '--refresh'], options)
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   expect(stderr).toMatch(/The service (gives|knows) no task (for|with) the id nobody.*the mirror holds none either/)
 })
@@ -39,9 +39,9 @@ test('a task that only the mirror still holds is printed, with exit 3 and a word
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
   const id = simulator.account.idAt(1)
   const text = simulator.account.get(id)!
-  await runCli(['sync'], options)
+  await runInside(['sync'], options)
   simulator.account.remove([id])
-  const { code, stdout, stderr } = await runCli(['get', id, '--refresh', '--json'], options)
+  const { code, stdout, stderr } = await runInside(['get', id, '--refresh', '--json'], options)
   expect(code).toBe(3)
   expect(JSON.parse(stdout)).toEqual(JSON.parse(text))
   expect(stderr).toContain('what was printed is what the mirror holds')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { verifyService } from '../../src/sync/one-off/verify.ts'
 import { runSync } from '../../src/sync/run.ts'
-import { runCli } from '../support/cli.ts'
+import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -30,7 +30,7 @@ test('what differs is told by id and by the names of fields, what is missing by 
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 40, openFraction: 0.5 })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
-  await runCli(['sync'], options)
+  await runInside(['sync'], options)
   const { account } = simulator
   const finals = account.ids().filter((id) => JSON.parse(account.get(id)!).completedAt !== undefined)
   const [updated, gone] = [finals[0]!, finals[1]!]
@@ -38,7 +38,7 @@ test('what differs is told by id and by the names of fields, what is missing by 
   account.update([updated])
   account.remove([gone])
   account.finish(1)
-  const { code, stdout } = await runCli(['verify', '--service', '--json'], options)
+  const { code, stdout } = await runInside(['verify', '--service', '--json'], options)
   expect(code).toBe(3)
   const { service } = JSON.parse(stdout)
   expect(service).toMatchObject({ sampled: 40, equal: 37, total: { service: 39, mirror: 40 } })
@@ -53,7 +53,7 @@ test('what differs is told by id and by the names of fields, what is missing by 
   }
   expect(service.different.find(({ id }: { id: string }) => id !== updated)).toMatchObject({ wasOpen: true })
 
-  const text = await runCli(['verify', '--service'], options)
+  const text = await runInside(['verify', '--service'], options)
   expect(text.stdout).toContain(gone)
   expect(text.stdout).toContain('1 of them open in the mirror')
   expect(text.stdout).not.toContain(before.data.url)
