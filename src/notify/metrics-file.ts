@@ -11,15 +11,21 @@ import { metricsText, type RunMetrics, readRuns } from './metrics.ts'
 /** So much of the present file is read: its own text is a hundredth of it. */
 const MOST_BYTES = 1024 * 1024
 
-/** Figures of `command` beside those of others there. `inUse`: configuration and key. Throws as `openDraft`. */
+interface Figured {
+  dbPath: string
+  command: string
+  figures: RunMetrics
+  toolVersion: string
+  /** Epoch ms. */
+  now: number
+  /** Configuration and key: what the file must not take the place of. */
+  inUse: readonly string[]
+}
+
+/** Writes the figures of a command beside those of others in the file `path`. Throws as `openDraft`. */
 export async function writeMetricsFile(
   path: string,
-  dbPath: string,
-  command: string,
-  figures: RunMetrics,
-  toolVersion: string,
-  now: number,
-  inUse: readonly string[],
+  { dbPath, command, figures, toolVersion, now, inUse }: Figured,
 ): Promise<void> {
   const runs = readRuns(readBeginning(path, MOST_BYTES) ?? '')
   runs.set(command, withLastSuccess(figures, runs.get(command)))

@@ -131,7 +131,8 @@ async function writeFigures(
   try {
     // The library behind it is a tenth of a run that has nothing to do.
     const { writeMetricsFile } = await import('./metrics-file.ts')
-    await writeMetricsFile(metricsFile, config.mirror.path, command, figures, toolVersion, now(), inUse)
+    const dbPath = config.mirror.path
+    await writeMetricsFile(metricsFile, { dbPath, command, figures, toolVersion, now: now(), inUse })
   } catch (error) {
     log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)
   }

@@ -108,7 +108,7 @@ interface Scale {
 function drawTime(chart: Chart): string {
   const { categories, kind, label } = chart
   const scale = scaleOf(chart)
-  const step = PLOT.width / Math.max(1, categories.length)
+  const step = stepOf(categories)
   const middle = (index: number) => EDGE.left + (index + 0.5) * step
   const axis = scale.ticks.map((tick) => {
     const y = short(scale.at(tick))
@@ -126,10 +126,15 @@ function drawTime(chart: Chart): string {
   const marks = categories.map((_, index) => {
     const hit = `<rect x="${short(EDGE.left + index * step)}" y="${EDGE.top}" width="${short(step)}" height="${PLOT.height}" class="hit"/>`
     const tip = `<title>${escapeHtml(tipOf(chart, index))}</title>`
-    return `<g class="mark">${tip}${hit}${draw(chart, index, scale, middle(index), step)}</g>`
+    return `<g class="mark">${tip}${hit}${draw(chart, index, scale, middle(index))}</g>`
   })
   const lines = kind === 'lines' ? chart.series.map((series) => drawLine(chart, series, scale, middle)) : []
   return `<div class="wide" role="group" tabindex="0" aria-label="${escapeHtml(label)}"><svg role="img" aria-label="${escapeHtml(label)}" viewBox="0 0 ${WIDTH} ${HEIGHT}">${[...axis, ...names, ...lines, ...marks].join('')}</svg></div>`
+}
+
+/** The width that each category has. */
+function stepOf({ length }: Chart['categories']): number {
+  return PLOT.width / Math.max(1, length)
 }
 
 /** How a mark is painted: whole, or hollow where its period is not. */
@@ -138,8 +143,8 @@ function paint(colour: Colour, isPartial: boolean | undefined): string {
   return isPartial === true ? `${fill} class="part" stroke="var(--${colour})"` : fill
 }
 
-function drawColumn({ categories, series }: Chart, index: number, scale: Scale, x: number, step: number): string {
-  const width = Math.min(28, Math.max(1, step * 0.78))
+function drawColumn({ categories, series }: Chart, index: number, scale: Scale, x: number): string {
+  const width = Math.min(28, Math.max(1, stepOf(categories) * 0.78))
   let below = 0
   return series
     .map(({ colour, values }) => {

@@ -4,14 +4,16 @@ import type { Config } from '../config/schema.ts'
 import type { ExportResult } from '../export/export.ts'
 import { startThread } from './thread.ts'
 
+interface Publishing {
+  config: Config
+  env: Environment
+  inUse: readonly string[]
+  toolVersion: string
+  signal: AbortSignal
+}
+
 /** Throws what `exportSnapshot` throws; `interrupted` where `signal` aborts. */
-export async function publish(
-  config: Config,
-  env: Environment,
-  inUse: readonly string[],
-  toolVersion: string,
-  signal: AbortSignal,
-): Promise<ExportResult> {
+export async function publish({ config, env, inUse, toolVersion, signal }: Publishing): Promise<ExportResult> {
   const { dir, format, compression, keep, redactHeaders, invalidJson, s3 } = config.export
   const thread = startThread(config.mirror.path)
   const options = {

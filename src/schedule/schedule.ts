@@ -200,7 +200,7 @@ async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notic
 }
 
 async function exportOnce({ config, env, inUse, toolVersion, signal }: ScheduleOptions, notice: NoticeContext) {
-  const work = () => publish(config, env, inUse, toolVersion, signal)
+  const work = () => publish({ config, env, inUse, toolVersion, signal })
   const result = await withNotice(notice, 'export', work, (done) => describeExport(done, 0))
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited]) {
     if (note !== null) notice.log.warn({ snapshotId: result.snapshotId }, note)

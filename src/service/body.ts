@@ -54,17 +54,22 @@ export function announcedLength(header: string | string[] | undefined): number {
   return length > MOST_ANNOUNCED_BYTES ? 0 : length
 }
 
+interface BodyBounds {
+  /** Most bytes, decoded. */
+  limit: number
+  signal: AbortSignal
+  /** How many there probably are, so that room for them is made once. */
+  announced: number
+}
+
 /**
  * All bytes of `body` without its codings, in an `ArrayBuffer` of exactly their length (it can be transferred).
- * `announced`: how many there probably are, so that room for them is made once.
  * Rejects with `BodyProblem`, with the error of the connection, or with the reason of `signal`; `body` is gone then.
  */
 export async function readBody(
   body: Readable,
   codings: string[],
-  limit: number,
-  signal: AbortSignal,
-  announced = 0,
+  { limit, signal, announced }: BodyBounds,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const growing = new GrowingBuffer(limit, codings.length === 0 ? announced : 0)
   const decoders = codings.toReversed().map((coding) => DECODERS[coding]!())

@@ -1,17 +1,18 @@
 // The service over HTTP: asks, judges by retry-policy.ts, asks again, waits by pacing.ts. Knows nothing of tasks.
 import pRetry from 'p-retry'
-import { type ErrorFacts, isMirrorError, MirrorError } from '../errors.ts'
+import type { Dispatcher } from 'undici'
+import { type ErrorFacts, MirrorError } from '../errors.ts'
 import { isAskable, readAddress } from './address.ts'
+import { AnswerJudge, isSuccess, type ServiceRequest, type Wanted } from './answer-judge.ts'
 import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
 import { openConnections } from './connections.ts'
-import { readEnvelope } from './decode/envelope.ts'
-import { exchange, type HttpResponse, orAborted } from './exchange.ts'
-import { type Came, dateWatch } from './freshness.ts'
+import { exchange, orAborted } from './exchange.ts'
+import type { Came } from './freshness.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
-import { createPacing, type WaitReason } from './pacing.ts'
+import { Pacing, type WaitReason } from './pacing.ts'
 import type { ResponseFacts } from './response-facts.ts'
-import { type AttemptOutcome, backOffMs, type Operation, outcomeOf, RETRY_POLICY } from './retry-policy.ts'
-import type { Answer, Decode, Decoded, Ok, RequestOptions, Service } from './service.ts'
+import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
+import type { Answer, Decode, Decoded, Ok, RequestOptions, Service, Traffic, Window } from './service.ts'
 
 export interface ClientOptions {
   /** http or https; may have a path and a trailing slash. */
@@ -57,48 +58,92 @@ export interface ClientOptions {
 
 /** Throws `config-invalid` for an address, key or proxy that cannot be used; nothing is sent before the first request. */
 export function createClient(options: ClientOptions): Service {
-  const { apiKey, auth, now } = options
-  const address = readAddress(options.baseUrl)
-  checkAuth(auth)
-  if (apiKey !== null) checkKey(apiKey)
+  return new Client(options)
+}
 
-  // One signal for the end of the run and for `close`, with the reason that everybody is to get.
-  const end = new AbortController()
-  const stop = (why: string) => end.abort(new MirrorError('interrupted', why))
-  const onAbort = () => stop('Stopped before the service had answered')
-  if (options.signal.aborted) onAbort()
-  else options.signal.addEventListener('abort', onAbort, { once: true })
+/** So many may be heavier together than what may be under way: a heavy task has to be seen beside its neighbours. */
+const FEW_TASKS = 16
 
-  const { signal } = end
+class Client implements Service {
+  readonly #options: ClientOptions
+  readonly #address: ReturnType<typeof readAddress>
+  readonly #pacing: Pacing
+  readonly #connections: ReturnType<typeof openConnections>
+  readonly #judge: AnswerJudge
+  readonly #traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
+  /** The end of the run and `close`, with the reason that everybody is to get. */
+  readonly #end = new AbortController()
+  readonly #onAbort = () => this.#stop('Stopped before the service had answered')
+  /** The end of the run, or that of what a signal is about. One for each: they outlive thousands of requests. */
+  readonly #joined = new WeakMap<AbortSignal, AbortSignal>()
   /** What is wrong with the service just now; null once it answers again. */
-  let trouble: string | null = null
-  const pacing = createPacing({ ...options, signal, onWait: (until, why) => options.onWait?.(until, why, trouble) })
-  const connections = openConnections({ ...options, origin: address.origin })
-  const traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
-  const standsStill = dateWatch(options.earlier)
-  const mostOfMany = Math.min(options.maxResponseBytes, options.maxBytesInFlight ?? options.maxResponseBytes)
-  let listed = 0
+  #trouble: string | null = null
 
-  const scrub = (text: string) => withoutKey(text, apiKey)
-  const onResponse = ({ contentCoding, limits, ...facts }: ResponseFacts) =>
-    options.onResponse?.({
-      ...facts,
-      contentCoding: contentCoding === null ? null : scrub(contentCoding),
-      limits: limits.map(scrub),
-    })
+  constructor(options: ClientOptions) {
+    const { signal } = this.#end
+    this.#options = options
+    this.#address = readAddress(options.baseUrl)
+    checkAuth(options.auth)
+    if (options.apiKey !== null) checkKey(options.apiKey)
+    if (options.signal.aborted) this.#onAbort()
+    else options.signal.addEventListener('abort', this.#onAbort, { once: true })
+    const onWait = (until: number, why: WaitReason) => options.onWait?.(until, why, this.#trouble)
+    this.#pacing = new Pacing({ ...options, signal, onWait })
+    this.#connections = openConnections({ ...options, origin: this.#address.origin })
+    this.#judge = new AnswerJudge({ ...options, signal, scrub: this.#scrub, traffic: this.#traffic })
+  }
 
-  /** The end of the run, or that of what `given` is about. One signal for each: they outlive thousands of requests. */
-  const joined = new WeakMap<AbortSignal, AbortSignal>()
-  function either(given: AbortSignal): AbortSignal {
-    const known = joined.get(given) ?? AbortSignal.any([signal, given])
-    joined.set(given, known)
+  list<T extends Decoded>(
+    { skip, take }: Window,
+    decode: Decode<T>,
+    given: RequestOptions<T> = {},
+  ): Promise<Answer<T>> {
+    const { maxResponseBytes, maxBytesInFlight = maxResponseBytes } = this.#options
+    const mostOfMany = Math.min(maxResponseBytes, maxBytesInFlight, given.maxBytes ?? maxBytesInFlight)
+    const maxBytes = take > FEW_TASKS ? mostOfMany : maxResponseBytes
+    const body = JSON.stringify({ take, skip })
+    return this.#ask({ operation: 'list', path: this.#address.listPath, body, maxBytes }, decode, given)
+  }
+
+  async get<T extends Decoded>(id: string, decode: Decode<T>, given: RequestOptions<T> = {}): Promise<Answer<T>> {
+    if (!isAskable(id)) {
+      return { kind: 'refused', httpStatus: 0, statusCode: null, message: 'A path cannot carry this id' }
+    }
+    const maxBytes = this.#options.maxResponseBytes
+    return this.#ask({ operation: 'get', path: this.#address.taskPath(id), body: null, maxBytes }, decode, given)
+  }
+
+  traffic(): Traffic {
+    return { ...this.#traffic, waitedMs: this.#pacing.waitedMs(), allowed: this.#pacing.concurrency() }
+  }
+
+  trouble(): string | null {
+    return this.#trouble
+  }
+
+  async close(): Promise<void> {
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+    this.#stop('The connection to the service is closed')
+    await this.#connections.destroy()
+  }
+
+  #stop(why: string): void {
+    this.#end.abort(new MirrorError('interrupted', why))
+  }
+
+  readonly #scrub = (text: string): string => withoutKey(text, this.#options.apiKey)
+
+  #either(given: AbortSignal | undefined): AbortSignal {
+    if (given === undefined) return this.#end.signal
+    const known = this.#joined.get(given) ?? AbortSignal.any([this.#end.signal, given])
+    this.#joined.set(given, known)
     return known
   }
 
   /** A turn that comes when nobody wants it any more is passed on. */
-  async function turn(wanted: AbortSignal, notBefore?: number): Promise<() => void> {
+  async #turn(wanted: AbortSignal, notBefore?: number): Promise<() => void> {
     wanted.throwIfAborted()
-    const entered = pacing.enter(notBefore)
+    const entered = this.#pacing.enter(notBefore)
     try {
       return await orAborted(() => entered, wanted)
     } catch (error) {
@@ -111,20 +156,20 @@ export function createClient(options: ClientOptions): Service {
   }
 
   /** Asks until the table says it is over. */
-  async function ask<T extends Decoded>(
+  async #ask<T extends Decoded>(
     request: ServiceRequest,
     decode: Decode<T>,
-    { maxRetries = options.maxRetries, signal: given, discard }: RequestOptions<T> = {},
+    { maxRetries = this.#options.maxRetries, signal, discard }: RequestOptions<T>,
   ): Promise<Answer<T>> {
     const { operation, path } = request
-    const wanted: Wanted<T> = { signal: given === undefined ? signal : either(given), discard }
+    const wanted: Wanted<T> = { signal: this.#either(signal), decode, discard }
     let retryAt: number | undefined
     let attempts = 0
     try {
       return await pRetry(
         (attempt) => {
           attempts = attempt
-          return askOnce(request, decode, wanted, retryAt)
+          return this.#askOnce(request, wanted, retryAt)
         },
         {
           retries: maxRetries,
@@ -133,180 +178,72 @@ export function createClient(options: ClientOptions): Service {
           maxTimeout: 0,
           shouldRetry: ({ error, retriesConsumed }) => {
             if (!(error instanceof AttemptFailure) || !RETRY_POLICY[error.outcome].retried) return false
-            const delayMs = backOffMs(retriesConsumed, options.random())
-            retryAt = now() + delayMs
-            trouble = scrub(error.words)
-            options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })
+            const delayMs = backOffMs(retriesConsumed, this.#options.random())
+            retryAt = this.#options.now() + delayMs
+            this.#trouble = this.#scrub(error.words)
+            this.#options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })
             return true
           },
         },
       )
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
-      options.log?.('no-answer', { ...error.facts, operation, attempts })
-      const { header, query } = credentialsFor(operation, auth, apiKey)
+      this.#options.log?.('no-answer', { ...error.facts, operation, attempts })
+      const { header, query } = credentialsFor(operation, this.#options.auth, this.#options.apiKey)
       const keySent = header !== null || query !== ''
-      return finalAnswer(error, { operation, origin: address.origin, path, attempts, keySent, scrub })
+      const { origin } = this.#address
+      return finalAnswer(error, { operation, origin, path, attempts, keySent, scrub: this.#scrub })
     }
   }
 
   /** Sends once, when its turn has come. Throws `AttemptFailure` for everything but a usable answer. */
-  async function askOnce<T extends Decoded>(
-    request: ServiceRequest,
-    decode: Decode<T>,
-    { signal: wanted, discard }: Wanted<T>,
-    retryAt?: number,
-  ): Promise<Ok<T>> {
-    const leave = await turn(wanted, retryAt)
-    const startedAt = now()
-    const dispatcher = connections.current()
-    const { wasConnecting } = connections
-    const { header, query } = credentialsFor(request.operation, auth, apiKey)
-    traffic.requests += 1
-    if (retryAt !== undefined) traffic.retries += 1
-    traffic.inFlight += 1
+  async #askOnce<T extends Decoded>(request: ServiceRequest, wanted: Wanted<T>, retryAt?: number): Promise<Ok<T>> {
+    const leave = await this.#turn(wanted.signal, retryAt)
+    const startedAt = this.#options.now()
+    const dispatcher = this.#connections.current()
+    this.#traffic.requests += 1
+    if (retryAt !== undefined) this.#traffic.retries += 1
+    this.#traffic.inFlight += 1
     try {
-      const question = {
-        origin: address.origin,
-        path: request.path + query,
-        body: request.body,
-        credential: header,
-        userAgent: options.userAgent,
-      }
-      const reply = await exchange(question, {
-        ...options,
-        maxResponseBytes: request.maxBytes,
-        ...{ onResponse, dispatcher, wasConnecting, signal: wanted },
-      })
+      const response = await this.#send(request, dispatcher, wanted.signal)
       // The network is free while a success is decoded; anything else is learned from first.
-      if (isSuccess(reply)) leave()
-      const answer = await judged(request, reply, { decode, discard }, startedAt)
-      pacing.heard('well', startedAt)
-      trouble = null
+      if (isSuccess(response)) leave()
+      const answer = await this.#judge.judge(request, response, wanted, startedAt)
+      this.#pacing.heard('well', startedAt)
+      this.#trouble = null
       return answer
     } catch (error) {
-      if (error instanceof AttemptFailure) learn(error, startedAt, () => connections.suspect(dispatcher))
+      if (error instanceof AttemptFailure) this.#learn(error, startedAt, dispatcher)
       throw error
     } finally {
-      traffic.inFlight -= 1
+      this.#traffic.inFlight -= 1
       leave()
     }
   }
 
-  async function judged<T extends Decoded>(
-    { operation, path, body: asked }: ServiceRequest,
-    reply: HttpResponse,
-    { decode, discard }: { decode: Decode<T>; discard: Wanted<T>['discard'] },
-    startedAt: number,
-  ): Promise<Ok<T>> {
-    const { httpStatus, serviceDate, locationHost, retryAfterMs, receivedAt } = reply
-    // Taken now: decoding may hand the buffer to another thread.
-    const bytes = reply.body?.byteLength ?? 0
-    traffic.bytes += bytes
-    const question = `${operation} ${path} ${asked}`
-    const came: Came = { question, serviceDate, bytes, startedAt, receivedAt }
-    const ageMs = Math.max(reply.ageMs, standsStill(came))
-    traffic.oldestMs = Math.max(traffic.oldestMs, ageMs)
-    const age = ageMs === 0 ? {} : { ageMs }
-    const success = isSuccess(reply)
-    const read = success ? await decoded(reply, decode) : { body: 'none' as const, value: null }
-    const { statusCode, message } = read.value ?? readEnvelope(success ? null : reply.body)
-    const outcome = outcomeOf(operation, { httpStatus, statusCode, body: read.body })
-    if (outcome === 'answered' && read.value !== null) {
-      // A run may look at the end of the list before it reads the front.
-      if (operation === 'list' && listed++ < FIRST_ANSWERS) options.onFirst?.(came)
-      return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes, ...age }
-    }
-    if (read.value !== null) discard?.(read.value)
-    throw new AttemptFailure(outcome, UNUSABLE[outcome] ?? (message || `HTTP ${httpStatus}`), {
-      httpStatus,
-      statusCode,
-      locationHost: locationHost === null ? null : scrub(locationHost),
-      retryAfterMs,
-      ...age,
+  #send({ operation, path, body, maxBytes }: ServiceRequest, dispatcher: Dispatcher, signal: AbortSignal) {
+    const { auth, apiKey, userAgent } = this.#options
+    const { header, query } = credentialsFor(operation, auth, apiKey)
+    const question = { origin: this.#address.origin, path: path + query, body, credential: header, userAgent }
+    const { wasConnecting } = this.#connections
+    const onResponse = (facts: ResponseFacts) => this.#tellFacts(facts)
+    return exchange(question, {
+      ...{ ...this.#options, maxResponseBytes: maxBytes },
+      ...{ onResponse, dispatcher, wasConnecting, signal },
     })
   }
 
-  async function decoded<T extends Decoded>({ body }: HttpResponse, decode: Decode<T>) {
-    if (body === null || body.byteLength === 0) return { body: 'none' as const, value: null }
-    try {
-      const value = await orAborted(() => decode(body), signal)
-      return { body: value.hasPayload ? ('with-payload' as const) : ('without-payload' as const), value }
-    } catch (error) {
-      if (isMirrorError(error, 'body-invalid')) {
-        const isTooMuch = error.facts.reason === 'too-many-items'
-        return { body: isTooMuch ? ('too-much' as const) : ('not-json' as const), value: null }
-      }
-      throw error
-    }
+  #tellFacts({ contentCoding, limits, ...facts }: ResponseFacts): void {
+    const coding = contentCoding === null ? null : this.#scrub(contentCoding)
+    this.#options.onResponse?.({ ...facts, contentCoding: coding, limits: limits.map(this.#scrub) })
   }
 
   /** What one bad answer teaches about all requests. Throws `wait-too-long`. */
-  function learn({ outcome, detail }: AttemptFailure, startedAt: number, suspect: () => void): void {
+  #learn({ outcome, detail }: AttemptFailure, startedAt: number, dispatcher: Dispatcher): void {
     const rule = RETRY_POLICY[outcome]
-    if (rule.strained) pacing.heard('strained', startedAt)
-    else if (rule.ends === 'refused') pacing.heard('well', startedAt)
-    if (rule.suspect) suspect()
-    if (rule.ends === 'status' && typeof detail.retryAfterMs === 'number') pacing.hold(detail.retryAfterMs)
+    if (rule.strained) this.#pacing.heard('strained', startedAt)
+    else if (rule.ends === 'refused') this.#pacing.heard('well', startedAt)
+    if (rule.suspect) this.#connections.suspect(dispatcher)
+    if (rule.ends === 'status' && typeof detail.retryAfterMs === 'number') this.#pacing.hold(detail.retryAfterMs)
   }
-
-  return {
-    list: ({ skip, take }, decode, given) => {
-      const body = JSON.stringify({ take, skip })
-      const mostWanted = Math.min(mostOfMany, given?.maxBytes ?? mostOfMany)
-      const maxBytes = take > FEW_TASKS ? mostWanted : options.maxResponseBytes
-      return ask({ operation: 'list', path: address.listPath, body, maxBytes }, decode, given)
-    },
-
-    get: async (id, decode, given) => {
-      if (!isAskable(id)) {
-        return { kind: 'refused', httpStatus: 0, statusCode: null, message: 'A path cannot carry this id' }
-      }
-      const maxBytes = options.maxResponseBytes
-      return ask({ operation: 'get', path: address.taskPath(id), body: null, maxBytes }, decode, given)
-    },
-
-    traffic: () => ({ ...traffic, waitedMs: pacing.waitedMs(), allowed: pacing.concurrency() }),
-    trouble: () => trouble,
-
-    close: async () => {
-      options.signal.removeEventListener('abort', onAbort)
-      stop('The connection to the service is closed')
-      await connections.destroy()
-    },
-  }
-}
-
-/** So many may be heavier together than what may be under way: a heavy task has to be seen beside its neighbours. */
-const FEW_TASKS = 16
-
-/** Answers of the list by which the next run sees a Date that stands still. */
-const FIRST_ANSWERS = 4
-
-interface ServiceRequest {
-  operation: Operation
-  /** Without the query that may carry the key. */
-  path: string
-  /** JSON text; null where there is none. */
-  body: string | null
-  /** Of the answer's body after decompression. */
-  maxBytes: number
-}
-
-interface Wanted<T> {
-  /** Its abort: not wanted any more. */
-  signal: AbortSignal
-  discard: ((value: T) => void) | undefined
-}
-
-/** A success that cannot be used: what the service says of it, such as "OK", would mislead. */
-const UNUSABLE: Partial<Record<AttemptOutcome, string>> = {
-  empty: 'an answer without a body',
-  'not-json': 'a body that is no JSON object',
-  'no-payload': 'a success without items',
-  'too-large': 'an answer with more items than can be taken in at once',
-}
-
-function isSuccess({ httpStatus }: HttpResponse): boolean {
-  return httpStatus >= 200 && httpStatus < 300
 }

@@ -114,7 +114,7 @@ async function readAnswer(
     const announced = announcedLength(headers['content-length'])
     // Nothing of an answer that says itself that it is too large needs to come.
     if (codings.length === 0 && Number(headers['content-length']) > limit) throw tooLarge(limit)
-    return await readBody(body, codings, limit, signal, announced)
+    return await readBody(body, codings, { limit, signal, announced })
   } finally {
     body.destroy()
   }

@@ -18,22 +18,6 @@ export interface PacingOptions {
   onWait?(untilMs: number, why: WaitReason): void
 }
 
-export interface Pacing {
-  /**
-   * Resolves when a request may be sent, to what gives its slot back (calling that again does nothing).
-   * `notBefore`, epoch ms, is the request's own back-off. Rejects with `wait-too-long`, or the reason of the signal.
-   */
-  enter(notBefore?: number): Promise<() => void>
-  /** The service asks everyone to wait. Throws `wait-too-long` beyond the limit, to all who wait as well. */
-  hold(waitMs: number): void
-  /** How the service bears the load, told by a request sent at `startedAt`. */
-  heard(how: 'well' | 'strained', startedAt: number): void
-  /** Time in which somebody waited on a hold or a back-off, ms; overlapping waits count once. */
-  waitedMs(): number
-  /** Requests that may be under way at once at present. */
-  concurrency(): number
-}
-
 /** How many may be under way at once. */
 interface Allowance {
   present: number
@@ -73,40 +57,113 @@ const FIRST = 4
 /** A longer timer fires at once in Node. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1
 
-export function createPacing(options: PacingOptions): Pacing {
-  const { now, signal } = options
-  const interval = options.requestsPerSecond === null ? 0 : 1000 / options.requestsPerSecond
-  const queue: { resolve(): void; reject(reason: unknown): void }[] = []
-  let allowance = allowanceOf(FIRST, options.concurrency)
-  let taken = 0
-  let halvedAt = Number.NEGATIVE_INFINITY
-  let heldUntil = Number.NEGATIVE_INFINITY
-  let nextSend = Number.NEGATIVE_INFINITY
-  let refusal: { error: MirrorError; until: number } | null = null
-  let waited = 0
-  let countedUntil = Number.NEGATIVE_INFINITY
-  // Wakes everybody who waits; replaced after a wait that is too long, for those who come when it is over.
-  let alarm = new AbortController()
+export class Pacing {
+  readonly #options: PacingOptions
+  /** Between two sends, ms. */
+  readonly #interval: number
+  readonly #queue: { resolve(): void; reject(reason: unknown): void }[] = []
+  #allowance: Allowance
+  #taken = 0
+  #halvedAt = Number.NEGATIVE_INFINITY
+  #heldUntil = Number.NEGATIVE_INFINITY
+  #nextSend = Number.NEGATIVE_INFINITY
+  #refusal: { error: MirrorError; until: number } | null = null
+  #waited = 0
+  #countedUntil = Number.NEGATIVE_INFINITY
+  /** Wakes everybody who waits; replaced after a wait that is too long, for those who come when it is over. */
+  #alarm = new AbortController()
 
-  function wake(reason: unknown): void {
-    alarm.abort(reason)
-    alarm = new AbortController()
-    for (const waiter of queue.splice(0)) waiter.reject(reason)
-  }
-  signal.addEventListener('abort', () => wake(signal.reason), { once: true })
-
-  function check(): void {
-    signal.throwIfAborted()
-    if (refusal !== null && now() < refusal.until) throw refusal.error
-    refusal = null
+  constructor(options: PacingOptions) {
+    const { signal, concurrency, requestsPerSecond } = options
+    this.#options = options
+    this.#interval = requestsPerSecond === null ? 0 : 1000 / requestsPerSecond
+    this.#allowance = allowanceOf(FIRST, concurrency)
+    signal.addEventListener('abort', () => this.#wake(signal.reason), { once: true })
   }
 
-  async function sleepUntil(target: () => number): Promise<void> {
-    check()
+  /**
+   * Resolves when a request may be sent, to what gives its slot back (calling that again does nothing).
+   * `notBefore`, epoch ms, is the request's own back-off. Rejects with `wait-too-long`, or the reason of the signal.
+   */
+  async enter(notBefore?: number): Promise<() => void> {
+    const { now } = this.#options
+    this.#check()
+    if (notBefore !== undefined && notBefore > now()) {
+      this.#options.onWait?.(notBefore, 'back-off')
+      await this.#waitUntil(() => notBefore)
+    }
+    await this.#takeSlot()
+    const leave = this.#leaving()
+    try {
+      // Whoever wakes first takes the turn in the same step; the others look again.
+      for (;;) {
+        this.#check()
+        if (now() < this.#heldUntil) await this.#waitUntil(() => this.#heldUntil)
+        else if (now() < this.#nextSend) await this.#sleepUntil(() => this.#nextSend)
+        else break
+      }
+      this.#nextSend = now() + this.#interval
+      return leave
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** The service asks everyone to wait. Throws `wait-too-long` beyond the limit, to all who wait as well. */
+  hold(waitMs: number): void {
+    const until = this.#options.now() + waitMs
+    if (waitMs > this.#options.maxRetryAfterMs) {
+      const error = tooLong(waitMs, until)
+      if (this.#refusal === null || until > this.#refusal.until) this.#refusal = { error, until }
+      this.#wake(error)
+      throw error
+    }
+    if (until <= this.#heldUntil || waitMs === 0) return
+    this.#heldUntil = until
+    this.#options.onWait?.(until, 'retry-after')
+  }
+
+  /** How the service bears the load, told by a request sent at `startedAt`. */
+  heard(how: 'well' | 'strained', startedAt: number): void {
+    if (how === 'strained') {
+      // Requests sent before the last halving tell of the load it has already answered.
+      if (startedAt < this.#halvedAt) return
+      this.#halvedAt = this.#options.now()
+    }
+    this.#allowance = nextAllowance(this.#allowance, how, this.#options.concurrency)
+    this.#admit()
+  }
+
+  /** Time in which somebody waited on a hold or a back-off, ms; overlapping waits count once. */
+  waitedMs(): number {
+    return this.#waited
+  }
+
+  /** Requests that may be under way at once at present. */
+  concurrency(): number {
+    return Math.floor(this.#allowance.present)
+  }
+
+  #wake(reason: unknown): void {
+    this.#alarm.abort(reason)
+    this.#alarm = new AbortController()
+    for (const waiter of this.#queue.splice(0)) waiter.reject(reason)
+  }
+
+  #check(): void {
+    this.#options.signal.throwIfAborted()
+    if (this.#refusal !== null && this.#options.now() < this.#refusal.until) throw this.#refusal.error
+    this.#refusal = null
+  }
+
+  async #sleepUntil(target: () => number): Promise<void> {
+    const { now, sleep } = this.#options
+    this.#check()
     while (now() < target()) {
-      const { signal: woken } = alarm
+      const { signal: woken } = this.#alarm
       try {
-        await options.sleep(Math.min(target() - now(), LONGEST_SLEEP_MS), woken)
+        await sleep(Math.min(target() - now(), LONGEST_SLEEP_MS), woken)
       } catch (error) {
         throw woken.aborted ? woken.reason : error
       }
@@ -114,91 +171,39 @@ export function createPacing(options: PacingOptions): Pacing {
     }
   }
 
-  async function waitUntil(target: () => number): Promise<void> {
-    const from = now()
+  async #waitUntil(target: () => number): Promise<void> {
+    const from = this.#options.now()
     try {
-      await sleepUntil(target)
+      await this.#sleepUntil(target)
     } finally {
-      const until = now()
-      waited += Math.max(0, until - Math.max(from, countedUntil))
-      countedUntil = Math.max(countedUntil, until)
+      const until = this.#options.now()
+      this.#waited += Math.max(0, until - Math.max(from, this.#countedUntil))
+      this.#countedUntil = Math.max(this.#countedUntil, until)
     }
   }
 
-  function takeSlot(): Promise<void> {
+  #takeSlot(): Promise<void> {
     const slot = Promise.withResolvers<void>()
-    queue.push(slot)
-    admit()
+    this.#queue.push(slot)
+    this.#admit()
     return slot.promise
   }
 
-  function admit(): void {
-    while (queue.length > 0 && taken < Math.floor(allowance.present)) {
-      taken += 1
-      queue.shift()!.resolve()
+  #admit(): void {
+    while (this.#queue.length > 0 && this.#taken < Math.floor(this.#allowance.present)) {
+      this.#taken += 1
+      this.#queue.shift()!.resolve()
     }
   }
 
-  function leaving(): () => void {
+  #leaving(): () => void {
     let left = false
     return () => {
       if (left) return
       left = true
-      taken -= 1
-      admit()
+      this.#taken -= 1
+      this.#admit()
     }
-  }
-
-  return {
-    async enter(notBefore) {
-      check()
-      if (notBefore !== undefined && notBefore > now()) {
-        options.onWait?.(notBefore, 'back-off')
-        await waitUntil(() => notBefore)
-      }
-      await takeSlot()
-      const leave = leaving()
-      try {
-        // Whoever wakes first takes the turn in the same step; the others look again.
-        for (;;) {
-          check()
-          if (now() < heldUntil) await waitUntil(() => heldUntil)
-          else if (now() < nextSend) await sleepUntil(() => nextSend)
-          else break
-        }
-        nextSend = now() + interval
-        return leave
-      } catch (error) {
-        leave()
-        throw error
-      }
-    },
-
-    hold(waitMs) {
-      const until = now() + waitMs
-      if (waitMs > options.maxRetryAfterMs) {
-        const error = tooLong(waitMs, until)
-        if (refusal === null || until > refusal.until) refusal = { error, until }
-        wake(error)
-        throw error
-      }
-      if (until <= heldUntil || waitMs === 0) return
-      heldUntil = until
-      options.onWait?.(until, 'retry-after')
-    },
-
-    heard(how, startedAt) {
-      if (how === 'strained') {
-        // Requests sent before the last halving tell of the load it has already answered.
-        if (startedAt < halvedAt) return
-        halvedAt = now()
-      }
-      allowance = nextAllowance(allowance, how, options.concurrency)
-      admit()
-    },
-
-    waitedMs: () => waited,
-    concurrency: () => Math.floor(allowance.present),
   }
 }
 

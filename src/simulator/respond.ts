@@ -44,8 +44,7 @@ export function answerTo(
   options: AnswerOptions,
   account: Account,
   asked: ParsedRequest,
-  target: string,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  { target, headers }: { target: string; headers: Readonly<Record<string, string | string[] | undefined>> },
 ): SimulatedAnswer {
   if (asked.operation === 'other') return failure(404, 'No such operation')
   if (!isAuthorized(options, asked, target, headers)) {

@@ -158,7 +158,7 @@ class RunningSimulator implements Simulator {
     for (const hook of this.#hooks) await hook(request, this.account)
     this.#changes.apply()
     if (fault?.hang) return
-    const ask = () => answerTo(this.options, this.account, asked, target, incoming.headers)
+    const ask = () => answerTo(this.options, this.account, asked, { target, headers: incoming.headers })
     const cached = fault === null ? this.#cache.answer(`${method} ${target} ${body}`, incoming.headers, ask) : null
     const answer = cached?.answer ?? faulty(fault, ask)
     // The content is that of the moment the request came; the wait stands for the way back.

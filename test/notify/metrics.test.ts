@@ -10,6 +10,7 @@ import { makeScratch } from '../support/scratch.ts'
 
 const VERSION = '1.2.3'
 const NOW = 1_800_000_000_000
+const GIVEN = { toolVersion: VERSION, now: NOW, inUse: [] }
 
 test('the figures of runs come back out of the text', async () => {
   const runs = new Map([
@@ -49,7 +50,7 @@ test('one file keeps the last run of each command, and when each last succeeded'
   using scratch = makeScratch()
   const file = scratch.path('mirror.prom')
   const write = (command: string, figures: object) =>
-    writeMetricsFile(file, scratch.path('missing.sqlite'), command, figures, VERSION, NOW, [])
+    writeMetricsFile(file, { ...GIVEN, dbPath: scratch.path('missing.sqlite'), command, figures })
   await write('sync', { exit_code: 0, success_timestamp_seconds: 100 })
   await write('export', { exit_code: 0, success_timestamp_seconds: 150 })
   await write('sync', { exit_code: 4 })
@@ -69,7 +70,10 @@ test('a file with anything else in it is replaced', async () => {
     file,
     'task_mirror_last_run_exit_code{command="sync"} many\ntask_mirror_last_run_made_up{command="x"} 1\n',
   )
-  await writeMetricsFile(file, scratch.path('missing.sqlite'), 'export', { exit_code: 0 }, VERSION, NOW, [])
+  await writeMetricsFile(file, {
+    ...{ ...GIVEN, dbPath: scratch.path('missing.sqlite') },
+    ...{ command: 'export', figures: { exit_code: 0 } },
+  })
   expect([...readRuns(readFileSync(file, 'utf8')).keys()]).toEqual(['export'])
 })
 
@@ -98,7 +102,10 @@ test('links, pipes and what is in use are neither read, followed nor written ove
   using scratch = makeScratch()
   const dbPath = scratch.path('m.sqlite')
   const write = (file: string) =>
-    writeMetricsFile(file, dbPath, 'sync', { exit_code: 0 }, VERSION, NOW, [scratch.path('c.json')])
+    writeMetricsFile(file, {
+      ...{ ...GIVEN, dbPath, command: 'sync' },
+      ...{ figures: { exit_code: 0 }, inUse: [scratch.path('c.json')] },
+    })
   writeFileSync(scratch.path('precious'), 'mine')
   // The name of a draft as it once was, for anybody to guess.
   symlinkSync(scratch.path('precious'), scratch.path(`.a.prom.${process.pid}.tmp`))

@@ -1,7 +1,7 @@
 // The shared clock on a clock of its own: nobody really waits.
 
 import { expect, test } from 'vitest'
-import { allowanceOf, createPacing, nextAllowance, type Pacing, type PacingOptions } from '../../src/service/pacing.ts'
+import { allowanceOf, nextAllowance, Pacing, type PacingOptions } from '../../src/service/pacing.ts'
 import fc from '../support/fc.ts'
 
 /** A clock that only moves when told, and wakes its sleepers in order. */
@@ -40,7 +40,7 @@ function pacingOf(given: Partial<PacingOptions> = {}) {
     maxRetryAfterMs: 60_000,
     signal: new AbortController().signal,
   }
-  return { clock, pacing: createPacing({ ...options, ...clock, ...given }) }
+  return { clock, pacing: new Pacing({ ...options, ...clock, ...given }) }
 }
 
 function enterAnd(pacing: Pacing, note: () => void, notBefore?: number): void {

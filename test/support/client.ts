@@ -96,5 +96,5 @@ export function makeClient(baseUrl: string, given: Partial<ClientOptions> = {}):
     sleep,
     ...given,
   })
-  return { ...client, [Symbol.asyncDispose]: () => client.close() }
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
 }

@@ -89,9 +89,8 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
     const total = manifests.reduce((sum, { files }) => sum + files.length, 0)
     let done = 0
     for (const manifest of manifests) {
-      const deep = await checkSnapshot(store, manifest, options, result.problems, () => {
-        options.onProgress?.(++done, total)
-      })
+      const onFile = () => options.onProgress?.(++done, total)
+      const deep = await checkSnapshot(store, manifest, options, { problems: result.problems, onFile })
       const { snapshotId, kind, cut, files, rows, bytes } = manifest
       result.snapshots.push({ snapshotId, kind, cut, files: files.length, rows, bytes, deep })
     }
@@ -149,8 +148,7 @@ async function checkSnapshot(
   store: Store,
   manifest: Manifest,
   options: VerifySnapshotsOptions,
-  problems: SnapshotProblem[],
-  onFile: () => void,
+  { problems, onFile }: { problems: SnapshotProblem[]; onFile(): void },
 ): Promise<Comparison | null> {
   const { snapshotId } = manifest
   const fault = (file: string | null, check: SnapshotCheck, message: string) =>

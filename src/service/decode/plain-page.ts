@@ -30,7 +30,6 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
     for (;;) {
       at = spaceEnd(bytes, at)
       const end = nameEnd(bytes, at)
-      if (end === NOT_PLAIN) return NOT_PLAIN
       const colon = spaceEnd(bytes, end)
       if (bytes[colon] !== COLON) return NOT_PLAIN
       const start = spaceEnd(bytes, colon + 1)

@@ -15,6 +15,7 @@ export interface ChunkOptions {
   name: string
   element: SchemaElement
   codec: Codec
+  compress: CompressPage
   /** The dictionary page written last: in the next row group it is mostly the same. */
   lastDictionary?: { plain: Uint8Array; packed: Uint8Array }
   /** Whether bounds may stand in the footer and the page index: they repeat values in the clear. */
@@ -25,7 +26,7 @@ export interface ChunkOptions {
 export type PackedPages = { page: DataPage; plainBytes: number; packed: Uint8Array | Promise<Uint8Array> }[]
 
 /** Begins compressing all pages of the column. It may not be changed until all have come back. */
-export function packPages(column: ColumnBuffer, { element, codec }: ChunkOptions, compress: CompressPage): PackedPages {
+export function packPages(column: ColumnBuffer, { element, codec, compress }: ChunkOptions): PackedPages {
   column.settle()
   return column.pages.map((page) => {
     const plain = element.repetition_type === 'REQUIRED' ? valuesOf(column, page) : withLevels(column, page)
@@ -68,14 +69,13 @@ export async function writeChunk(
   column: ColumnBuffer,
   pages: PackedPages,
   options: ChunkOptions,
-  compress: CompressPage,
 ): Promise<ChunkIndexes> {
   const { name, element, codec, hasBounds } = options
   const start = writer.offset
   const encoding = column.dictionary === null ? 'PLAIN' : 'PLAIN_DICTIONARY'
   let uncompressed = 0
   if (column.dictionary !== null) {
-    uncompressed += await writeDictionary(writer, column.dictionary, options, compress)
+    uncompressed += await writeDictionary(writer, column.dictionary, options)
   }
   const dataStart = writer.offset
   const offsetIndex: NonNullable<PageIndexes['offsetIndex']> = { page_locations: [] }
@@ -125,18 +125,15 @@ export async function writeChunk(
   } as ChunkIndexes
 }
 
-async function writeDictionary(
-  writer: ByteWriter,
-  values: readonly Value[],
-  options: ChunkOptions,
-  compress: CompressPage,
-): Promise<number> {
+async function writeDictionary(writer: ByteWriter, values: readonly Value[], options: ChunkOptions): Promise<number> {
   const page = new ByteWriter()
   writePlain(page, values as never, options.element.type!, undefined)
   const plain = page.getBytes()
   const last = options.lastDictionary
   const packed =
-    last !== undefined && Buffer.compare(last.plain, plain) === 0 ? last.packed : await compress(plain, options.codec)
+    last !== undefined && Buffer.compare(last.plain, plain) === 0
+      ? last.packed
+      : await options.compress(plain, options.codec)
   options.lastDictionary = { plain, packed }
   const start = writer.offset
   writeDictionaryPageHeader(writer, { plain: plain.length, packed: packed.length }, values.length)

@@ -47,13 +47,11 @@ class RowGroup {
   readonly #columns: Filling[]
   readonly #schema: SchemaElement[]
   readonly #codec: Codec
-  readonly #compress: CompressPage
 
   constructor(columns: readonly Column[], codec: Codec, compress: CompressPage) {
-    this.#columns = columns.map((column) => fillingOf(column, codec))
+    this.#columns = columns.map((column) => fillingOf(column, codec, compress))
     this.#schema = schemaOf(columns)
     this.#codec = codec
-    this.#compress = compress
   }
 
   /** Takes `rows[from]` to `rows[to - 1]`; where that fills the group to `mostBytes`, only so many. Gives the next one. */
@@ -93,7 +91,7 @@ class RowGroup {
   /** Brings the group into `writer` at `writer.offset` and empties it; waits for `written` after each column. */
   async pack(writer: ByteWriter, written: () => Promise<void>): Promise<ChunkIndexes[]> {
     const packed = this.#columns.map(({ column, buffer, chunk }) =>
-      column.kind === 'variant' ? null : packPages(buffer, chunk, this.#compress),
+      column.kind === 'variant' ? null : packPages(buffer, chunk),
     )
     const indexes: ChunkIndexes[] = []
     for (const [i, filling] of this.#columns.entries()) {
@@ -115,9 +113,13 @@ class RowGroup {
     if (packed === null) {
       // Loaded only where it is asked for.
       const { writeVariant } = await import('./variant.ts')
-      return writeVariant(writer, this.#schema, column.name, texts!, this.#codec, PAGE_BYTES)
+      return writeVariant(writer, column.name, texts!, {
+        schema: this.#schema,
+        codec: this.#codec,
+        pageSize: PAGE_BYTES,
+      })
     }
-    const indexes = await writeChunk(writer, buffer, packed, chunk, this.#compress)
+    const indexes = await writeChunk(writer, buffer, packed, chunk)
     return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(buffer) } : indexes]
   }
 }
@@ -162,7 +164,7 @@ function variantElements(name: string): SchemaElement[] {
   ]
 }
 
-function fillingOf(column: Column, codec: Codec): Filling {
+function fillingOf(column: Column, codec: Codec, compress: CompressPage): Filling {
   const element = elementsOf(column)[0]!
   // Statistics and page indexes repeat values in the clear: never for what can hold a secret.
   const hasBounds = !column.secret
@@ -170,7 +172,7 @@ function fillingOf(column: Column, codec: Codec): Filling {
   return {
     column,
     position: positionOf(column.name),
-    chunk: { name: column.name, element, codec, hasBounds },
+    chunk: { name: column.name, element, codec, compress, hasBounds },
     buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
     texts: column.kind === 'variant' ? [] : null,
     textBytes: 0,

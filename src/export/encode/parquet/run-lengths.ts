@@ -4,10 +4,10 @@
 /** `count` times `value`, which takes `width` bits. */
 export function runOf(value: number, count: number, width: number): Uint8Array {
   const bytes = new Uint8Array(10)
-  return bytes.subarray(0, putRun(bytes, 0, value, count, width))
+  return bytes.subarray(0, putValue(bytes, putVarint(bytes, 0, count * 2), value, width))
 }
 
-/** `values[0]` to `values[count - 1]`, of which none takes more than `width` bits (24 at most), behind a byte that tells `width`. */
+/** `values[0]` to `values[count - 1]`, each of at most `width` bits (24 at most), behind a byte that tells `width`. */
 export function packPlaces(values: Int32Array, count: number, width: number): Uint8Array {
   // A run of eight or more takes at most 8 bytes, a group of eight `width` and its share of a header.
   const bytes = new Uint8Array((Math.ceil(count / 8) + 1) * (width + 9))
@@ -16,7 +16,7 @@ export function packPlaces(values: Int32Array, count: number, width: number): Ui
   for (let i = 0; i < count; ) {
     let behind = runEnd(values, i, count)
     if (behind - i >= 8) {
-      at = putRun(bytes, at, values[i]!, behind - i, width)
+      at = putValue(bytes, putVarint(bytes, at, (behind - i) * 2), values[i]!, width)
       i = behind
       continue
     }
@@ -26,7 +26,7 @@ export function packPlaces(values: Int32Array, count: number, width: number): Ui
       behind = runEnd(values, i, Math.min(i + 8, count))
     } while (i < count && behind - i < 8)
     at = putVarint(bytes, at, (((i - start) >>> 3) << 1) | 1)
-    at = putBits(bytes, at, values, start, i, count, width)
+    at = putBits(bytes, at, values.subarray(start, Math.min(i, count)), width)
   }
   return bytes.subarray(0, at)
 }
@@ -39,27 +39,19 @@ function runEnd(values: Int32Array, from: number, most: number): number {
   return at
 }
 
-function putRun(bytes: Uint8Array, from: number, value: number, count: number, width: number): number {
-  let at = putVarint(bytes, from, count * 2)
+function putValue(bytes: Uint8Array, from: number, value: number, width: number): number {
+  let at = from
   for (let shift = 0; shift < width; shift += 8) bytes[at++] = value >>> shift
   return at
 }
 
 /** Groups of eight; behind the last value there are zeros. */
-function putBits(
-  bytes: Uint8Array,
-  from: number,
-  values: Int32Array,
-  start: number,
-  end: number,
-  count: number,
-  width: number,
-): number {
+function putBits(bytes: Uint8Array, from: number, values: Int32Array, width: number): number {
   let at = from
   let held = 0
   let bits = 0
-  for (let i = start; i < end; i++) {
-    if (i < count) held |= values[i]! << bits
+  for (let i = 0; i < Math.ceil(values.length / 8) * 8; i++) {
+    if (i < values.length) held |= values[i]! << bits
     for (bits += width; bits >= 8; bits -= 8) {
       bytes[at++] = held
       held >>>= 8

@@ -12,11 +12,9 @@ import type { Codec } from './engine.ts'
 /** Writes the leaves of the column `name`; null is a missing value, the text `null` JSON's own. */
 export function writeVariant(
   writer: ByteWriter,
-  schema: SchemaElement[],
   name: string,
   texts: readonly (string | null)[],
-  codec: Codec,
-  pageSize: number,
+  { schema, codec, pageSize }: { schema: SchemaElement[]; codec: Codec; pageSize: number },
 ): PageIndexes[] {
   const values = texts.map((text) => (text === null ? undefined : JSON.parse(text)))
   const rows = encodeVariantColumn(values, undefined, { name, required: false })

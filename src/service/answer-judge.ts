@@ -1,0 +1,120 @@
+// What an answer that came is worth: a value, or an `AttemptFailure`. Compares it with earlier ones, decodes it, and goes by
+// retry-policy.ts.
+import { isMirrorError } from '../errors.ts'
+import { AttemptFailure } from './attempt-failure.ts'
+import { readEnvelope } from './decode/envelope.ts'
+import { type HttpResponse, orAborted } from './exchange.ts'
+import { type Came, dateWatch } from './freshness.ts'
+import { type AttemptOutcome, type Operation, outcomeOf } from './retry-policy.ts'
+import type { Decode, Decoded, Ok } from './service.ts'
+
+export interface ServiceRequest {
+  operation: Operation
+  /** Without the query that may carry the key. */
+  path: string
+  /** JSON text; null where there is none. */
+  body: string | null
+  /** Of the answer's body after decompression. */
+  maxBytes: number
+}
+
+export interface Wanted<T extends Decoded> {
+  /** Its abort: not wanted any more. */
+  signal: AbortSignal
+  decode: Decode<T>
+  discard: ((value: T) => void) | undefined
+}
+
+interface JudgeOptions {
+  /** Answers of an earlier run, see `ClientOptions`. */
+  earlier?: readonly Came[]
+  onFirst?(came: Came): void
+  /** The end of the run. */
+  signal: AbortSignal
+  scrub(text: string): string
+  /** Counts on. */
+  traffic: { bytes: number; oldestMs: number }
+}
+
+/** Answers of the list by which the next run sees a Date that stands still. */
+const FIRST_ANSWERS = 4
+
+/** A success that cannot be used: what the service says of it, such as "OK", would mislead. */
+const UNUSABLE: Partial<Record<AttemptOutcome, string>> = {
+  empty: 'an answer without a body',
+  'not-json': 'a body that is no JSON object',
+  'no-payload': 'a success without items',
+  'too-large': 'an answer with more items than can be taken in at once',
+}
+
+export class AnswerJudge {
+  readonly #options: JudgeOptions
+  readonly #standsStill: (came: Came) => number
+  #listed = 0
+
+  constructor(options: JudgeOptions) {
+    this.#options = options
+    this.#standsStill = dateWatch(options.earlier)
+  }
+
+  async judge<T extends Decoded>(
+    request: ServiceRequest,
+    response: HttpResponse,
+    { decode, discard }: Wanted<T>,
+    startedAt: number,
+  ): Promise<Ok<T>> {
+    const { operation } = request
+    const { httpStatus, serviceDate, locationHost, retryAfterMs } = response
+    // Taken now: decoding may hand the buffer to another thread.
+    const came = this.#count(request, response, startedAt)
+    const ageMs = this.#ageOf(came, response)
+    const age = ageMs === 0 ? {} : { ageMs }
+    const success = isSuccess(response)
+    const read = success ? await this.#decoded(response, decode) : { body: 'none' as const, value: null }
+    const { statusCode, message } = read.value ?? readEnvelope(success ? null : response.body)
+    const outcome = outcomeOf(operation, { httpStatus, statusCode, body: read.body })
+    if (outcome === 'answered' && read.value !== null) {
+      // A run may look at the end of the list before it reads the front.
+      if (operation === 'list' && this.#listed++ < FIRST_ANSWERS) this.#options.onFirst?.(came)
+      return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes: came.bytes, ...age }
+    }
+    if (read.value !== null) discard?.(read.value)
+    throw new AttemptFailure(outcome, UNUSABLE[outcome] ?? (message || `HTTP ${httpStatus}`), {
+      httpStatus,
+      statusCode,
+      locationHost: locationHost === null ? null : this.#options.scrub(locationHost),
+      retryAfterMs,
+      ...age,
+    })
+  }
+
+  #count({ operation, path, body }: ServiceRequest, response: HttpResponse, startedAt: number): Came {
+    const { serviceDate, receivedAt } = response
+    const bytes = response.body?.byteLength ?? 0
+    this.#options.traffic.bytes += bytes
+    return { question: `${operation} ${path} ${body}`, serviceDate, bytes, startedAt, receivedAt }
+  }
+
+  #ageOf(came: Came, response: HttpResponse): number {
+    const { traffic } = this.#options
+    const ageMs = Math.max(response.ageMs, this.#standsStill(came))
+    traffic.oldestMs = Math.max(traffic.oldestMs, ageMs)
+    return ageMs
+  }
+
+  async #decoded<T extends Decoded>({ body }: HttpResponse, decode: Decode<T>) {
+    if (body === null || body.byteLength === 0) return { body: 'none' as const, value: null }
+    try {
+      const value = await orAborted(() => decode(body), this.#options.signal)
+      return { body: value.hasPayload ? ('with-payload' as const) : ('without-payload' as const), value }
+    } catch (error) {
+      if (!isMirrorError(error, 'body-invalid')) throw error
+      const isTooMuch = error.facts.reason === 'too-many-items'
+      return { body: isTooMuch ? ('too-much' as const) : ('not-json' as const), value: null }
+    }
+  }
+}
+
+export function isSuccess({ httpStatus }: HttpResponse): boolean {
+  return httpStatus >= 200 && httpStatus < 300
+}
