@@ -8,9 +8,9 @@ import { recordSnapshot } from '../mirror/tables/snapshots.ts'
 import { type Content, contentOf, filtersOf, packingOf, refuseMisplaced } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
 import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
-import type { Packing, PackKeyRange } from './encode/pieces.ts'
-import { pour, stopIfAborted, type TwoThreads } from './encode/pour.ts'
-import { openBoth, type SecondThread, startSecondThread } from './encode/second-thread.ts'
+import type { Packing } from './encode/pieces.ts'
+import { type Packers, pour, stopIfAborted } from './encode/pour.ts'
+import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import { type FeedDestination, feedBase, type RecordedFilters, refuseOlderMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
@@ -21,8 +21,9 @@ import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
 import { storeAt } from './publish/store-at.ts'
 import { type Target, targetOf } from './publish/target.ts'
-import { makeRedactor, redactionOf } from './read/redact.ts'
-import { type CutReader, type Filters, openCut } from './read/rows.ts'
+import type { FileLimits } from './read/partition.ts'
+import { redactionOf } from './read/redact.ts'
+import type { CutReader, Filters } from './read/rows.ts'
 
 export type { ExportOptions, ExportResult } from './options.ts'
 
@@ -44,8 +45,7 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const store = await storeAt(target, options)
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
-    const second = isForTwo(options) ? startSecondThread(options.dbPath, target.format) : null
-    const result = await publish(place, store, target, filters, options, second, startedAt, now).finally(second?.close)
+    const result = await publish(place, store, target, filters, options, startedAt, now)
     if (place !== '-') await record(result, place, filters, options, now())
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
@@ -62,7 +62,6 @@ async function publish(
   target: Target,
   filters: RecordedFilters,
   options: ExportOptions,
-  second: SecondThread | null,
   startedAt: number,
   now: () => number,
 ): Promise<ExportResult> {
@@ -74,23 +73,25 @@ async function publish(
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
   const packing = packingOf(target, options, filters)
-  const { cut, both } = await cutsOf(options, wanted, packing, second)
+  const limits = { partitionBy: options.partitionBy ?? 'none', rowsPerFile: options.rowsPerFile ?? null }
+  const { cut, packers } = await packersOf(options, wanted, packing, limits)
   try {
     refuseUnknownStatus(cut, filters.statuses)
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
-    const redactor = both?.head.redactor ?? makeRedactor(redactionOf(options.redact))
+    const { redactor } = packers.head
     const snapshotId = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const sinceSeq = base?.sinceSeq ?? null
     const content = await contentOf({ packing, options, filters, redactor, cut, snapshotId, sinceSeq })
     const published =
       store === null
-        ? await publishFile(place, cut, both, content, options, startedAt)
+        ? await publishFile(place, cut, packers, content, options, startedAt)
         : await publishDataset({
             store,
             target,
             snapshotId,
             cut,
-            both,
+            packers,
+            limits,
             base,
             filters,
             content,
@@ -118,8 +119,9 @@ async function publish(
       durationMs: 0,
     }
   } finally {
-    await both?.head.stop()
+    await packers.head.stop()
     cut.close()
+    await packers.second?.thread.close()
   }
 }
 
@@ -135,49 +137,42 @@ function refuseUnknownStatus(cut: CutReader, statuses: readonly string[] | null)
   })
 }
 
-/** The cut, and where the second thread holds the same one, both threads at work on it. */
-async function cutsOf(
-  { dbPath, redact, signal }: ExportOptions,
+/** The cut, and who packs it: this thread, which begins at once, and where it pays, another one that holds the same cut. */
+async function packersOf(
+  options: ExportOptions,
   filters: Filters,
   packing: Packing,
-  second: SecondThread | null,
-): Promise<{ cut: CutReader; both: TwoThreads | null }> {
-  if (second === null) return { cut: openCut(dbPath, filters), both: null }
-  const begin = (cut: CutReader) => beginPacking(cut, packing, redactionOf(redact), signal)
-  const { cut, same, head } = await openBoth(dbPath, filters, second, begin)
-  if (!same) return { cut, both: null }
-  const ready = second.begin(packing, redactionOf(redact))
+  limits: FileLimits,
+): Promise<{ cut: CutReader; packers: Packers }> {
+  const { dbPath, signal } = options
+  const redact = redactionOf(options.redact)
+  const start = (cut: CutReader) => (isForTwo(cut, options) ? startSecondThread(dbPath, packing.format) : null)
+  const begin = (cut: CutReader) => beginPacking(cut, packing, limits, redact, signal)
+  const { cut, head, second } = await openCuts(dbPath, filters, start, begin)
+  if (second === null) return { cut, packers: { head, second } }
+  const ready = second.begin(packing, redact)
   // Its failure is thrown by the packing that waits for it.
   ready.catch(() => {})
-  const there: PackKeyRange = (keyRange) => ready.then(() => second.pack(keyRange))
-  return { cut, both: { second, there, head: head ?? begin(cut) } }
+  return {
+    cut,
+    packers: { head, second: { thread: second, pack: (keyRange) => ready.then(() => second.pack(keyRange)) } },
+  }
 }
 
 /** Statuses named in a message. */
 const MOST_NAMED = 12
 
 /** Below this size a second thread has hardly started when the work is done. */
-const SMALL_MIRROR_BYTES = 24 * 1024 * 1024
+const SMALL_CUT_BYTES = 24 * 1024 * 1024
 
-/** Whether two threads can share the work and it pays: a large mirror of which nearly all rows are wanted. */
-function isForTwo(options: ExportOptions): boolean {
-  const { engine = 'hyparquet', partitionBy = 'none', rowsPerFile, changes, filters } = options
-  const size = statSync(options.dbPath, { throwIfNoEntry: false })?.size ?? 0
-  return (
-    size >= (options.smallMirrorBytes ?? SMALL_MIRROR_BYTES) &&
-    availableParallelism() > 1 &&
-    SHARES_WORK[engine] &&
-    partitionBy === 'none' &&
-    (rowsPerFile ?? null) === null &&
-    changes === undefined &&
-    !filters?.statuses
-  )
+function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_CUT_BYTES }: ExportOptions): boolean {
+  return availableParallelism() > 1 && SHARES_WORK[engine] && cut.bytes() >= smallCutBytes
 }
 
 async function publishFile(
   path: string,
   cut: CutReader,
-  both: TwoThreads | null,
+  packers: Packers,
   content: Content,
   options: ExportOptions,
   startedAt: number,
@@ -199,11 +194,10 @@ async function publishFile(
     const writer = content.open(sink)
     try {
       const files = {
-        cutter: null,
         add: writer.add,
         close: () => writer.close(content.about(content.redactor.counts())),
       }
-      const { rows, readerGone } = await pour({ cut, ...content, both, files }, options)
+      const { rows, readerGone } = await pour(cut, packers, files, options)
       stopIfAborted(options.signal)
       await draft?.publish()
       return { path, manifest: null, files: 1, rows, bytes: sink.bytes, sha256: draft?.sha256() ?? null, readerGone }

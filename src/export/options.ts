@@ -40,8 +40,8 @@ export interface ExportOptions extends Switches {
   keep?: number | null
   /** Fixed partitions above the destination, such as `{account: 'acme'}`. */
   partitionValues?: Record<string, string>
-  /** From this size of the mirror on, two threads share the work; 24 MiB unless given. */
-  smallMirrorBytes?: number
+  /** Where so much of the mirror has to be read, two threads share the work; 24 MiB unless given. */
+  smallCutBytes?: number
   toolVersion: string
   signal?: AbortSignal
   /** Epoch ms. */

@@ -135,8 +135,8 @@ test('the same bytes go to stdout and, compressed, into files and datasets', asy
 
 test('two threads write what one does, and no row is one header', async () => {
   const mirror = makeMirror(...ODD, ...ordinaryRows(6_000))
-  const one = readFileSync(await publish(mirror, 'one.csv', { smallMirrorBytes: Number.POSITIVE_INFINITY }))
-  const two = readFileSync(await publish(mirror, 'two.csv', { smallMirrorBytes: 0 }))
+  const one = readFileSync(await publish(mirror, 'one.csv', { smallCutBytes: Number.POSITIVE_INFINITY }))
+  const two = readFileSync(await publish(mirror, 'two.csv', { smallCutBytes: 0 }))
   expect(two.equals(one)).toBe(true)
   expect(readFileSync(await publish(makeMirror(), 'none.csv'), 'utf8')).toBe(`${NAMES}\r\n`)
 })

@@ -83,7 +83,7 @@ test('the manifest says which, verify --deep finds its rows equal, and a feed is
 test('two threads replace it as one does', async () => {
   const { path, folder, insert } = mirrorWithOdd()
   insert(...Array.from({ length: 400 }, (_, n) => ({ id: `t${n}`, created_at: 10 + n, result_body: ODD })))
-  const both = { ...options(path, join(folder, 'both.ndjson'), 'replace'), smallMirrorBytes: 0 }
+  const both = { ...options(path, join(folder, 'both.ndjson'), 'replace'), smallCutBytes: 0 }
   await exportSnapshot(both)
   await exportSnapshot(options(path, join(folder, 'one.ndjson'), 'replace'))
   const [two, one] = ['both', 'one'].map((name) => readFileSync(join(folder, `${name}.ndjson`), 'utf8'))

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Statement } from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
+import type { RawRow } from '../../src/export/read/columns.ts'
+import type { CutReader } from '../../src/export/read/rows.ts'
 import { hostOf } from '../../src/host.ts'
 import type { Db } from '../../src/mirror/connect.ts'
 import { openWriter } from '../../src/mirror/open.ts'
@@ -105,4 +107,9 @@ export function ordinaryRows(count: number, from = 0): Record<string, string | n
     result_header: '{"content-type":"application/json"}',
     result_body: `{"n":${from + i},"text":"${'x'.repeat(200)}"}`,
   }))
+}
+
+/** All batches of a cut, of key ranges of about so many bytes. */
+export function batchesOf(cut: CutReader, bytes = 1024 * 1024): RawRow[][] {
+  return [...cut.keyRanges(bytes)].flatMap((keyRange) => [...cut.batches(keyRange)])
 }

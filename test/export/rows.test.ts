@@ -1,15 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest'
-import { positionOf } from '../../src/export/read/columns.ts'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { positionOf, type RawRow } from '../../src/export/read/columns.ts'
+import { partitionOf } from '../../src/export/read/partition.ts'
 import { type Filters, openCut } from '../../src/export/read/rows.ts'
-import { makeMirror, ordinaryRows } from './mirror.ts'
+import { batchesOf, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const ID = positionOf('id')
+const CREATED_AT = positionOf('created_at')
 
 function read(path: string, filters: Filters = {}) {
   const cut = openCut(path, filters)
   try {
     const total = cut.total()
-    const batches = [...cut.batches()]
+    const batches = batchesOf(cut)
     return { cut: cut.cut, total, batches, ids: batches.flat().map((row) => row[ID]) }
   } finally {
     cut.close()
@@ -58,8 +60,8 @@ test('a cut stays one moment of the mirror while a writer goes on, and does not 
   mirror.insert({ id: 'late', created_at: 1 })
   const ids: unknown[] = []
   let round = 0
-  for (const batch of cut.batches()) {
-    ids.push(...batch.map((row) => row[ID]))
+  for (const keyRange of cut.keyRanges(100_000)) {
+    for (const batch of cut.batches(keyRange)) ids.push(...batch.map((row) => row[ID]))
     mirror.insert(...ordinaryRows(10, 10_000 + 10 * round++))
     mirror.db.exec("UPDATE tasks SET deleted_at = 1 WHERE id = 'task-00002999'")
     mirror.db.exec("DELETE FROM tasks WHERE id = 'task-00002998'")
@@ -76,11 +78,70 @@ test('batches are bounded by bytes, so that large tasks do not pile up', () => {
   expect(read(mirror.path).batches.map((batch) => batch.length)).toEqual([2, 2, 2])
 })
 
-test('a long key range without any wanted row still gives way', () => {
-  const mirror = makeMirror(...ordinaryRows(2_500))
-  const { batches, ids } = read(mirror.path, { statuses: ['NEVER'] })
-  expect(ids).toEqual([])
-  expect(batches.length).toBeGreaterThanOrEqual(2)
+test('a key range ends where too many rows were passed over, so that no statement goes through a whole mirror', () => {
+  const rows = ordinaryRows(6_000).map((row, i) => (i === 5_500 ? { ...row, system_status: 'RARE' } : row))
+  const cut = openCut(makeMirror(...rows).path, { statuses: ['RARE'] })
+  onTestFinished(() => cut.close())
+  const found = [...cut.keyRanges(10_000)].map((keyRange) => [...cut.batches(keyRange)].flat().length)
+  expect(found.length).toBeGreaterThan(3)
+  expect(found.length).toBeLessThan(30)
+  expect(found.reduce((sum, count) => sum + count, 0)).toBe(1)
+})
+
+/** Ties, no moments at all, some before the first date there is, tombstones, two statuses. */
+const moments = [null, null, null, -62_135_596_800_001n, 1_700_000_000_000n, 1_700_000_000_000n]
+const oddRows = Array.from({ length: 1_000 }, (_, i) => ({
+  id: `task-${1_000 - i}`,
+  created_at: i < 6 ? moments[i]! : 1_700_000_000_000n + BigInt(Math.floor(i / 3)) * 3_600_000n,
+  system_status: i % 3 === 0 ? 'FAILED' : 'DONE',
+  result_body: 'x'.repeat(200),
+  deleted_at: i % 50 === 0 ? 1 : null,
+  change_seq: i + 1,
+}))
+const odd = fillMirror(...oddRows)
+afterAll(odd.remove)
+
+test.each<Filters>([
+  {},
+  { includeDeleted: true },
+  { statuses: ['FAILED'] },
+  { sinceSeq: 800, includeDeleted: true },
+  { sinceSeq: 800, since: 1_700_000_000_000, statuses: ['DONE'] },
+  { sinceSeq: 100, statuses: ['DONE'] },
+  { since: 1_700_000_000_000, until: 1_700_900_000_000, statuses: ['DONE'] },
+])('%o: key ranges bring every wanted row once, in order, and none brings rows of two files', (filters) => {
+  const { since = null, until = null, statuses, includeDeleted, sinceSeq } = filters
+  const least = -(2n ** 63n)
+  const expected = oddRows
+    .filter((row) => includeDeleted || row.deleted_at === null)
+    .filter((row) => !statuses || statuses.includes(row.system_status))
+    .filter((row) => row.change_seq > (sinceSeq ?? 0))
+    .filter(({ created_at: at }) => since === null || (at !== null && at >= since))
+    .filter(({ created_at: at }) => until === null || (at !== null && at < until))
+    .sort((a, b) => Number((a.created_at ?? least) - (b.created_at ?? least)) || (a.id < b.id ? -1 : 1))
+  const cut = openCut(odd.path, filters)
+  onTestFinished(() => cut.close())
+  for (const partitionBy of ['none', 'day'] as const) {
+    for (const rowsPerFile of [null, 17, 70]) {
+      const found = [...cut.keyRanges(10_000, { partitionBy, rowsPerFile })].map((some) =>
+        [...cut.batches(some)].flat(),
+      )
+      expect(found.flat().map((row) => row[ID])).toEqual(expected.map(({ id }) => id))
+      expect(found.length).toBeGreaterThan(3)
+
+      const most = rowsPerFile ?? Number.POSITIVE_INFINITY
+      const folderOf = (row: RawRow) => partitionOf(row[CREATED_AT] as bigint | null, partitionBy).folder
+      let file = { folder: '', rows: most }
+      for (const rows of found.filter((some) => some.length > 0)) {
+        const [folder, ...others] = new Set(rows.map(folderOf))
+        expect(others).toEqual([])
+        // A file is full, to the row, before the next one of its folder begins.
+        if (folder !== file.folder || file.rows === most) file = { folder: folder!, rows: 0 }
+        file.rows += rows.length
+        expect(file.rows).toBeLessThanOrEqual(most)
+      }
+    }
+  }
 })
 
 test('the verdict is that of the last full walk that ended', () => {

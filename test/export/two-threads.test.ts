@@ -1,23 +1,23 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { beginPacking } from '../../src/export/encode/head-start.ts'
+import { packInOrder } from '../../src/export/encode/pack-in-order.ts'
 import type { PackedKeyRange } from '../../src/export/encode/packed.ts'
 import type { Packing } from '../../src/export/encode/pieces.ts'
-import { openBoth, startSecondThread } from '../../src/export/encode/second-thread.ts'
-import { packOnTwoThreads } from '../../src/export/encode/two-threads.ts'
+import { openCuts, startSecondThread } from '../../src/export/encode/second-thread.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { FORMATS } from '../../src/export/formats.ts'
-import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
+import { COLUMNS } from '../../src/export/read/columns.ts'
 import type { KeyRange } from '../../src/export/read/key-ranges.ts'
-import { openCut } from '../../src/export/read/rows.ts'
+import { type Filters, openCut } from '../../src/export/read/rows.ts'
 import { duck } from './duck.ts'
-import { copyMirror, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { batchesOf, copyMirror, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const base = { redact: ['authorization'], toolVersion: '1.2.3' } as const
-const alone = { ...base, smallMirrorBytes: Number.POSITIVE_INFINITY }
-const together = { ...base, smallMirrorBytes: 0 }
+const alone = { ...base, smallCutBytes: Number.POSITIVE_INFINITY }
+const together = { ...base, smallCutBytes: 0 }
 
 /** Rows of all kinds: ties, none without a date at first, tombstones, secrets, and one far too large for a key range. */
 function manyRows() {
@@ -27,26 +27,46 @@ function manyRows() {
     data_header: `{"Authorization":"secret-${i}","a":"${'x'.repeat(400 + (i % 500))}"}`,
     result_body: `{"n":${i},"text":"${'y'.repeat(i % 900)}é"}`,
     deleted_at: i % 50 === 0 ? 1_800_000_000_000 : null,
+    system_status: i % 3 === 0 ? 'FAILED' : 'DONE',
   }))
   for (let i = 4_000; i < 4_012; i++) rows[i]!.result_body = `"${'z'.repeat(1_500_000)}"`
   return rows
 }
 
+/** Rows of four days. */
+function rowsOfDays() {
+  return ordinaryRows(4_000).map((row, i) => ({
+    ...row,
+    created_at: i < 30 ? null : 1_700_000_000_000 + i * 86_400,
+    system_status: i % 3 === 0 ? 'FAILED' : 'DONE',
+    data_header: `{"Authorization":"secret-${i}"}`,
+    deleted_at: i % 50 === 0 ? 1_800_000_000_000 : null,
+  }))
+}
+
 let many: ReturnType<typeof fillMirror>
+let days: ReturnType<typeof fillMirror>
 beforeAll(() => {
   many = fillMirror(...manyRows())
+  days = fillMirror(...rowsOfDays())
 })
-afterAll(() => many.remove())
+afterAll(() => {
+  many.remove()
+  days.remove()
+})
 
 const LINES: Packing = {
   format: 'ndjson',
   encoding: { compression: 'none', columns: COLUMNS, engine: 'hyparquet', switches: {} },
 }
 
+const ALL_OF_IT = { partitionBy: 'none', rowsPerFile: null } as const
+
 const filters: NonNullable<ExportOptions['filters']>[] = [
   {},
   { includeDeleted: true },
   { since: 1_700_000_000_200, until: 1_700_000_000_900 },
+  { statuses: ['FAILED'] },
 ]
 
 test('two threads write the same NDJSON as one, byte for byte', async () => {
@@ -74,93 +94,106 @@ test('two threads write the same rows into Parquet as one, in the same order', a
   expect(Number(differing)).toBe(0)
 })
 
-test('two threads write the files of a dataset with the bounds and counts that one gives them', async () => {
-  const mirror = copyMirror(many)
-  const manifests = await Promise.all(
-    [alone, together].map(async (options, i) => {
-      const out = `${join(mirror.folder, `set-${i}`)}/`
-      const { manifest } = await exportSnapshot({ ...options, dbPath: mirror.path, out, fileBytes: 100_000 })
-      return JSON.parse(readFileSync(manifest as string, 'utf8'))
-    }),
-  )
-  const [one, two] = manifests
-  expect(two.rows).toBe(one.rows)
-  expect(two.files.length).toBeGreaterThan(1)
-  expect([two.minCreatedAt, two.maxCreatedAt]).toEqual([one.minCreatedAt, one.maxCreatedAt])
-})
+test.each<[string, number, Partial<ExportOptions>]>([
+  ['closed by their size', 2, { fileBytes: 100_000 }],
+  ['of so many rows', 6, { rowsPerFile: 700 }],
+  ['of so many rows of one status', 2, { rowsPerFile: 700, filters: { statuses: ['FAILED'] } }],
+  ['of partitions', 6, { partitionBy: 'day' }],
+  ['of a feed of few changes', 1, { changes: 3_100 }],
+  [
+    'of a feed of few changes, of partitions and so many rows',
+    5,
+    { changes: 3_050, partitionBy: 'day', rowsPerFile: 300 },
+  ],
+  ['of a feed of many changes', 4, { changes: 10, rowsPerFile: 1_000 }],
+])(
+  'two threads write the files of a dataset that one writes, with their bounds and checksums: %s',
+  async (_, count, more) => {
+    const [one, two] = await Promise.all(
+      [alone, together].map(async (options, i) => {
+        const out = `${mkdtempSync(join(days.folder, `set-${i}-`))}/`
+        const common = { dbPath: days.path, out, format: 'ndjson', compression: 'none' } as const
+        const { manifest } = await exportSnapshot({ ...options, ...common, ...more })
+        return JSON.parse(readFileSync(manifest as string, 'utf8'))
+      }),
+    )
+    expect(two.files).toEqual(one.files)
+    expect(two.files).toHaveLength(count)
+    expect([two.rows, two.redacted]).toEqual([one.rows, one.redacted])
+  },
+)
 
 test('key ranges hold every row once, in order, also where createdAt is missing', () => {
   const mirror = copyMirror(many)
   for (const wanted of filters) {
     const cut = openCut(mirror.path, wanted)
-    const ids = (rows: Iterable<RawRow[]>) => [...rows].flat().map((row) => row[0])
-    const keyRanges = [...cut.keyRanges(256 * 1024)]
-    expect(keyRanges.length).toBeGreaterThan(wanted.since === undefined ? 20 : 0)
-    expect(keyRanges.flatMap((keyRange) => ids(cut.batches(keyRange)))).toEqual(ids(cut.batches()))
+    const ids = (bytes: number) =>
+      batchesOf(cut, bytes)
+        .flat()
+        .map((row) => row[0])
+    expect([...cut.keyRanges(256 * 1024)].length).toBeGreaterThan(wanted.since === undefined ? 15 : 0)
+    expect(ids(256 * 1024)).toEqual(ids(Number.MAX_SAFE_INTEGER / 2))
     cut.close()
   }
 })
 
+/** What is begun on a cut that nobody packs. */
+const nothing = () => ({ stop: async () => {} })
+
 /** Opens both cuts of a mirror of ten rows; in between a row is added, but `commits` times at the most. */
-async function openBothDuring(commits: number) {
+async function openCutsDuring(commits: number) {
   const mirror = makeMirror(...ordinaryRows(10))
-  const second = startSecondThread(mirror.path, 'ndjson')
-  onTestFinished(() => second.close())
+  const thread = startSecondThread(mirror.path, 'ndjson')
+  onTestFinished(() => thread.close())
   let openings = 0
-  const { cut, same } = await openBoth(
-    mirror.path,
-    {},
-    {
-      ...second,
-      async open(path, wanted) {
-        if (openings++ < commits) mirror.insert(...ordinaryRows(1, 100 + openings))
-        await second.open(path, wanted)
-      },
+  const start = () => ({
+    ...thread,
+    async open(path: string, wanted: Filters) {
+      if (openings++ < commits) mirror.insert(...ordinaryRows(1, 100 + openings))
+      await thread.open(path, wanted)
     },
-  )
+  })
+  const { cut, second } = await openCuts(mirror.path, {}, start, nothing)
   onTestFinished(() => cut.close())
-  return { same, cut: cut.cut, openings }
+  return { same: second !== null, cut: cut.cut, openings }
 }
 
 test('a commit between the opening of the two cuts is noticed, and both are opened anew', async () => {
-  expect(await openBothDuring(2)).toEqual({ same: true, cut: 12, openings: 3 })
+  expect(await openCutsDuring(2)).toEqual({ same: true, cut: 12, openings: 3 })
 })
 
-test('what was begun on a cut that is given up is stopped while that cut is open, and kept on one that is not', async () => {
+test('what was begun on a cut that is given up is stopped while that cut is open, and begun anew on the next one', async () => {
   for (const commits of [0, 1]) {
     const mirror = copyMirror(many)
-    const second = startSecondThread(mirror.path, 'ndjson')
-    const stopped: string[] = []
+    const thread = startSecondThread(mirror.path, 'ndjson')
+    const done: string[] = []
     let left = commits
-    const { cut, same, head } = await openBoth(
-      mirror.path,
-      {},
-      {
-        ...second,
-        async open(path, wanted) {
-          if (left-- > 0) mirror.insert(...ordinaryRows(1, 20_000))
-          await second.open(path, wanted)
-        },
+    const start = () => ({
+      ...thread,
+      async open(path: string, wanted: Filters) {
+        if (left-- > 0) mirror.insert(...ordinaryRows(1, 20_000))
+        await thread.open(path, wanted)
       },
-      (first) => ({
+    })
+    const { cut } = await openCuts(mirror.path, {}, start, (begun) => {
+      done.push(`begun ${begun.cut}`)
+      return {
         async stop() {
           await immediate()
           // Throws once the cut is closed.
-          stopped.push(first.keyRanges(1_000).next().done === true ? 'empty' : 'open')
+          done.push(begun.keyRanges(1_000).next().done === true ? 'empty' : 'stopped while open')
         },
-      }),
-    )
-    expect(same).toBe(true)
-    expect(head !== null).toBe(commits === 0)
-    expect(stopped).toEqual(commits === 0 ? [] : ['open'])
+      }
+    })
+    expect(done).toEqual(commits === 0 ? ['begun 9000'] : ['begun 9000', 'stopped while open', 'begun 9001'])
     cut.close()
-    await second.close()
+    await thread.close()
   }
 })
 
 test('packing that has begun ends in the middle of a key range once it is stopped', async () => {
   const cut = openCut(copyMirror(many).path, {})
-  const head = beginPacking(cut, LINES, ['authorization'], undefined)
+  const head = beginPacking(cut, LINES, ALL_OF_IT, ['authorization'], undefined)
   await head.stop()
   await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
   cut.close()
@@ -169,10 +202,10 @@ test('packing that has begun ends in the middle of a key range once it is stoppe
 test('packing that has begun has the first key range, also where the next one is asked for before it is read', async () => {
   const cut = openCut(copyMirror(many).path, {})
   const [one, two] = cut.keyRanges(FORMATS.ndjson.pieceBytes)
-  const head = beginPacking(cut, LINES, [], undefined)
+  const head = beginPacking(cut, LINES, ALL_OF_IT, [], undefined)
   expect(head.keyRanges.next().value).toEqual(two)
   const { packed } = await head.first
-  const rows = [...cut.batches(one)].flat()
+  const rows = [...cut.batches(one as KeyRange)].flat()
   expect(packed?.rows).toBe(rows.length)
   expect(String(packed?.content.bytes).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
   await head.stop()
@@ -200,7 +233,7 @@ test('an export by two threads sees one cut, also where commits come in while th
 })
 
 test('where commits never cease the cut is good, but not shared', async () => {
-  expect(await openBothDuring(Number.POSITIVE_INFINITY)).toMatchObject({ same: false })
+  expect(await openCutsDuring(Number.POSITIVE_INFINITY)).toMatchObject({ same: false })
 })
 
 test('what fails on the other thread fails the export in words', async () => {
@@ -212,11 +245,17 @@ test('what fails on the other thread fails the export in words', async () => {
   }
 })
 
-const keyRange = (i: number): KeyRange => ({ after: null, upTo: { createdAt: BigInt(i), id: String(i) } })
-const outcome = ({ upTo }: KeyRange): PackedKeyRange => ({
-  packed: { rows: Number(upTo?.id), minCreatedAt: null, maxCreatedAt: null, content: { bytes: new Uint8Array() } },
+const keyRange = (i: number): KeyRange => ({ seqs: [BigInt(i)] })
+const outcome = (packed: KeyRange): PackedKeyRange => ({
+  packed: {
+    rows: Number((packed as { seqs: bigint[] }).seqs[0]),
+    minCreatedAt: null,
+    maxCreatedAt: null,
+    content: { bytes: new Uint8Array() },
+  },
   rest: null,
 })
+const keyRanges = (...numbers: number[]) => numbers.map(keyRange)[Symbol.iterator]() as Iterator<KeyRange, void>
 
 test('outcomes come in order whoever is slower, and nobody runs far ahead', async () => {
   for (const slow of ['here', 'there']) {
@@ -229,11 +268,11 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
       return outcome(wanted)
     }
     const found: number[] = []
-    const all = Array.from({ length: 30 }, (_, i) => keyRange(i))[Symbol.iterator]() as Iterator<KeyRange, void>
+    const all = keyRanges(...Array(30).keys())
     const here = pack('here')
     const first = here(all.next().value as KeyRange)
-    for await (const { packed } of packOnTwoThreads(first, all, here, pack('there'))) {
-      found.push(packed?.rows as number)
+    for await (const { rows } of packInOrder({ first, keyRanges: all, pack: here }, pack('there'))) {
+      found.push(rows)
       ahead--
     }
     expect(found).toEqual(Array.from({ length: 30 }, (_, i) => i))
@@ -241,19 +280,34 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
   }
 })
 
+test.each(['alone', 'with another thread'])(
+  'what a key range left over comes behind it, and before the next one: %s',
+  async (who) => {
+    /** Key range 12 is taken in three pieces. */
+    const pack = async (wanted: KeyRange): Promise<PackedKeyRange> => {
+      const done = outcome(wanted)
+      const left = { 12: 120, 120: 1200 }[done.packed!.rows]
+      return { ...done, rest: left === undefined ? null : keyRange(left) }
+    }
+    const head = { first: pack(keyRange(11)), keyRanges: keyRanges(12, 13, 14), pack }
+    const found: number[] = []
+    for await (const { rows } of packInOrder(head, who === 'alone' ? null : pack)) found.push(rows)
+    expect(found).toEqual([11, 12, 120, 1200, 13, 14])
+  },
+)
+
 test('the first key range fails the whole where its turn comes', async () => {
-  const all = [keyRange(1)][Symbol.iterator]() as Iterator<KeyRange, void>
   const pack = async (wanted: KeyRange) => outcome(wanted)
-  const taken = packOnTwoThreads(Promise.reject(new Error('no')), all, pack, pack)
+  const taken = packInOrder({ first: Promise.reject(new Error('no')), keyRanges: keyRanges(1), pack }, pack)
   await expect(taken.next()).rejects.toThrow('no')
 })
 
 test('a key range that fails there fails the whole', async () => {
-  const all = Array.from({ length: 9 }, (_, i) => keyRange(i))[Symbol.iterator]() as Iterator<KeyRange, void>
   const there = async () => Promise.reject(new Error('no'))
   const taken = (async () => {
-    const here = async (wanted: KeyRange) => outcome(wanted)
-    for await (const _ of packOnTwoThreads(here(keyRange(0)), all, here, there)) await new Promise(setImmediate)
+    const pack = async (wanted: KeyRange) => outcome(wanted)
+    const head = { first: pack(keyRange(0)), keyRanges: keyRanges(...Array(9).keys()), pack }
+    for await (const _ of packInOrder(head, there)) await new Promise(setImmediate)
   })()
   await expect(taken).rejects.toThrow('no')
 })
@@ -269,7 +323,8 @@ test('where the key ranges end in a failure, it is thrown behind what was found 
   const here = async (wanted: KeyRange) => immediate().then(() => immediate(outcome(wanted)))
   const found: unknown[] = []
   const taken = (async () => {
-    for await (const { packed } of packOnTwoThreads(here(keyRange(0)), broken(), here, there)) found.push(packed?.rows)
+    const head = { first: here(keyRange(0)), keyRanges: broken(), pack: here }
+    for await (const { rows } of packInOrder(head, there)) found.push(rows)
   })()
   await expect(taken).rejects.toThrow('no')
   expect(found).toEqual([0, 1, 2])
@@ -284,7 +339,7 @@ test('once nobody takes what is packed, no further key range is asked for', asyn
   const there = (wanted: KeyRange) =>
     new Promise<PackedKeyRange>((resolve) => waiting.push(() => resolve(outcome(wanted))))
   const here = async (wanted: KeyRange) => outcome(wanted)
-  for await (const _ of packOnTwoThreads(here(keyRange(0)), endless(), here, there)) break
+  for await (const _ of packInOrder({ first: here(keyRange(0)), keyRanges: endless(), pack: here }, there)) break
   const before = asked
   for (const answer of waiting) answer()
   await immediate()

@@ -12,6 +12,7 @@ import { readRecent } from '../../src/mirror/shown/recent.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { TaskTable } from '../../src/mirror/tables/tasks.ts'
 import type { TaskRow } from '../../src/task.ts'
+import { batchesOf } from '../export/mirror.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const OPTIONS = { busyTimeoutMs: 1000, fileMode: 0o600 }
@@ -60,7 +61,7 @@ test('a mirror of 0.1.0 has hosts after its migration, and before it for readers
     const figures = JSON.stringify(readFigures(reader, 0).hosts)
     reader.close()
     const cut = openCut(path, {})
-    const rows = [...cut.batches()].flat()
+    const rows = batchesOf(cut).flat()
     cut.close()
     return { figures, hosts: rows.map((row) => row.at(-1)) }
   }

@@ -15,19 +15,12 @@ export interface Encoding {
   switches: Readonly<Record<string, unknown>>
 }
 
-export interface PackerOptions {
-  /** A piece is full at about so many bytes before compression. */
-  mostBytes: number
-  /** Whether no other thread packs: it may use other cores, and goes on with a next piece while one is compressed. */
-  alone: boolean
-}
-
 /** Makes pieces of rows. */
 export interface Packer<Content extends Encoded = Encoded> {
-  /** Takes rows from `from` on, up to but not with `to`, or fewer where the piece is full. Gives the first not taken. */
-  take(rows: readonly RawRow[], from: number, to: number): number
+  take(rows: readonly RawRow[]): void
+  /** Whether it has about as many bytes before compression as a piece may have at most. */
   readonly isFull: boolean
-  /** Gives the piece. Alone, the one after next takes the memory of this one: by then it must be written. */
+  /** Gives the piece, and begins the next one. Not to be called again before it has settled. */
   end(): Promise<Content>
 }
 
@@ -43,7 +36,8 @@ export interface FileWriter {
 
 /** Makes files of rows. */
 export interface Encoder {
-  packer(encoding: Encoding, options: PackerOptions): Packer
+  /** `mostBytes`: a piece is full at about so many bytes before compression. */
+  packer(encoding: Encoding, mostBytes: number): Packer
   /** Begins a file by the program `createdBy`. Throws `usage-invalid` where it cannot write such columns or such a compression. */
   open(sink: Sink, encoding: Encoding, createdBy: string): FileWriter
 }

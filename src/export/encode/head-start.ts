@@ -1,8 +1,9 @@
-// Packing that begins on this thread as soon as its cut is open, while the other thread still loads.
+// Packing on this thread, which begins as soon as its cut is open, while the other one still loads.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { factsOf } from '../formats.ts'
 import { interrupted } from '../publish/sink.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
+import type { FileLimits } from '../read/partition.ts'
 import { makeRedactor, type Redactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
 import type { PackedKeyRange } from './packed.ts'
@@ -15,7 +16,7 @@ export interface HeadStart {
   pack: PackKeyRange
   /** All key ranges behind the first one. */
   keyRanges: Iterator<KeyRange, void>
-  /** The first one, which is being packed. */
+  /** The first one, which is being packed; without any row it holds none. */
   first: Promise<PackedKeyRange>
   /** Ends the packing, also in the middle of a key range. To be waited for before the cut is closed. */
   stop(): Promise<void>
@@ -25,11 +26,12 @@ export interface HeadStart {
 export function beginPacking(
   cut: CutReader,
   packing: Packing,
+  limits: FileLimits,
   redact: readonly string[],
   signal: AbortSignal | undefined,
 ): HeadStart {
   const redactor = makeRedactor(redact)
-  const keyRanges = cut.keyRanges(factsOf(packing.format).pieceBytes)
+  const keyRanges = cut.keyRanges(factsOf(packing.format).pieceBytes, limits)
   let isStopped = false
 
   /** Lets signals, timers and the other thread's messages in. */
@@ -42,8 +44,8 @@ export function beginPacking(
   const pack: PackKeyRange = async (keyRange) => (await packer)(keyRange)
   // At once, whoever asks for the next one meanwhile. An error of the index is thrown to whoever waits for the outcome.
   async function packFirst(): Promise<PackedKeyRange> {
-    const { value } = keyRanges.next()
-    return pack(value as KeyRange)
+    const { value, done } = keyRanges.next()
+    return done === true ? { packed: null, rest: null } : pack(value as KeyRange)
   }
   const first = packFirst()
   let latest: Promise<unknown> = first

@@ -5,7 +5,7 @@ import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { type ClosableSink, compressingSink } from '../publish/sink.ts'
 import type { RawRow } from '../read/columns.ts'
 import type { Compression } from './compression.ts'
-import type { Encoding, FileWriter, FormatCode, FoundRow, Packer, PackerOptions } from './format.ts'
+import type { Encoding, FileWriter, FormatCode, FoundRow, Packer } from './format.ts'
 
 interface LineFormat {
   /** The first line of every file, its end included; empty for none. */
@@ -38,7 +38,7 @@ export function lineFormat({ head, liner, isQuoted, idsOf }: LineFormat): Format
 
   return {
     encoder: async () => ({
-      packer: (encoding, options) => linePacker(liner(encoding), options),
+      packer: (encoding, mostBytes) => linePacker(liner(encoding), mostBytes),
       open: (sink, encoding) => lineWriter(compressingSink(sink, encoding.compression), Buffer.from(head(encoding))),
     }),
 
@@ -63,20 +63,18 @@ export function lineFormat({ head, liner, isQuoted, idsOf }: LineFormat): Format
   }
 }
 
-function linePacker(lineOf: (row: RawRow) => string, { mostBytes, alone }: PackerOptions): Packer {
+function linePacker(lineOf: (row: RawRow) => string, mostBytes: number): Packer {
   const room = mostBytes + mostBytes / 4
-  /** Alone, two take turns: the lines of one are written while the other is filled. */
-  const used: Buffer<ArrayBuffer>[] = []
   let buffer = Buffer.alloc(0)
   let bytes = 0
   return {
     get isFull() {
       return bytes >= mostBytes
     },
-    take(rows, from, to) {
-      if (bytes === 0) buffer = (used.length === 2 && used.shift()) || Buffer.allocUnsafeSlow(room)
+    take(rows) {
+      if (bytes === 0) buffer = Buffer.allocUnsafeSlow(room)
       let text = ''
-      for (let i = from; i < to; i++) text += lineOf(rows[i]!)
+      for (const row of rows) text += lineOf(row)
       // UTF-8 takes at most three bytes per unit of a JS string; near the end of the buffer it is counted.
       if (bytes + text.length * 3 > buffer.length) {
         const size = bytes + Buffer.byteLength(text)
@@ -87,12 +85,10 @@ function linePacker(lineOf: (row: RawRow) => string, { mostBytes, alone }: Packe
         }
       }
       bytes += buffer.write(text, bytes)
-      return to
     },
     async end() {
       const lines = buffer.subarray(0, bytes)
       bytes = 0
-      if (alone && buffer.length === room) used.push(buffer)
       return { bytes: lines }
     },
   }

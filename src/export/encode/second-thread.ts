@@ -7,7 +7,7 @@ import type { KeyRange } from '../read/key-ranges.ts'
 import { type CutReader, type Filters, openCut, watchCommits } from '../read/rows.ts'
 import type { PackedKeyRange } from './packed.ts'
 import type { Packing } from './pieces.ts'
-import { letScavengesSpread, letYoungGenerationsGrow } from './young-generations.ts'
+import { letScavengesSpread } from './young-generations.ts'
 
 /** The methods of the thread. */
 export type SecondWork = {
@@ -35,59 +35,66 @@ export function startSecondThread(dbPath: string, format: Format): SecondThread 
   letScavengesSpread(false)
   const calls = callsOf(worker, 'second thread of the export')
   let counts: Readonly<Record<string, number>> = {}
-  let asked = 0
 
   return {
     open: async (path, filters) => void (await calls.ask('open', [path, filters])),
     begin: async (packing, redact) => void (await calls.ask('begin', [packing, redact])),
     async pack(keyRange) {
-      if (++asked === GROWN_AFTER) letYoungGenerationsGrow(false)
       const done = (await calls.ask('pack', [keyRange])) as Awaited<ReturnType<SecondWork['pack']>>
       counts = done.counts
       return done.packed
     },
     counts: () => counts,
     async close() {
-      letYoungGenerationsGrow(true)
       letScavengesSpread(true)
       await worker.terminate()
     },
   }
 }
 
-/** By then both threads have the room that they need. */
-const GROWN_AFTER = 6
-
 /** So often it is tried to open both cuts with no commit in between. */
 const TRIES = 20
 
+/** A cut, what was begun with it, and the thread that holds the same one. */
+interface Opened<Head> {
+  cut: CutReader
+  head: Head
+  /** null where there is none, or where commits kept coming in between: the cut is good, but the thread has another one. */
+  second: SecondThread | null
+}
+
 /**
- * Opens the cut here and in the thread. `same` is false where commits kept coming in between: the cut is good, but the
- * thread has another one. `begin` is what to do with the first cut while the thread still loads; `head` is what it
- * gives, or null where that cut was given up.
+ * Opens the cut here, and in the thread that `start` gives for it, if any, which is closed where it cannot be used. `begin`
+ * is what to do with a cut while the thread still loads; it is stopped where that cut is given up.
  */
-export async function openBoth<Head extends { stop(): Promise<void> }>(
+export async function openCuts<Head extends { stop(): Promise<void> }>(
   path: string,
   filters: Filters,
-  second: SecondThread,
-  begin: (cut: CutReader) => Head | null = () => null,
-): Promise<{ cut: CutReader; same: boolean; head: Head | null }> {
+  start: (cut: CutReader) => SecondThread | null,
+  begin: (cut: CutReader) => Head,
+): Promise<Opened<Head>> {
   const commits = watchCommits(path)
+  let second: SecondThread | null = null
   let cut: CutReader | null = null
   let head: Head | null = null
   try {
-    for (let i = 0; i < TRIES; i++) {
-      await head?.stop()
-      cut?.close()
+    for (let i = 0; ; i++) {
       cut = openCut(path, filters)
-      head = i === 0 ? begin(cut) : null
+      if (i === 0) second = start(cut)
+      head = begin(cut)
+      if (second === null) return { cut, head, second }
       await second.open(path, filters)
-      if (!commits.hasCommits()) return { cut, same: true, head }
+      if (!commits.hasCommits()) return { cut, head, second }
+      if (i + 1 === TRIES) break
+      await head.stop()
+      cut.close()
     }
-    return { cut: cut as CutReader, same: false, head }
+    await second.close()
+    return { cut, head, second: null }
   } catch (error) {
     await head?.stop()
     cut?.close()
+    await second?.close()
     throw error
   } finally {
     commits.close()

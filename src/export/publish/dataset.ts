@@ -2,19 +2,14 @@
 
 import type { FileWriter } from '../encode/format.ts'
 import type { Packed } from '../encode/packed.ts'
-import type { FileCutter } from '../encode/pieces.ts'
 import type { Files } from '../encode/pour.ts'
-import { positionOf, type RawRow } from '../read/columns.ts'
-import { type Partition, type PartitionBy, partitionOf, staysIn } from '../read/partition.ts'
+import { type FileLimits, type Partition, partitionOf, staysIn } from '../read/partition.ts'
 import type { ManifestFile } from './manifest.ts'
 import type { OutputFile } from './publish.ts'
 import type { Sink } from './sink.ts'
 import type { PendingPublication } from './store.ts'
 
-interface DatasetOptions {
-  partitionBy: PartitionBy
-  /** Most rows of a file; null for no such limit. */
-  rowsPerFile: number | null
+interface DatasetOptions extends FileLimits {
   /** A file is closed once it has this many bytes. */
   fileBytes: number
   /** Ending of the files' names, such as `.parquet`. */
@@ -25,7 +20,7 @@ interface DatasetOptions {
   about: Record<string, string>
 }
 
-/** Rows come in the order of `created_at, id`, nulls first. */
+/** Rows come in the order of `created_at, id`, nulls first; a piece holds none of two files. */
 interface DatasetWriter extends Files {
   /** Those that are ended; all once it is closed. */
   readonly files: ManifestFile[]
@@ -41,8 +36,6 @@ interface Part {
   file: OutputFile
   writer: FileWriter
 }
-
-const CREATED_AT = positionOf('created_at')
 
 export function datasetWriter(publication: PendingPublication, options: DatasetOptions): DatasetWriter {
   const files: ManifestFile[] = []
@@ -92,7 +85,6 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
   }
 
   return {
-    cutter: cutterOf(options),
     files,
     async add(packed) {
       if (part !== null && !fits(part, packed)) await end()
@@ -111,24 +103,5 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
       await part?.file.discard()
       part = null
     },
-  }
-}
-
-function createdAtOf(row: RawRow): bigint | null {
-  return row[CREATED_AT] as bigint | null
-}
-
-/** null where only the size of files counts. */
-function cutterOf({ partitionBy, rowsPerFile }: DatasetOptions): FileCutter | null {
-  if (partitionBy === 'none' && rowsPerFile === null) return null
-  let partition = partitionOf(null, partitionBy)
-  return (rows, from, inFile) => {
-    if (inFile === 0) partition = partitionOf(createdAtOf(rows[from]!), partitionBy)
-    const most = rowsPerFile === null ? rows.length : Math.min(rows.length, from + rowsPerFile - inFile)
-    // Rows are in order: where the last one stays in the partition, all do.
-    if (most > from && staysIn(partition, createdAtOf(rows[most - 1]!))) return most
-    let end = from
-    while (end < most && staysIn(partition, createdAtOf(rows[end]!))) end++
-    return end
   }
 }

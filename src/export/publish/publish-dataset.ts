@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
 import type { Content } from '../content.ts'
-import { pour, stopIfAborted, type TwoThreads } from '../encode/pour.ts'
+import { type Packers, pour, stopIfAborted } from '../encode/pour.ts'
 import type { ExportOptions, ExportResult } from '../options.ts'
+import type { FileLimits } from '../read/partition.ts'
 import type { CutReader } from '../read/rows.ts'
 import { datasetWriter } from './dataset.ts'
 import type { FeedBase, RecordedFilters } from './feed.ts'
@@ -18,8 +19,8 @@ interface DatasetJob {
   target: Target
   snapshotId: string
   cut: CutReader
-  /** null where this thread is to work alone. */
-  both: TwoThreads | null
+  packers: Packers
+  limits: FileLimits
   /** null for a full snapshot. */
   base: FeedBase | null
   filters: RecordedFilters
@@ -37,15 +38,14 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
   const { store, snapshotId, content, options } = job
   const publication = await store.begin(snapshotId)
   const dataset = datasetWriter(publication, {
-    partitionBy: options.partitionBy ?? 'none',
-    rowsPerFile: options.rowsPerFile ?? null,
+    ...job.limits,
     fileBytes: options.fileBytes ?? FILE_BYTES,
     ending: endingOf(job.target),
     writerFor: content.open,
     about: content.about(null),
   })
   try {
-    await pour({ cut: job.cut, ...content, both: job.both, files: dataset }, options)
+    await pour(job.cut, job.packers, dataset, options)
     stopIfAborted(options.signal)
     const { files } = dataset
     const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
@@ -105,7 +105,7 @@ function manifestOf(job: DatasetJob, files: ManifestFile[]) {
     format: target.format,
     compression: target.compression,
     engine: content.engine,
-    partitionBy: options.partitionBy ?? 'none',
+    partitionBy: job.limits.partitionBy,
     partitionValues: options.partitionValues ?? {},
     filters: job.filters,
     redacted: { names: [...content.redactor.names], values: content.redactor.counts() },

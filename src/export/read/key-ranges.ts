@@ -1,4 +1,5 @@
 // Key ranges of a cut in the order `created_at, id`, and the conditions on their rows. Pure; rows.ts looks things up.
+import { type FileLimits, type Partition, partitionOf, staysIn } from './partition.ts'
 
 /** A row's place in the order of `created_at, id`. */
 export interface Place {
@@ -7,10 +8,13 @@ export interface Place {
 }
 
 /** The rows behind `after` (null: from the first), up to and with the one at `upTo` (null: to the last). */
-export interface KeyRange {
+interface Between {
   after: Place | null
   upTo: Place | null
 }
+
+/** What is read and encoded at a time: a stretch of the order, or, where few of many rows are wanted, their `seq` in order. */
+export type KeyRange = Between | { seqs: readonly bigint[] }
 
 type Bound = bigint | string
 
@@ -43,15 +47,19 @@ export function rangeOf({ since, until }: MomentRange): Conditions {
   return { terms, bounds }
 }
 
-/** The conditions of a key range, as one after another goes by the index: rows without `createdAt` come first. */
-export function conditionsOf({ after, upTo }: KeyRange, range: Conditions): Conditions[] {
+export function both(one: Conditions, other: Conditions): Conditions {
+  return { terms: [...one.terms, ...other.terms], bounds: [...one.bounds, ...other.bounds] }
+}
+
+/**
+ * The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. `before`
+ * (null: none) leaves out rows from that `createdAt` on.
+ */
+export function conditionsOf({ after, upTo }: Between, range: Conditions, before: bigint | null = null): Conditions[] {
   const found: Conditions[] = []
   function add(...conditions: ([string, Bound[]] | null)[]): void {
     const given = conditions.filter((condition) => condition !== null)
-    found.push({
-      terms: [...range.terms, ...given.map(([term]) => term)],
-      bounds: [...range.bounds, ...given.flatMap(([, bounds]) => bounds)],
-    })
+    found.push(both(range, { terms: given.map(([term]) => term), bounds: given.flatMap(([, bounds]) => bounds) }))
   }
   if (after === null || after.createdAt === null) {
     const isLast = upTo !== null && upTo.createdAt === null
@@ -68,34 +76,108 @@ export function conditionsOf({ after, upTo }: KeyRange, range: Conditions): Cond
       ? ['(created_at, id) > (?, ?)', [after.createdAt as bigint, after.id]]
       : ['created_at >= ?', [LEAST_INTEGER]],
     upTo === null ? null : ['(created_at, id) <= (?, ?)', [upTo.createdAt as bigint, upTo.id]],
+    before === null ? null : ['created_at < ?', [before]],
   )
   return found
 }
 
-/** What the index of `created_at, id` tells without reading rows. */
-interface Index {
-  /** The place of the `nth` row, from 1, of those that fulfil `conditions`; null where there are fewer. */
-  place(conditions: Conditions, nth: number): Place | null
-  count(conditions: Conditions): number
+/** Goes through the wanted rows in their order. */
+interface Cursor {
+  /** `createdAt` of the row that it stands before, which need not be a wanted one; undefined at the end. */
+  createdAt(): bigint | null | undefined
+  /** The next rows, `most` of them or fewer, none with a `createdAt` from `before` on (null: no such bound). */
+  take(most: number, before: bigint | null): { keyRange: KeyRange; rows: number }
 }
 
-/** Divides the rows of `range` into key ranges of `rows` rows, found as they are asked for. */
-export function* keyRangesOf(index: Index, range: Conditions, rows: number): Generator<KeyRange, void, void> {
-  for (let after: Place | null = null; ; ) {
-    const upTo = placeBehind(index, range, after, rows)
-    yield { after, upTo }
-    if (upTo === null) return
+/** What the index of `created_at, id` tells of the rows that fulfil `conditions`. */
+export interface Index {
+  first(conditions: Conditions): Place | null
+  last(conditions: Conditions): Place | null
+  /**
+   * Up to the `nth` wanted row, from 1, or to where so many rows were looked at that it is enough: `upTo` is null where all
+   * were. `rows` are the wanted ones.
+   */
+  forward(conditions: Conditions, nth: number): { upTo: Place | null; rows: number }
+}
+
+/** Found row by row as it is asked. */
+export function indexCursor(index: Index, range: Conditions): Cursor {
+  let after: Place | null = null
+  let isOver = false
+
+  function take(most: number, before: bigint | null): { keyRange: KeyRange; rows: number } {
+    let rows = 0
+    let upTo: Place | null = null
+    const runs = conditionsOf({ after, upTo: null }, range, before)
+    for (const conditions of runs) {
+      const found = index.forward(conditions, most - rows)
+      rows += found.rows
+      upTo = found.upTo
+      if (upTo !== null) break
+    }
+    isOver = upTo === null && before === null
+    if (upTo === null && before !== null) upTo = lastOf(runs)
+    const keyRange = { after, upTo }
     after = upTo
+    return { keyRange, rows }
+  }
+
+  function lastOf(runs: readonly Conditions[]): Place | null {
+    return runs.reduce((found: Place | null, conditions) => index.last(conditions) ?? found, null)
+  }
+
+  return {
+    createdAt() {
+      if (isOver) return undefined
+      for (const conditions of conditionsOf({ after, upTo: null }, range)) {
+        const place = index.first(conditions)
+        if (place !== null) return place.createdAt
+      }
+      return undefined
+    },
+    take,
   }
 }
 
-/** The place of the `rows`th row behind `after`; null where there are fewer. */
-function placeBehind(index: Index, range: Conditions, after: Place | null, rows: number): Place | null {
-  let left = rows
-  for (const conditions of conditionsOf({ after, upTo: null }, range)) {
-    const found = index.place(conditions, left)
-    if (found !== null) return found
-    left -= index.count(conditions)
+/** Of few, listed beforehand in their order. */
+export interface ChangedRow {
+  seq: bigint
+  createdAt: bigint | null
+}
+
+export function listCursor(list: readonly ChangedRow[]): Cursor {
+  let at = 0
+  return {
+    createdAt: () => list[at]?.createdAt,
+    take(most, before) {
+      const seqs: bigint[] = []
+      for (; seqs.length < most && at < list.length; at++) {
+        const { seq, createdAt } = list[at]!
+        if (before !== null && createdAt !== null && createdAt >= before) break
+        seqs.push(seq)
+      }
+      return { keyRange: { seqs }, rows: seqs.length }
+    },
   }
-  return null
+}
+
+/** Divides all rows into key ranges of `rows` rows, found as they are asked for. None holds rows of two files. */
+export function* keyRangesOf(
+  cursor: Cursor,
+  rows: number,
+  { partitionBy, rowsPerFile }: FileLimits,
+): Generator<KeyRange, void, void> {
+  let partition: Partition | null = null
+  let room = rowsPerFile ?? Number.POSITIVE_INFINITY
+  for (;;) {
+    const createdAt = cursor.createdAt()
+    if (createdAt === undefined) return
+    if (partition === null || room === 0 || !staysIn(partition, createdAt)) {
+      partition = partitionOf(createdAt, partitionBy)
+      room = rowsPerFile ?? Number.POSITIVE_INFINITY
+    }
+    const taken = cursor.take(Math.min(rows, room), partition.until)
+    room -= taken.rows
+    yield taken.keyRange
+  }
 }

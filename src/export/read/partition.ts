@@ -2,6 +2,13 @@
 
 export type PartitionBy = 'none' | 'month' | 'day'
 
+/** Which rows may share a file. */
+export interface FileLimits {
+  partitionBy: PartitionBy
+  /** Most rows of a file; null for no such limit. */
+  rowsPerFile: number | null
+}
+
 export interface Partition {
   /** Folder below the snapshot, in the spelling of Hive: `created_month=2026-11`; empty without partitions. */
   folder: string

@@ -1,12 +1,24 @@
 // Reads one cut of the mirror in one read transaction, in bounded batches. Never blocks a writer, nor is blocked.
-
 import { columnsAsMigrated, evidenceAsMigrated } from '../../mirror/as-migrated.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { Verdict } from '../../task.ts'
-import { COLUMNS, positionOf, type RawRow } from './columns.ts'
+import { COLUMNS, type RawRow } from './columns.ts'
 import { type InvalidJson, replaceInvalid } from './invalid-json.ts'
-import { type Conditions, conditionsOf, type KeyRange, keyRangesOf, type Place, rangeOf } from './key-ranges.ts'
+import {
+  both,
+  type ChangedRow,
+  type Conditions,
+  conditionsOf,
+  type Index,
+  indexCursor,
+  type KeyRange,
+  keyRangesOf,
+  listCursor,
+  type Place,
+  rangeOf,
+} from './key-ranges.ts'
+import type { FileLimits } from './partition.ts'
 
 export interface Filters {
   /** Lower bound of `createdAt` (inclusive), epoch ms. Tasks without an integer `createdAt` are outside any bound. */
@@ -33,10 +45,12 @@ export interface CutReader {
   readonly proof: Proof | null
   /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
   total(): number | null
-  /** Rows by `created_at, id`, about `BATCH_BYTES` of text at a time; of `keyRange`, not with `sinceSeq`. */
-  batches(keyRange?: KeyRange): Generator<RawRow[], void, void>
-  /** Cuts all rows into key ranges that hold about `bytes` of text each, found as they are asked for. */
-  keyRanges(bytes: number): Generator<KeyRange, void, void>
+  /** About how many bytes of the mirror have to be read for them. */
+  bytes(): number
+  /** Divides all rows into key ranges that hold about `bytes` of text each, found as they are asked for. */
+  keyRanges(bytes: number, limits?: FileLimits): Generator<KeyRange, void, void>
+  /** The rows of a key range in the order of `created_at, id`, about `BATCH_BYTES` of text at a time. */
+  batches(keyRange: KeyRange): Generator<RawRow[], void, void>
   /** The row of a task, whatever the filters; null where there is none. */
   row(id: string): RawRow | null
   /** Whether any row, tombstones included, has this `systemStatus`. */
@@ -79,14 +93,18 @@ function lastProof(db: ReturnType<typeof openReader>): Proof | null {
 
 const STATUSES = `SELECT DISTINCT system_status FROM tasks WHERE system_status IS NOT NULL ORDER BY 1 LIMIT ?`
 
-const SYSTEM_STATUS = positionOf('system_status')
-const DELETED_AT = positionOf('deleted_at')
-const CHANGE_SEQ = positionOf('change_seq')
 const TEXTS = COLUMNS.flatMap(({ kind }, i) => (kind === 'int64' || kind === 'timestamp_ms' ? [] : [i]))
 
 /** Of a key range, however large the rows are. */
 const LEAST_ROWS = 4
+/** So many rows are looked at for one that is wanted, then a key range ends: no statement takes much longer than others. */
+const MOST_PASSED_OVER = 32
 
+/** The index is named so that no plan can ever sort the whole mirror. */
+const BY_MOMENT = 'tasks INDEXED BY tasks_created_at'
+/** The columns that rows are wanted by. */
+const SIFTED_BY = 'system_status, deleted_at, change_seq'
+const NO_LIMITS: FileLimits = { partitionBy: 'none', rowsPerFile: null }
 const EVERY_ROW: Conditions = { terms: [], bounds: [] }
 
 type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
@@ -112,12 +130,14 @@ export function watchCommits(path: string): { hasCommits(): boolean; close(): vo
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
   const range = rangeOf(filters)
-  const { terms, bounds } = range
+  const wanted = wantedOf(filters)
   const db = openReader(path)
+  /** Integers come as bigint: exact at 64 bit, and faster than CAST to text. */
+  const prepare = (sql: string) => db.prepare(sql).safeIntegers()
+  const prepared = new Map<string, ReturnType<typeof prepare>>()
   let byId: Statement | null = null
   let names = ''
   const replaces = filters.invalidJson === 'replace'
-  const hasSince = filters.sinceSeq !== undefined && filters.sinceSeq !== null
   try {
     // Read once from one end to the other, pages are hardly needed twice.
     db.pragma('cache_size = -4096')
@@ -135,8 +155,9 @@ export function openCut(path: string, filters: Filters): CutReader {
       verdictAt: walk?.finishedAt ?? null,
       proof: lastProof(db),
       total,
-      batches,
+      bytes: () => Math.round((changedFew() ?? count('tasks', range)) * rowBytes()),
       keyRanges,
+      batches,
       row,
       hasStatus: (status) =>
         db.prepare('SELECT 1 FROM tasks WHERE system_status = ? LIMIT 1').get(status) !== undefined,
@@ -148,20 +169,26 @@ export function openCut(path: string, filters: Filters): CutReader {
     throw explain(path, error)
   }
 
-  function count(table: string, conditions: Conditions): number {
-    const where = conditions.terms.length === 0 ? '' : `WHERE ${conditions.terms.join(' AND ')}`
-    const counting = db.prepare(`SELECT count(*) FROM ${table} ${where}`).pluck()
-    return explaining(path, () => counting.get(...conditions.bounds) as number)
+  function statement(sql: string) {
+    const known = prepared.get(sql) ?? prepare(sql)
+    prepared.set(sql, known)
+    return known
+  }
+
+  function count(source: string, { terms, bounds }: Conditions): number {
+    const counting = statement(`SELECT count(*) AS rows FROM ${source} ${whereOf(terms)}`)
+    return Number(explaining(path, () => counting.get(...bounds) as { rows: bigint }).rows)
+  }
+
+  /** By the partial index of tombstones, which are few: this never touches the payloads. */
+  function countDeleted(): number {
+    return count('tasks INDEXED BY tasks_deleted_at', both(range, { terms: ['deleted_at IS NOT NULL'], bounds: [] }))
   }
 
   function total(): number | null {
     if (filters.statuses) return null
-    if (hasSince) return terms.length === 0 && filters.includeDeleted ? changed() : null
-    const all = count('tasks', range)
-    if (filters.includeDeleted) return all
-    // By the partial index of tombstones, which are few; both counts together never touch the payloads.
-    const deleted = { terms: [...terms, 'deleted_at IS NOT NULL'], bounds }
-    return all - count('tasks INDEXED BY tasks_deleted_at', deleted)
+    if (hasSince(filters)) return range.terms.length === 0 && filters.includeDeleted ? changed() : null
+    return count('tasks', range) - (filters.includeDeleted ? 0 : countDeleted())
   }
 
   function changed(): number {
@@ -169,55 +196,65 @@ export function openCut(path: string, filters: Filters): CutReader {
     return count('tasks INDEXED BY tasks_change_seq', behind)
   }
 
-  function* keyRanges(bytes: number): Generator<KeyRange, void, void> {
-    const index = { place, count: (conditions: Conditions) => count('tasks INDEXED BY tasks_created_at', conditions) }
-    yield* keyRangesOf(index, range, rowsOf(bytes))
+  /** How many rows have changed, where that is few enough to look them up one by one; else null. */
+  function changedFew(): number | null {
+    const few = hasSince(filters) ? changed() : null
+    return few !== null && few <= MOST_LOOKED_UP && few * 4 <= count('tasks', EVERY_ROW) ? few : null
   }
 
-  /** By the index, never by the rows. */
-  function place(conditions: Conditions, nth: number): Place | null {
-    const finding = db
-      .prepare(
-        `SELECT created_at AS createdAt, id FROM tasks INDEXED BY tasks_created_at
-         WHERE ${conditions.terms.join(' AND ')} ORDER BY created_at, id LIMIT 1 OFFSET ?`,
-      )
-      .safeIntegers()
-    const found = explaining(path, () => finding.get(...conditions.bounds, BigInt(nth - 1)))
-    return (found as Place | undefined) ?? null
-  }
-
-  /** So many rows hold about `bytes`, by the size of the mirror and the share of tombstones. */
-  function rowsOf(bytes: number): number {
+  function rowBytes(): number {
     const pragma = (name: string) => db.pragma(name, { simple: true }) as number
     const size = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
-    const share = (total() ?? 0) / Math.max(count('tasks', range), 1)
-    return Math.max(Math.round((bytes * count('tasks', EVERY_ROW)) / size / Math.max(share, 0.1)), LEAST_ROWS)
+    return size / Math.max(count('tasks', EVERY_ROW), 1)
   }
 
-  /** The rows of the range in order: read through by the index, or looked up where only few have changed. */
-  function select(): Iterable<RawRow> {
-    const since = BigInt(filters.sinceSeq ?? 0)
-    // Integers come as bigint: exact at 64 bit, and faster than CAST to text.
-    const rows = (sql: string) => db.prepare(sql).raw().safeIntegers()
-    const few = hasSince ? changed() : null
-    if (few !== null && few <= MOST_LOOKED_UP && few * 4 <= count('tasks', EVERY_ROW)) {
-      const seqs = db
-        .prepare(
-          `SELECT seq FROM tasks INDEXED BY tasks_change_seq WHERE ${['change_seq > ?', ...terms].join(' AND ')}
-           ORDER BY created_at, id`,
-        )
-        .pluck()
-        .all(since, ...bounds) as number[]
-      return lookUp(rows(`SELECT ${names} FROM tasks WHERE seq = ?`), seqs)
+  function* keyRanges(bytes: number, limits: FileLimits = NO_LIMITS): Generator<KeyRange, void, void> {
+    const rows = Math.max(Math.round(bytes / rowBytes()), LEAST_ROWS)
+    if (changedFew() !== null) return yield* keyRangesOf(listCursor(changedRows()), rows, limits)
+    // Tombstones are few: unless rows are to be counted, it is enough to know how many.
+    const isExact = limits.rowsPerFile !== null || hasSince(filters) || Boolean(filters.statuses)
+    const share = isExact ? 1 : (total() ?? 0) / Math.max(count('tasks', range), 1)
+    const read = Math.max(Math.round(rows / Math.max(share, 0.1)), LEAST_ROWS)
+    const index = indexOf(isExact ? wanted : EVERY_ROW, read * MOST_PASSED_OVER)
+    yield* keyRangesOf(indexCursor(index, range), read, limits)
+  }
+
+  function changedRows(): ChangedRow[] {
+    const { terms, bounds } = both(range, wanted)
+    const listing = statement(
+      `SELECT seq, created_at AS createdAt FROM tasks INDEXED BY tasks_change_seq ${whereOf(terms)} ORDER BY created_at, id`,
+    )
+    return explaining(path, () => listing.all(...bounds) as ChangedRow[])
+  }
+
+  /** The index of `created_at, id`, of which rows are wanted that fulfil `sift`; `most` are looked at for a key range. */
+  function indexOf(sift: Conditions, most: number): Index {
+    const isSifted = sift.terms.length > 0
+
+    function find(source: string, { terms, bounds }: Conditions, order: string): Place | null {
+      const finding = statement(`SELECT created_at AS createdAt, id FROM ${source} ${whereOf(terms)} ORDER BY ${order}`)
+      return (explaining(path, () => finding.get(...bounds)) as Place | undefined) ?? null
     }
-    // The index is named so that no plan can ever sort the whole mirror.
-    const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
-    const all = rows(`SELECT ${names} FROM tasks INDEXED BY tasks_created_at ${where} ORDER BY created_at, id`)
-    return all.iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
-  }
 
-  function* lookUp(statement: Statement, seqs: readonly number[]): Generator<RawRow> {
-    for (const seq of seqs) yield statement.get(BigInt(seq)) as unknown as RawRow
+    /** By the index, never by the rows. */
+    function nthOfAll({ terms, bounds }: Conditions, nth: number): Place | null {
+      return find(BY_MOMENT, { terms, bounds: [...bounds, BigInt(nth - 1)] }, 'created_at, id LIMIT 1 OFFSET ?')
+    }
+
+    return {
+      first: (conditions) => find(BY_MOMENT, conditions, 'created_at, id LIMIT 1'),
+      last: (conditions) => find(BY_MOMENT, conditions, 'created_at DESC, id DESC LIMIT 1'),
+      forward(conditions, nth) {
+        const looked = `(SELECT created_at, id, ${SIFTED_BY} FROM ${BY_MOMENT} ${whereOf(conditions.terms)} ORDER BY created_at, id LIMIT ${most})`
+        const among = { terms: sift.terms, bounds: [...conditions.bounds, ...sift.bounds] }
+        const upTo = isSifted
+          ? find(looked, { ...among, bounds: [...among.bounds, BigInt(nth - 1)] }, 'created_at, id LIMIT 1 OFFSET ?')
+          : nthOfAll(conditions, nth)
+        if (upTo !== null) return { upTo, rows: nth }
+        if (!isSifted) return { upTo, rows: count(BY_MOMENT, conditions) }
+        return { upTo: nthOfAll(conditions, most), rows: count(looked, among) }
+      },
+    }
   }
 
   function row(id: string): RawRow | null {
@@ -230,40 +267,32 @@ export function openCut(path: string, filters: Filters): CutReader {
 
   /** The rows of a key range in order, as one after another gives them. */
   function* runsIn(keyRange: KeyRange): Generator<Iterable<RawRow>> {
-    for (const { terms, bounds } of conditionsOf(keyRange, range)) {
-      const statement = db.prepare(
-        `SELECT ${names} FROM tasks INDEXED BY tasks_created_at WHERE ${terms.join(' AND ')} ORDER BY created_at, id`,
-      )
-      yield statement
-        .raw()
-        .safeIntegers()
-        .iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
+    const raw = (sql: string) => prepare(sql).raw()
+    if ('seqs' in keyRange) return yield lookUp(raw(`SELECT ${names} FROM tasks WHERE seq = ?`), keyRange.seqs)
+    for (const conditions of conditionsOf(keyRange, range)) {
+      const { terms, bounds } = both(conditions, wanted)
+      const all = raw(`SELECT ${names} FROM ${BY_MOMENT} ${whereOf(terms)} ORDER BY created_at, id`)
+      yield all.iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
     }
   }
 
-  function* batches(keyRange?: KeyRange): Generator<RawRow[], void, void> {
-    const statuses = filters.statuses ? new Set<unknown>(filters.statuses) : null
-    const since = hasSince ? BigInt(filters.sinceSeq ?? 0) : null
+  function* lookUp(bySeq: Statement, seqs: readonly bigint[]): Generator<RawRow> {
+    for (const seq of seqs) yield bySeq.get(seq) as unknown as RawRow
+  }
+
+  function* batches(keyRange: KeyRange): Generator<RawRow[], void, void> {
     let batch: RawRow[] = []
     let bytes = 0
-    let read = 0
     try {
-      // Not in SQL: a key range without any wanted row must not hold the event loop for the length of a scan.
-      for (const run of keyRange === undefined ? [select()] : runsIn(keyRange)) {
-        for (const row of run) {
-          read++
-          for (const position of TEXTS) bytes += (row[position] as string | null)?.length ?? 0
-          const isWanted =
-            (filters.includeDeleted || row[DELETED_AT] === null) &&
-            (since === null || (row[CHANGE_SEQ] as bigint) > since) &&
-            (statuses === null || statuses.has(row[SYSTEM_STATUS]))
-          if (isWanted) batch.push(row)
-          if (isWanted && replaces) replaceInvalid(row)
-          if (bytes < BATCH_BYTES && read < BATCH_ROWS) continue
+      for (const run of runsIn(keyRange)) {
+        for (const found of run) {
+          for (const position of TEXTS) bytes += (found[position] as string | null)?.length ?? 0
+          if (replaces) replaceInvalid(found)
+          batch.push(found)
+          if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
           yield batch
           batch = []
           bytes = 0
-          read = 0
         }
       }
     } catch (error) {
@@ -271,4 +300,28 @@ export function openCut(path: string, filters: Filters): CutReader {
     }
     if (batch.length > 0) yield batch
   }
+}
+
+function hasSince({ sinceSeq }: Filters): boolean {
+  return sinceSeq !== undefined && sinceSeq !== null
+}
+
+/** What rows of the range must fulfil beside being in it. */
+function wantedOf({ statuses, includeDeleted, sinceSeq }: Filters): Conditions {
+  const terms: string[] = []
+  const bounds: (bigint | string)[] = []
+  if (!includeDeleted) terms.push('deleted_at IS NULL')
+  if (sinceSeq !== undefined && sinceSeq !== null) {
+    terms.push('change_seq > ?')
+    bounds.push(BigInt(sinceSeq))
+  }
+  if (statuses) {
+    terms.push(`system_status IN (${statuses.map(() => '?')})`)
+    bounds.push(...statuses)
+  }
+  return { terms, bounds }
+}
+
+function whereOf(terms: readonly string[]): string {
+  return terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
 }

@@ -1,7 +1,7 @@
 // Compares rows of a snapshot with the mirror, but those that have changed since that cut; none may be absent.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { FoundRow } from '../encode/format.ts'
-import { codeOf } from '../formats.ts'
+import { codeOf, factsOf } from '../formats.ts'
 import type { RecordedFilters } from '../publish/feed.ts'
 import { encodingOf, type Manifest } from '../publish/manifest.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
@@ -91,9 +91,11 @@ export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing
     async absent() {
       if (notComparable !== null) return []
       let expected = 0
-      for (const batch of cut.batches()) {
-        for (const row of batch) if ((row[CHANGE_SEQ] as bigint) <= limit) expected++
-        await breathe()
+      for (const keyRange of cut.keyRanges(factsOf(manifest.format).pieceBytes)) {
+        for (const batch of cut.batches(keyRange)) {
+          for (const row of batch) if ((row[CHANGE_SEQ] as bigint) <= limit) expected++
+          await breathe()
+        }
       }
       if (expected === compared) return []
       return [

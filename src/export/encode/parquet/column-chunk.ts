@@ -5,7 +5,7 @@ import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import type { ChunkIndexes, PageBounds } from '../packed.ts'
-import type { CompressPage } from './codecs.ts'
+import { compress } from './codecs.ts'
 import { type ColumnBuffer, compareValues, type DataPage, HEADROOM_BYTES, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
 import { writeDataPageHeader, writeDictionaryPageHeader } from './page-header.ts'
@@ -15,25 +15,10 @@ export interface ChunkOptions {
   name: string
   element: SchemaElement
   codec: Codec
-  compress: CompressPage
   /** The dictionary page written last: in the next row group it is mostly the same. */
   lastDictionary?: { plain: Uint8Array; packed: Uint8Array }
   /** Whether bounds may stand in the footer and the page index: they repeat values in the clear. */
   hasBounds: boolean
-}
-
-/** Pages on their way through the compressor, in order. */
-export type PackedPages = { page: DataPage; plainBytes: number; packed: Uint8Array | Promise<Uint8Array> }[]
-
-/** Begins compressing all pages of the column. It may not be changed until all have come back. */
-export function packPages(column: ColumnBuffer, { element, codec, compress }: ChunkOptions): PackedPages {
-  column.settle()
-  return column.pages.map((page) => {
-    const plain = element.repetition_type === 'REQUIRED' ? valuesOf(column, page) : withLevels(column, page)
-    const packed = compress(plain, codec)
-    if (packed instanceof Promise) packed.catch(() => {})
-    return { page, plainBytes: plain.length, packed }
-  })
 }
 
 /** The bytes of a page's values: a piece of the column's own, or the packed places of a dictionary's. */
@@ -64,27 +49,24 @@ function withLevels(column: ColumnBuffer, page: DataPage): Uint8Array {
 }
 
 /** Writes the column and tells what the footer has to say about it. */
-export async function writeChunk(
-  writer: ByteWriter,
-  column: ColumnBuffer,
-  pages: PackedPages,
-  options: ChunkOptions,
-): Promise<ChunkIndexes> {
+export function writeChunk(writer: ByteWriter, column: ColumnBuffer, options: ChunkOptions): ChunkIndexes {
   const { name, element, codec, hasBounds } = options
+  column.settle()
   const start = writer.offset
   const encoding = column.dictionary === null ? 'PLAIN' : 'PLAIN_DICTIONARY'
   let uncompressed = 0
   if (column.dictionary !== null) {
-    uncompressed += await writeDictionary(writer, column.dictionary, options)
+    uncompressed += writeDictionary(writer, column.dictionary, options)
   }
   const dataStart = writer.offset
   const offsetIndex: NonNullable<PageIndexes['offsetIndex']> = { page_locations: [] }
-  for (const { page, plainBytes, packed } of pages) {
-    const bytes = await packed
+  for (const page of column.pages) {
+    const plain = element.repetition_type === 'REQUIRED' ? valuesOf(column, page) : withLevels(column, page)
+    const bytes = compress(plain, codec)
     const offset = writer.offset
     // Pages of version 1, with the name of that time for a dictionary: there are readers in use that know no others.
-    writeDataPageHeader(writer, { plain: plainBytes, packed: bytes.length }, page.rows, encoding)
-    uncompressed += writer.offset - offset + plainBytes
+    writeDataPageHeader(writer, { plain: plain.length, packed: bytes.length }, page.rows, encoding)
+    uncompressed += writer.offset - offset + plain.length
     writer.appendBytes(bytes)
     offsetIndex.page_locations.push({
       offset: BigInt(offset),
@@ -117,23 +99,21 @@ export async function writeChunk(
             }),
           },
         }),
-        encoding_stats: [...dictionaryPages, { page_type: 'DATA_PAGE', encoding, count: pages.length }] as never,
+        encoding_stats: [...dictionaryPages, { page_type: 'DATA_PAGE', encoding, count: column.pages.length }] as never,
       },
     },
     // One page needs no index: the chunk's own statistics say the same.
-    ...(pages.length > 1 && { offsetIndex, ...(hasBounds && { pageBounds: boundsOf(column.pages) }) }),
+    ...(column.pages.length > 1 && { offsetIndex, ...(hasBounds && { pageBounds: boundsOf(column.pages) }) }),
   } as ChunkIndexes
 }
 
-async function writeDictionary(writer: ByteWriter, values: readonly Value[], options: ChunkOptions): Promise<number> {
+function writeDictionary(writer: ByteWriter, values: readonly Value[], options: ChunkOptions): number {
   const page = new ByteWriter()
   writePlain(page, values as never, options.element.type!, undefined)
   const plain = page.getBytes()
   const last = options.lastDictionary
   const packed =
-    last !== undefined && Buffer.compare(last.plain, plain) === 0
-      ? last.packed
-      : await options.compress(plain, options.codec)
+    last !== undefined && Buffer.compare(last.plain, plain) === 0 ? last.packed : compress(plain, options.codec)
   options.lastDictionary = { plain, packed }
   const start = writer.offset
   writeDictionaryPageHeader(writer, { plain: plain.length, packed: packed.length }, values.length)

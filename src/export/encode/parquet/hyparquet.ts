@@ -73,7 +73,7 @@ export const hyparquetEngine: Encoder = {
       },
       async close(about) {
         // Without any row one empty row group is written, as Arrow does it: some readers refuse a list of none.
-        if (rowGroups.length === 0) await add(0, await rowGroupPacker(encoding, { mostBytes: 0, alone: false }).end())
+        if (rowGroups.length === 0) await add(0, await rowGroupPacker(encoding, 0).end())
         await finish(about)
         await flush()
       },

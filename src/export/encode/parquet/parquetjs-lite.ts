@@ -28,17 +28,23 @@ interface PackedRows extends Encoded {
 const ROW_GROUP_BYTES = 8 * 1024 * 1024
 
 export const parquetjsLiteEngine: Encoder = {
-  packer() {
-    let taken: readonly RawRow[] = []
+  packer(_, mostBytes) {
+    let taken: RawRow[] = []
+    let bytes = 0
     return {
       get isFull() {
-        return taken.length > 0
+        return bytes >= mostBytes
       },
-      take(rows, from, to) {
-        taken = rows.slice(from, to)
-        return to
+      take(rows) {
+        taken.push(...rows)
+        for (const row of rows) for (const value of row) bytes += sizeOf(value)
       },
-      end: async (): Promise<PackedRows> => ({ bytes: NONE, taken }),
+      async end(): Promise<PackedRows> {
+        const content = { bytes: NONE, taken }
+        taken = []
+        bytes = 0
+        return content
+      },
     }
   },
   open(sink, { columns, compression }, createdBy) {

@@ -1,14 +1,12 @@
 // One row group: rows collected column by column off the JavaScript heap, then encoded. Never files or SQL.
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { type Column, type ColumnKind, positionOf, type RawRow } from '../../read/columns.ts'
-import type { Encoding, Packer, PackerOptions } from '../format.ts'
+import type { Encoding, Packer } from '../format.ts'
 import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
 import { bloomFilterOf } from './bloom.ts'
-import { type CompressPage, compressHere, compressPage } from './codecs.ts'
 import { ColumnBuffer } from './column-buffer.ts'
-import { type ChunkOptions, type PackedPages, packPages, writeChunk } from './column-chunk.ts'
+import { type ChunkOptions, writeChunk } from './column-chunk.ts'
 import { CODEC_OF, type Codec } from './engine.ts'
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
@@ -41,85 +39,58 @@ interface Filling {
 }
 
 class RowGroup {
-  rows = 0
   /** About so many bytes before compression. */
   bytes = 0
   readonly #columns: Filling[]
   readonly #schema: SchemaElement[]
   readonly #codec: Codec
 
-  constructor(columns: readonly Column[], codec: Codec, compress: CompressPage) {
-    this.#columns = columns.map((column) => fillingOf(column, codec, compress))
+  constructor(columns: readonly Column[], codec: Codec) {
+    this.#columns = columns.map((column) => fillingOf(column, codec))
     this.#schema = schemaOf(columns)
     this.#codec = codec
   }
 
-  /** Takes `rows[from]` to `rows[to - 1]`; where that fills the group to `mostBytes`, only so many. Gives the next one. */
-  take(rows: readonly RawRow[], from: number, to: number, mostBytes: number): number {
-    let next = from
-    while (next < to && this.bytes < mostBytes) {
-      for (const value of rows[next]!) this.bytes += typeof value === 'string' ? value.length + 4 : 8
-      next++
-    }
-    this.#append(rows, from, next)
-    return next
-  }
-
-  /** Takes all of them; how many bytes they are is known without looking at each value once more. */
-  takeAll(rows: readonly RawRow[], from: number, to: number): void {
-    this.#append(rows, from, to)
+  take(rows: readonly RawRow[]): void {
     this.bytes = 0
-    for (const { buffer, textBytes } of this.#columns) this.bytes += buffer.plainBytes + textBytes
-  }
-
-  #append(rows: readonly RawRow[], from: number, to: number): void {
     for (const filling of this.#columns) {
       const { position, buffer, texts } = filling
-      if (texts === null) {
-        buffer.append(rows, position, from, to)
-        continue
+      if (texts === null) buffer.append(rows, position, 0, rows.length)
+      else {
+        for (const row of rows) {
+          const text = row[position] as string | null
+          texts.push(text)
+          filling.textBytes += text?.length ?? 0
+        }
       }
-      for (let i = from; i < to; i++) {
-        const text = rows[i]![position] as string | null
-        texts.push(text)
-        filling.textBytes += text?.length ?? 0
-      }
+      this.bytes += buffer.plainBytes + filling.textBytes
     }
-    this.rows += to - from
   }
 
-  /** Brings the group into `writer` at `writer.offset` and empties it; waits for `written` after each column. */
-  async pack(writer: ByteWriter, written: () => Promise<void>): Promise<ChunkIndexes[]> {
-    const packed = this.#columns.map(({ column, buffer, chunk }) =>
-      column.kind === 'variant' ? null : packPages(buffer, chunk),
-    )
+  /** Brings the group into `writer` and empties it. */
+  async pack(writer: ByteWriter): Promise<ChunkIndexes[]> {
     const indexes: ChunkIndexes[] = []
-    for (const [i, filling] of this.#columns.entries()) {
-      indexes.push(...(await this.#writeColumn(writer, filling, packed[i] ?? null)))
-      await written()
-    }
     for (const filling of this.#columns) {
+      indexes.push(...(await this.#writeColumn(writer, filling)))
       filling.buffer.reset()
       if (filling.texts !== null) filling.texts.length = 0
       filling.textBytes = 0
     }
-    this.rows = 0
     this.bytes = 0
     return indexes
   }
 
-  async #writeColumn(writer: ByteWriter, filling: Filling, packed: PackedPages | null): Promise<ChunkIndexes[]> {
-    const { column, buffer, chunk, texts } = filling
-    if (packed === null) {
+  async #writeColumn(writer: ByteWriter, { column, buffer, chunk, texts }: Filling): Promise<ChunkIndexes[]> {
+    if (texts !== null) {
       // Loaded only where it is asked for.
       const { writeVariant } = await import('./variant.ts')
-      return writeVariant(writer, column.name, texts!, {
+      return writeVariant(writer, column.name, texts, {
         schema: this.#schema,
         codec: this.#codec,
         pageSize: PAGE_BYTES,
       })
     }
-    const indexes = await writeChunk(writer, buffer, packed, chunk)
+    const indexes = writeChunk(writer, buffer, chunk)
     return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(buffer) } : indexes]
   }
 }
@@ -164,7 +135,7 @@ function variantElements(name: string): SchemaElement[] {
   ]
 }
 
-function fillingOf(column: Column, codec: Codec, compress: CompressPage): Filling {
+function fillingOf(column: Column, codec: Codec): Filling {
   const element = elementsOf(column)[0]!
   // Statistics and page indexes repeat values in the clear: never for what can hold a secret.
   const hasBounds = !column.secret
@@ -172,34 +143,24 @@ function fillingOf(column: Column, codec: Codec, compress: CompressPage): Fillin
   return {
     column,
     position: positionOf(column.name),
-    chunk: { name: column.name, element, codec, compress, hasBounds },
+    chunk: { name: column.name, element, codec, hasBounds },
     buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
     texts: column.kind === 'variant' ? [] : null,
     textBytes: 0,
   }
 }
 
-/** A row group of each piece. Alone, two take turns: one is compressed on other threads while the other is filled. */
-export function rowGroupPacker(
-  { columns, compression }: Encoding,
-  { mostBytes, alone }: PackerOptions,
-): Packer<PackedRowGroup> {
-  const make = () => new RowGroup(columns, CODEC_OF[compression], alone ? compressPage : compressHere)
-  const groups = alone ? [make(), make()] : [make()]
+/** Makes a row group of each piece. */
+export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: number): Packer<PackedRowGroup> {
+  const group = new RowGroup(columns, CODEC_OF[compression])
   return {
     get isFull() {
-      return groups[0]!.bytes >= mostBytes
+      return group.bytes >= mostBytes
     },
-    take(rows, from, to) {
-      if (alone) return groups[0]!.take(rows, from, to, mostBytes)
-      groups[0]!.takeAll(rows, from, to)
-      return to
-    },
+    take: (rows) => group.take(rows),
     async end() {
-      const full = groups[0]!
-      groups.reverse()
       const writer = new ByteWriter(FIRST_BYTES)
-      const indexes = await full.pack(writer, alone ? breathe : async () => {})
+      const indexes = await group.pack(writer)
       return { bytes: writer.getBytes(), indexes }
     },
   }

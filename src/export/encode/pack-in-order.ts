@@ -1,7 +1,7 @@
-// Brings a whole cut, packed by two threads, in order. Knows who packs what and how far ahead; nothing of formats.
-
+// Brings a whole cut, packed by one thread or by two, in order. Knows who packs what and how far ahead; nothing of formats.
 import type { KeyRange } from '../read/key-ranges.ts'
-import type { PackedKeyRange } from './packed.ts'
+import type { HeadStart } from './head-start.ts'
+import type { Packed } from './packed.ts'
 import type { PackKeyRange } from './pieces.ts'
 
 /** Given to the other thread at once: one that it works on and one that it finds next. */
@@ -10,16 +10,13 @@ const GIVEN = 2
 const AHEAD = 8
 
 /**
- * The outcome of `first`, which is being packed here, and of all `keyRanges` in their order. Whoever is free takes the
- * next one; `there` is the other thread, `here` this one, which must let messages in from time to time. Throws what
- * packing throws.
+ * The pieces of all key ranges of `head` in their order. Whoever is free takes the next one; `there` is the other thread, if
+ * there is one, and this one must let messages in from time to time. Throws what packing throws.
  */
-export async function* packOnTwoThreads(
-  first: Promise<PackedKeyRange>,
-  keyRanges: Iterator<KeyRange, void>,
-  here: PackKeyRange,
-  there: PackKeyRange,
-): AsyncGenerator<PackedKeyRange, void, void> {
+export async function* packInOrder(
+  { first, keyRanges, pack: here }: Pick<HeadStart, 'first' | 'keyRanges' | 'pack'>,
+  there: PackKeyRange | null,
+): AsyncGenerator<Packed, void, void> {
   const outcomes = new Map([[0, first]])
   let taken = 1
   let wanted = 0
@@ -42,7 +39,7 @@ export async function* packOnTwoThreads(
   }
 
   function give(): void {
-    while (given < GIVEN) {
+    while (there !== null && given < GIVEN) {
       const keyRange = next()
       if (keyRange === null) return
       given++
@@ -72,8 +69,14 @@ export async function* packOnTwoThreads(
       }
       const outcome = outcomes.get(wanted)
       if (outcome === undefined) return
-      yield await outcome
+      let { packed, rest } = await outcome
       outcomes.delete(wanted)
+      if (packed !== null) yield packed
+      // What was too large for one piece: nothing else is being packed here.
+      while (rest !== null) {
+        ;({ packed, rest } = await here(rest))
+        if (packed !== null) yield packed
+      }
       give()
     }
   } finally {
