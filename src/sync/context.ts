@@ -6,7 +6,7 @@ import type { Service } from '../service/service.ts'
 import type { AccountShown } from './identity.ts'
 import type { SyncRequest } from './plan.ts'
 import type { ShownCosts } from './shown-costs.ts'
-import type { Opened } from './writer/session.ts'
+import type { Opened } from './writer/run-intake.ts'
 import type { Writer } from './writer/thread.ts'
 
 /** What a caller of `runSync` provides. */

@@ -15,6 +15,7 @@ import { findTotal, type Total } from '../../walk/measure/total.ts'
 import { unlisted } from '../../walk/reader.ts'
 import { openClient } from '../connect.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
+import { fieldFacts } from '../learned-forms.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import {
@@ -172,12 +173,7 @@ function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: Det
   if (cap.kind === 'none') facts.page_cap = undefined
   if (cap.kind === 'filtered') facts.filtered_pages = true
   if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
-  const known = formsOf(run.facts)
-  const { summary, uneven } = forms ?? known
-  // Rows that owe a detail by it are looked for by the next sync.
-  if (JSON.stringify(summary) !== JSON.stringify(known.summary))
-    Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
-  if (uneven.length > 0) facts.uneven_fields = uneven
+  Object.assign(facts, fieldFacts(forms ?? formsOf(run.facts), run.facts))
   // Once there is one, walks keep it in step with what the mirror has taken in, and a newer one would mislead them.
   if (total.total !== null && total.lastId !== null && run.facts.total === undefined) {
     Object.assign(facts, { total: total.total, last_id: total.lastId })

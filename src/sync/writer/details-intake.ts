@@ -3,8 +3,10 @@ import { differingFields } from '../../mirror/forms/differences.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
+import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
+import type { Task } from '../../task.ts'
 import { type AccountShown, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextResultCheck, openWait } from '../steps/open-checks.ts'
 import { anotherTask, countOutcome, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
@@ -49,72 +51,112 @@ export interface ParsedDetail extends ParsedAnswer {
   taskId: string | null
 }
 
+/** The service gave another task than it was asked for. */
+function otherId(asked: string, task: Task): AsideItem {
+  return {
+    reason: 'other-id',
+    message: `The service was asked for ${asked} and answered with ${task.id}`,
+    raw: JSON.stringify(task),
+  }
+}
+
+type AsideItem = Pick<SetAside, 'reason' | 'message' | 'raw' | 'identity'>
+
+/** Answers to look-ups by id, on their way into the mirror together; inside of the caller's transaction. */
+class DetailBatch {
+  readonly counts: Partial<RunCounts>
+  readonly #writing: Writing
+  readonly #now: number
+
+  constructor(writing: Writing, size: number, now: number) {
+    this.counts = { details: size }
+    this.#writing = writing
+    this.#now = now
+  }
+
+  takeFound(step: DetailStep & { kind: 'found' }, { item }: Detail): DetailOutcome {
+    const { tables, detailReadAt } = this.#writing
+    const { taskId, readAt } = step
+    if (item === null) return 'failed'
+    if (item.kind === 'unfit') return this.#setAside(taskId, item)
+    if (item.task.id !== taskId) return this.#setAside(taskId, otherId(taskId, item.task))
+    const known = tables.tasks.find(taskId)
+    const shown = shapeTask(item.task)
+    if (isAnother(this.#writing, known, shown, ROUNDED_MS)) return this.#setAside(taskId, anotherTask(shown))
+    if (known !== undefined && (detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt) return 'older'
+    return this.#takeTask(step, known, item.task)
+  }
+
+  markDeleted(taskId: string): DetailOutcome {
+    const { tasks, owed } = this.#writing.tables
+    const known = tasks.find(taskId)
+    for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) owed.settle(taskId, reason)
+    if (known === undefined || known.deletedAt !== null) return 'unchanged'
+    tasks.markDeleted(known.seq, this.#now)
+    this.#count('deleted')
+    return 'deleted'
+  }
+
+  keepOwed({ taskId, reason, error, isOwedFromNow }: DetailStep & { kind: 'failed' }): DetailOutcome {
+    const { owed } = this.#writing.tables
+    if (isOwedFromNow) owed.owe(taskId, reason, this.#now)
+    if (reason === 'deleted') owed.retryTombstone(taskId, this.#now, error)
+    else owed.retryLater(taskId, reason, this.#now, error)
+    return 'failed'
+  }
+
+  #takeTask(step: DetailStep & { kind: 'found' }, known: KnownTask | undefined, task: Task): DetailOutcome {
+    const { tables, seen, detailReadAt, openEveryMs } = this.#writing
+    const { taskId, readAt, byHand = false } = step
+    const now = this.#now
+    const debt = tables.owed.find(taskId, 'detail')
+    const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
+    const taken = takeDetail(this.#writing, known, task, { readAt, now, byHand, isListed })
+    const { seq, outcome, owedFor } = taken
+    if (taken.isTaken) detailReadAt.set(seq, readAt)
+    if (owedFor === NO_RESULT) {
+      const completedAt = typeof task.completedAt === 'number' ? task.completedAt : null
+      const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
+      tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
+    } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
+    if (outcome !== 'unchanged') tables.setAside.resolve(taskId, now)
+    if (taken.isOpen) {
+      const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
+      tables.owed.postpone(taskId, 'open', { now, next: now + wait }, null)
+    }
+    if (seen.add(seq)) this.#count('seen')
+    countOutcome(this.counts, outcome)
+    if (owedFor === null || owedFor === NO_RESULT) return outcome
+    return owedFor === LAGS ? 'behind' : 'unsettled'
+  }
+
+  #setAside(taskId: string, { reason, message, raw, identity = raw }: AsideItem): DetailOutcome {
+    const { runId, tables } = this.#writing
+    const { owed } = tables
+    const now = this.#now
+    const item = { source: 'detail', skip: null, taskId, reason, message, raw, identity } as const
+    if (tables.setAside.add(item, runId, now)) this.#count('rejected')
+    owed.retryLater(taskId, 'detail', now, SET_ASIDE)
+    owed.settle(taskId, 'candidate')
+    owed.retryTombstone(taskId, now, reason)
+    owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
+    return 'set-aside'
+  }
+
+  #count(what: 'seen' | 'deleted' | 'rejected'): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1
+  }
+}
+
 /** `held`: parsed answers by their handle. */
 export function detailIntake(writing: Writing, held: Map<number, Detail>) {
   const { tables, runId } = writing
   let handles = 0
 
-  function takeFound(step: DetailStep & { kind: 'found' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
-    const { item } = held.get(step.handle) as Detail
-    held.delete(step.handle)
-    const aside = (reason: string, message: string, raw: string, identity = raw): DetailOutcome => {
-      const added = tables.setAside.add(
-        { source: 'detail', skip: null, taskId: step.taskId, reason, message, raw, identity },
-        runId,
-        now,
-      )
-      if (added) counts.rejected = (counts.rejected ?? 0) + 1
-      tables.owed.retryLater(step.taskId, 'detail', now, SET_ASIDE)
-      tables.owed.settle(step.taskId, 'candidate')
-      tables.owed.retryTombstone(step.taskId, now, reason)
-      tables.owed.postpone(step.taskId, 'open', { now, next: now + 3_600_000 }, reason)
-      return 'set-aside'
-    }
-    if (item === null) return 'failed'
-    if (item.kind === 'unfit') return aside(item.reason, item.message, item.raw)
-    if (item.task.id !== step.taskId) {
-      return aside(
-        'other-id',
-        `The service was asked for ${step.taskId} and answered with ${item.task.id}`,
-        JSON.stringify(item.task),
-      )
-    }
-    const known = tables.tasks.find(step.taskId)
-    const shown = shapeTask(item.task)
-    if (isAnother(writing, known, shown, ROUNDED_MS)) {
-      const { reason, message, raw, identity } = anotherTask(shown)
-      return aside(reason, message, raw, identity)
-    }
-    if (known !== undefined && (writing.detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > step.readAt)
-      return 'older'
-    const debt = tables.owed.find(step.taskId, 'detail')
-    const isListed = known !== undefined && writing.seen.has(known.seq) && !writing.detailReadAt.has(known.seq)
-    const reading = { readAt: step.readAt, now, byHand: step.byHand === true, isListed }
-    const taken = takeDetail(writing, known, item.task, reading)
-    if (taken.isTaken) writing.detailReadAt.set(taken.seq, step.readAt)
-    if (taken.owedFor === NO_RESULT) {
-      const { completedAt } = item.task
-      const next = nextResultCheck(debt?.attempts ?? 0, typeof completedAt === 'number' ? completedAt : null, now)
-      tables.owed.postpone(step.taskId, 'detail', { now, next }, NO_RESULT)
-    } else if (taken.owedFor !== null) tables.owed.retryLater(step.taskId, 'detail', now, taken.owedFor)
-    if (taken.outcome !== 'unchanged') tables.setAside.resolve(step.taskId, now)
-    if (taken.isOpen) {
-      const wait = openWait(tables.tasks.moments(taken.seq), now, writing.openEveryMs)
-      tables.owed.postpone(step.taskId, 'open', { now, next: now + wait }, null)
-    }
-    if (writing.seen.add(taken.seq)) counts.seen = (counts.seen ?? 0) + 1
-    countOutcome(counts, taken.outcome)
-    if (taken.owedFor === null || taken.owedFor === NO_RESULT) return taken.outcome
-    return taken.owedFor === LAGS ? 'behind' : 'unsettled'
-  }
-
-  function markDeleted(step: DetailStep & { kind: 'absent' }, now: number, counts: Partial<RunCounts>): DetailOutcome {
-    const known = tables.tasks.find(step.taskId)
-    for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) tables.owed.settle(step.taskId, reason)
-    if (known === undefined || known.deletedAt !== null) return 'unchanged'
-    tables.tasks.markDeleted(known.seq, now)
-    counts.deleted = (counts.deleted ?? 0) + 1
-    return 'deleted'
+  function letGo(handle: number): Detail {
+    const detail = held.get(handle) as Detail
+    held.delete(handle)
+    return detail
   }
 
   return {
@@ -130,8 +172,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
 
     /** How an answer differs from what the mirror holds of the task; the answer is forgotten. */
     compareDetail(handle: number, taskId: string): DetailCompared {
-      const { item } = held.get(handle) as Detail
-      held.delete(handle)
+      const { item } = letGo(handle)
       if (item === null) return { kind: 'none' }
       if (item.kind === 'unfit') return { kind: 'unfit', message: item.message }
       const { seq } = tables.tasks.find(taskId) as KnownTask
@@ -145,17 +186,14 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
 
     /** Commits a batch of answers in one transaction, in the order given. */
     takeDetails(steps: DetailStep[], now: number): DetailTaken[] {
-      const counts: Partial<RunCounts> = { details: steps.length }
+      const batch = new DetailBatch(writing, steps.length, now)
+      const outcomeOf = (step: DetailStep): DetailOutcome => {
+        if (step.kind === 'found') return batch.takeFound(step, letGo(step.handle))
+        return step.kind === 'absent' ? batch.markDeleted(step.taskId) : batch.keepOwed(step)
+      }
       return writing.commit(() => {
-        const taken = steps.map((step): DetailTaken => {
-          if (step.kind === 'found') return { taskId: step.taskId, outcome: takeFound(step, now, counts) }
-          if (step.kind === 'absent') return { taskId: step.taskId, outcome: markDeleted(step, now, counts) }
-          if (step.isOwedFromNow) tables.owed.owe(step.taskId, step.reason, now)
-          if (step.reason === 'deleted') tables.owed.retryTombstone(step.taskId, now, step.error)
-          else tables.owed.retryLater(step.taskId, step.reason, now, step.error)
-          return { taskId: step.taskId, outcome: 'failed' }
-        })
-        writing.runs.count(runId, counts)
+        const taken = steps.map((step) => ({ taskId: step.taskId, outcome: outcomeOf(step) }))
+        writing.runs.count(runId, batch.counts)
         return taken
       })
     },

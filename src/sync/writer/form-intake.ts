@@ -6,6 +6,7 @@ import { rowOf } from '../../mirror/row-bytes.ts'
 import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
+import { learnedBy } from '../learned-forms.ts'
 import { bodyBytes, type SampleRequest } from './form-sample.ts'
 import { storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
@@ -56,29 +57,15 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /** Stores what the sample showed; not `isTold`: the next full walk compares again. Returns the changed facts. */
+    /** Stores what the sample showed, see `learnedBy`. Returns the changed facts. */
     endSample(isTold: boolean, now: number): Facts {
-      const judged = judgeSample([...compared.values()], writing.rules.forms)
-      const answered = [...compared.values()].filter(({ details: found }) => found.length > 0)
+      const sample = [...compared.values()]
       compared.clear()
-      const known = readFacts(db)
-      const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 } }
-      const longest = {
-        result: Math.max(before.longest.result, ...answered.map(({ bodies }) => bodies.result)),
-        data: Math.max(before.longest.data, ...answered.map(({ bodies }) => bodies.data)),
-      }
-      const { summary, uneven } = judged.forms
-      const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
-      const facts: Facts = {
-        forms_compared: { at: now, final: before.final + judged.final, open: before.open + judged.open, longest },
-      }
-      if (!isTold || judged.final + judged.open === 0) facts.forms_compared = known.forms_compared
-      if (isNew) Object.assign(facts, { summary_fields: summary, summary_sweep: 1 })
-      if (uneven.length > 0) facts.uneven_fields = uneven
-      if (summary.length > 0) facts.list_whole = false
-      else if (judged.final > 0 && known.list_whole === undefined) facts.list_whole = true
+      const { forms, final, open } = judgeSample(sample, writing.rules.forms)
+      const bodies = sample.flatMap((task) => (task.details.length > 0 ? task.bodies : []))
+      const facts = learnedBy({ at: now, isTold, final, open, forms, bodies }, readFacts(db))
       writing.commit(() => writeFacts(db, facts, now))
-      writing.rules.forms = judged.forms
+      writing.rules.forms = forms
       return facts
     },
 

@@ -5,6 +5,7 @@ import { isObject, parseExact } from '../../json.ts'
 import { filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
+import type { LongestBodies } from '../learned-forms.ts'
 import { storedTask } from './intake.ts'
 import type { ListedTask } from './take-listed.ts'
 
@@ -15,12 +16,6 @@ interface SampledItem {
   isFinal: boolean
   /** Its encoded row. */
   bytes: Buffer
-}
-
-/** Bytes of the longest listed `result.body` and `data.body`. */
-export interface LongestBodies {
-  result: number
-  data: number
 }
 
 export interface SampleRequest {

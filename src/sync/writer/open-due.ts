@@ -1,5 +1,5 @@
 // Open tasks on the writing side: which of them are due, the most overdue first, and where the list has them.
-import { compareRows, placeTable } from '../../mirror/tables/places.ts'
+import { compareRows, type ListedRow, placeTable } from '../../mirror/tables/places.ts'
 import { openWait, overdueOf } from '../steps/open-checks.ts'
 import type { Writing } from './writing.ts'
 
@@ -28,6 +28,41 @@ interface Candidate {
 /** The most that are looked at in one run: what is over comes in a later one. */
 const MOST = 20_000
 
+/** The `most` that are most overdue, out of any number: never many more are held. */
+class MostOverdue {
+  readonly #most: number
+  #found: Candidate[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(candidate: Candidate): void {
+    this.#found.push(candidate)
+    if (this.#found.length >= 2 * MOST) this.#found = this.ranked()
+  }
+
+  ranked(): Candidate[] {
+    return this.#found
+      .sort((a, b) => b.overdue - a.overdue || (b.createdAt ?? 0) - (a.createdAt ?? 0))
+      .slice(0, this.#most)
+  }
+}
+
+/** What `measure` tells of rows in the order of the list, by index in `rows`; NaN where there is no row. */
+function measured(
+  rows: readonly (ListedRow | null)[],
+  measure: (sorted: readonly ListedRow[]) => readonly number[],
+): Float64Array {
+  const sorted = rows.flatMap((row, index) => (row === null ? [] : { ...row, index }))
+  sorted.sort(compareRows)
+  const byIndex = new Float64Array(rows.length).fill(Number.NaN)
+  measure(sorted).forEach((value, nth) => {
+    byIndex[(sorted[nth] as (typeof sorted)[number]).index] = value
+  })
+  return byIndex
+}
+
 export function openDue(writing: Writing) {
   const { tables, db } = writing
   const places = placeTable(db)
@@ -47,48 +82,35 @@ export function openDue(writing: Writing) {
   return {
     /** Those that the list has shown whole in this run are left out: of those asked for before, that was their check. */
     openDue({ now, limit, widest }: OpenQuestion): OpenDueNow {
-      let found: Candidate[] = []
+      const due = new MostOverdue(Math.min(limit, MOST))
       const met: string[] = []
-      const most = Math.min(limit, MOST)
-      const byOverdue = (a: Candidate, b: Candidate): number =>
-        b.overdue - a.overdue || (b.createdAt ?? 0) - (a.createdAt ?? 0)
       for (const { taskId: id, seq, checkedAt, nextCheckAt, isAsListed, ...task } of tables.owed.dueOpen(now)) {
         if (isAsListed && writing.seen.has(seq)) {
           if (checkedAt !== null && met.length < MOST) met.push(id)
           continue
         }
         const overdue = overdueOf(task, checkedAt ?? nextCheckAt, now, writing.openEveryMs)
-        found.push({ id, overdue, createdAt: task.createdAt, isAsListed })
-        if (found.length >= 2 * MOST) found = found.sort(byOverdue).slice(0, most)
+        due.add({ id, overdue, createdAt: task.createdAt, isAsListed })
       }
       postpone(met, now)
-      found = found.sort(byOverdue).slice(0, most)
-      const distances = new Float64Array(found.length).fill(Number.NaN)
-      if (widest !== null) {
-        const rows = found.flatMap(({ id, createdAt, isAsListed }, index) =>
-          isAsListed && createdAt !== null ? [{ id, createdAt, index }] : [],
-        )
-        rows.sort(compareRows)
-        places.distances(rows, widest).forEach((distance, nth) => {
-          distances[(rows[nth] as (typeof rows)[number]).index] = distance
-        })
+      const found = due.ranked()
+      const rows = found.map(({ id, createdAt, isAsListed }) =>
+        widest !== null && isAsListed && createdAt !== null ? { id, createdAt } : null,
+      )
+      return {
+        ids: found.map(({ id }) => id),
+        distances: measured(rows, (sorted) => places.distances(sorted, widest ?? 0)),
       }
-      return { ids: found.map(({ id }) => id), distances }
     },
 
     /** Estimated indexes of tasks in a list ordered by createdAt; NaN for those without one. */
     listIndexes(ids: string[], newestFirst: boolean): number[] {
-      const indexes = new Array<number>(ids.length).fill(Number.NaN)
-      const rows = ids.flatMap((id, index) => {
+      const rows = ids.map((id) => {
         const known = tables.tasks.find(id)
         const createdAt = known === undefined ? null : tables.tasks.moments(known.seq).createdAt
-        return createdAt === null ? [] : [{ id, createdAt, index }]
+        return createdAt === null ? null : { id, createdAt }
       })
-      rows.sort(compareRows)
-      places.indexes(rows, newestFirst).forEach((place, nth) => {
-        indexes[(rows[nth] as (typeof rows)[number]).index] = place
-      })
-      return indexes
+      return [...measured(rows, (sorted) => places.indexes(sorted, newestFirst))]
     },
 
     /** Of open tasks that were looked for in the list: those it has shown whole in this run count as checked; the others. */

@@ -16,8 +16,7 @@ export interface WalkEnded extends WalkEnd {
   now: number
 }
 
-/** `acceptsOthers`: tasks of another account may take the places of the mirror's. */
-export function walkIntake(writing: Writing, acceptsOthers: boolean) {
+export function walkIntake(writing: Writing) {
   const { runId, walks, evidence } = writing
   const { tasks, owed } = writing.tables
 
@@ -53,7 +52,8 @@ export function walkIntake(writing: Writing, acceptsOthers: boolean) {
           { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
           now,
         )
-        if (acceptsOthers) evidence.disown()
+        // Tasks of another account may take the places of the mirror's.
+        if (writing.rules.acceptOthers) evidence.disown()
         // Only a full walk is ever resumed, and only the latest.
         evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
         writing.mend()

@@ -1,13 +1,18 @@
-// What the parts of the writing side share: tables, rules and the memory of one run.
-
+// What the parts of the writing side share: tables, rules, transactions, and the memory of one run.
+import { commitsTo, type Gathering } from '../../mirror/commits.ts'
 import type { Db } from '../../mirror/connect.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
-import type { EvidenceTable } from '../../mirror/tables/evidence.ts'
-import type { Bits, Marks } from '../../mirror/tables/marks.ts'
-import type { RunTable } from '../../mirror/tables/runs.ts'
-import type { WalkTable } from '../../mirror/tables/walks.ts'
-import type { FormSample, LongestBodies } from './form-sample.ts'
-import type { IntakeRules, Tables } from './intake.ts'
+import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.ts'
+import { formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
+import { OwedTable } from '../../mirror/tables/owed.ts'
+import { type RunTable, runTable } from '../../mirror/tables/runs.ts'
+import { setAsideTable } from '../../mirror/tables/set-aside.ts'
+import { TaskTable } from '../../mirror/tables/tasks.ts'
+import { type WalkTable, walkTable } from '../../mirror/tables/walks.ts'
+import type { LongestBodies } from '../learned-forms.ts'
+import { FormSample } from './form-sample.ts'
+import type { Intake, IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
 /** What main learns of a parsed body; `handle` names it until it is taken in or dropped. */
@@ -22,35 +27,110 @@ export interface ParsedAnswer {
 
 export interface ParsedList extends ParsedAnswer, Summary {}
 
-/** What the intakes share. */
-export interface Writing {
-  db: Db
-  runId: number
-  tables: Tables
-  rules: IntakeRules
+export interface WritingOptions {
+  path: string
+  command: string
+  /** Epoch ms. */
+  now: number
+  toolVersion: string
+  rejectedMaxBytes: number
+  finalStatuses: string[]
   /** The longest that an open task waits for its next check, ms. */
   openEveryMs: number
+  /** A stored moment later than now by more than this is unknown (clock.ts). */
+  settleMs: number
+  /** Whether a part the list does not carry owes a detail. */
+  oweDetails: boolean
+  /** A known id with another `createdAt` or `userId` replaces the task instead of being set aside. */
+  acceptOthers: boolean
+  /** Windows that share a transaction. What a kill takes back is asked for again by the next run. */
+  gathering: Gathering
+}
+
+type Commits = ReturnType<typeof commitsTo>
+
+/** What the intakes share. */
+export class Writing implements Intake {
+  readonly db: Db
+  readonly runId: number
+  /** The latest moment that earlier runs have written down, epoch ms. */
+  readonly earlierMoment: number | null
+  readonly tables: Tables
+  readonly rules: IntakeRules
+  readonly openEveryMs: number
   /** Listed items that are to be compared with their details. */
-  sample: FormSample
+  readonly sample = new FormSample()
   /** Tasks that are being compared, by id: as they were listed (first with bodies so long), and what their details showed. */
-  compared: Map<string, SampledForms & { bodies: LongestBodies }>
-  walks: WalkTable
-  evidence: EvidenceTable
-  runs: RunTable
+  readonly compared = new Map<string, SampledForms & { bodies: LongestBodies }>()
+  readonly walks: WalkTable
+  readonly evidence: EvidenceTable
+  readonly runs: RunTable
   /** Seqs met in this run, whatever the walk. */
-  seen: Bits
+  readonly seen = new Bits()
   /** Items without a usable row that the current walk has met. */
-  unfitMet: Set<string>
+  readonly unfitMet = new Set<string>()
   /** When the detail that brought the present content was asked for, by seq; an older answer never replaces it. */
-  detailReadAt: Map<number, number>
-  marks(walkId: number): Marks
+  readonly detailReadAt = new Map<number, number>()
+  readonly commit: Commits['commit']
+  readonly gather: Commits['gather']
+  readonly flush: Commits['flush']
   /** How much work there has been: pieces given to `commit` and `gather`. */
-  pieces(): number
-  commit<T>(work: () => T): T
-  /** A commit that may come with the next ones, see `Commits`. */
-  gather<T>(work: () => T): T
+  readonly pieces: Commits['count']
+  #marks: { walkId: number; of: Marks } | null = null
+  #broken: { error: unknown } | null = null
+
+  /** Begins the run: its row is written. */
+  constructor(db: Db, options: WritingOptions) {
+    const { path, command, toolVersion, now, finalStatuses, oweDetails, acceptOthers } = options
+    this.db = db
+    this.tables = {
+      tasks: new TaskTable(db),
+      owed: new OwedTable(db, options.settleMs),
+      setAside: setAsideTable(db, options.rejectedMaxBytes),
+    }
+    this.walks = walkTable(db)
+    this.evidence = evidenceTable(db)
+    this.runs = runTable(db)
+    const commits = commitsTo(db, path, options.gathering, (error) => this.#rolledBack(error))
+    this.commit = commits.commit
+    this.gather = commits.gather
+    this.flush = commits.flush
+    this.pieces = commits.count
+    this.earlierMoment = this.runs.lastMoment()
+    this.runId = this.commit(() => {
+      writeFacts(db, { final_statuses: finalStatuses }, now)
+      return this.runs.begin(command, toolVersion, now)
+    })
+    const forms = formsOf(readFacts(db))
+    this.rules = { finalStatuses: new Set(finalStatuses), oweDetails, acceptOthers, forms }
+    this.openEveryMs = options.openEveryMs
+  }
+
+  marks(walkId: number): Marks {
+    if (this.#marks?.walkId !== walkId) {
+      if (this.#marks !== null) this.unfitMet.clear()
+      this.#marks = { walkId, of: openMarks(this.db, walkId) }
+    }
+    return this.#marks.of
+  }
+
   /** Throws what windows of the present walk were rolled back for: nothing may be built on them. */
-  throwBroken(): void
+  throwBroken(): void {
+    if (this.#broken !== null) throw this.#broken.error
+  }
+
   /** Another walk begins. */
-  mend(): void
+  mend(): void {
+    this.#broken = null
+  }
+
+  /** What is kept in memory beside the mirror is read again. */
+  #rolledBack(error: unknown): void {
+    this.#broken ??= { error }
+    this.#marks = null
+    const { tasks, setAside } = this.tables
+    tasks.reload()
+    setAside.reload()
+    this.seen.dropAbove(tasks.highestSeq())
+  }
 }

@@ -1,0 +1,51 @@
+// What a comparison of listed tasks with their details adds to the facts of the service. Pure.
+import type { Forms } from '../mirror/forms/forms.ts'
+import type { Facts } from '../mirror/tables/facts.ts'
+
+/** Bytes of the longest listed `result.body` and `data.body`. */
+export interface LongestBodies {
+  result: number
+  data: number
+}
+
+interface Comparison {
+  /** Epoch ms. */
+  at: number
+  /** Enough of it was answered; otherwise the next full walk compares again. */
+  isTold: boolean
+  /** Final and open tasks that say something. */
+  final: number
+  open: number
+  /** What is known of all tasks, with these. */
+  forms: Forms
+  /** Of the tasks that were answered. */
+  bodies: LongestBodies[]
+}
+
+/** The facts that change by a comparison. */
+export function learnedBy({ at, isTold, final, open, forms, bodies }: Comparison, known: Facts): Facts {
+  const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 } }
+  const longest = {
+    result: Math.max(before.longest.result, ...bodies.map(({ result }) => result)),
+    data: Math.max(before.longest.data, ...bodies.map(({ data }) => data)),
+  }
+  const isCounted = isTold && final + open > 0
+  const facts: Facts = {
+    forms_compared: isCounted
+      ? { at, final: before.final + final, open: before.open + open, longest }
+      : known.forms_compared,
+    ...fieldFacts(forms, known),
+  }
+  if (forms.summary.length > 0) facts.list_whole = false
+  else if (final > 0 && known.list_whole === undefined) facts.list_whole = true
+  return facts
+}
+
+/** Fields in which the list is a summary, or uneven. Rows that owe a detail by it are looked for by the next sync. */
+export function fieldFacts({ summary, uneven }: Forms, known: Facts): Facts {
+  const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
+  return {
+    ...(isNew ? { summary_fields: summary, summary_sweep: 1 } : {}),
+    ...(uneven.length > 0 ? { uneven_fields: uneven } : {}),
+  }
+}

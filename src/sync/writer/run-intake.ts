@@ -1,0 +1,59 @@
+// The run on the writing side: what it begins with, and what it writes down of itself.
+import { ageOf } from '../../clock.ts'
+import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import type { OwedReason } from '../../mirror/tables/owed.ts'
+import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
+import type { SetAside } from '../../mirror/tables/set-aside.ts'
+import type { WalkRow } from '../../mirror/tables/walks.ts'
+import type { Writing } from './writing.ts'
+
+export interface Opened {
+  runId: number
+  /** Without moments that lie in the future. */
+  facts: Facts
+  /** How far in the future the last run ended, ms; null where it did not: this is the first to see that a clock was wrong. */
+  future: number | null
+  lastFull: WalkRow | null
+  lastCompleteFull: WalkRow | null
+  interrupted: WalkRow | null
+  liveTasks: number
+  owed: Record<Exclude<OwedReason, 'deleted'>, number>
+}
+
+/** `now`: when the run began, epoch ms; `settleMs`: see `WritingOptions`. */
+export function runIntake(writing: Writing, { now: begun, settleMs }: { now: number; settleMs: number }) {
+  const { db, runId, runs, walks, commit, earlierMoment } = writing
+  const { tasks, owed, setAside } = writing.tables
+
+  return {
+    opened(): Opened {
+      const isAhead = earlierMoment !== null && ageOf(earlierMoment, begun, settleMs) === null
+      return {
+        runId,
+        facts: believedFacts(db, begun, settleMs),
+        future: isAhead ? earlierMoment - begun : null,
+        lastFull: walks.lastEnded('full'),
+        lastCompleteFull: walks.lastEnded('full', 'complete'),
+        interrupted: walks.interrupted(),
+        liveTasks: tasks.liveCount(),
+        owed: { open: owed.count('open'), detail: owed.count('detail'), candidate: owed.count('candidate') },
+      }
+    },
+
+    setFacts(facts: Facts, now: number): void {
+      commit(() => writeFacts(db, facts, now))
+      writing.rules.forms = formsOf(readFacts(db))
+    },
+
+    setAsideItem: (item: SetAside, now: number): boolean =>
+      commit(() => {
+        const added = setAside.add(item, runId, now)
+        if (added) runs.count(runId, { rejected: 1 })
+        return added
+      }),
+
+    counts: (): RunCounts => runs.counts(runId),
+    setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
+    endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
+  }
+}

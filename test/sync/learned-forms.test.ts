@@ -1,0 +1,47 @@
+// What a comparison of list and details adds to what is known of the service.
+import { expect, test } from 'vitest'
+import type { Facts } from '../../src/mirror/tables/facts.ts'
+import { fieldFacts, learnedBy } from '../../src/sync/learned-forms.ts'
+
+const NOTHING = { at: 9, isTold: true, final: 0, open: 0, forms: { summary: [], uneven: [] }, bodies: [] }
+const CUT = { path: ['result', 'body'], how: 'cut' as const, from: 10 }
+const BEFORE = { at: 1, final: 2, open: 1, longest: { result: 50, data: 5 } }
+
+test('comparisons are counted up, with the longest bodies that were compared', () => {
+  const bodies = [
+    { result: 10, data: 90 },
+    { result: 70, data: 0 },
+  ]
+  const shown = { ...NOTHING, final: 1, open: 1, bodies }
+  expect(learnedBy(shown, { forms_compared: BEFORE })).toEqual({
+    forms_compared: { at: 9, final: 3, open: 2, longest: { result: 70, data: 90 } },
+    list_whole: true,
+  })
+  expect(learnedBy(shown, {}).forms_compared).toEqual({ at: 9, final: 1, open: 1, longest: { result: 70, data: 90 } })
+})
+
+test.each([
+  ['too little of it was answered', { final: 3, isTold: false }],
+  ['none of it says anything', { final: 0, open: 0 }],
+])('a comparison does not count where %s', (_, more) => {
+  expect(learnedBy({ ...NOTHING, ...more }, { forms_compared: BEFORE }).forms_compared).toBe(BEFORE)
+})
+
+test.each<[string, boolean | undefined, object, Facts]>([
+  ['whole, as one final task shows', true, { final: 1 }, {}],
+  ['not known by open tasks alone', undefined, { open: 1 }, {}],
+  ['as it was known to be, where nothing is missing', undefined, { final: 1 }, { list_whole: false }],
+  ['not whole, where a field is missing', false, { final: 1, forms: { summary: [CUT], uneven: [] } }, {}],
+])('the list is %s', (_, isWhole, more, known) => {
+  expect(learnedBy({ ...NOTHING, ...more }, known).list_whole).toBe(isWhole)
+})
+
+test('only fields that were not known before have all rows looked through again', () => {
+  const uneven = [{ path: ['cost'], how: 'volatile' as const }]
+  expect(fieldFacts({ summary: [CUT], uneven }, {})).toEqual({
+    summary_fields: [CUT],
+    summary_sweep: 1,
+    uneven_fields: uneven,
+  })
+  expect(fieldFacts({ summary: [CUT], uneven: [] }, { summary_fields: [CUT] })).toEqual({})
+})
