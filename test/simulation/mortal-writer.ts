@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
 import type { Session } from '../../src/sync/writer/session.ts'
 import type { Writer } from '../../src/sync/writer/thread.ts'
-import { windowRelay } from '../../src/sync/writer/window-relay.ts'
+import { isWindowCall, WindowRelay } from '../../src/sync/writer/window-relay.ts'
 import type { RunPlan } from './scenario.ts'
 
 export const FINAL_STATUSES: ReadonlySet<string> = new Set(['DONE', 'FAILED'])
@@ -52,29 +52,25 @@ export function mortalWriter(session: Session, kill: RunPlan['kill'], witness: W
     if (kill?.how === 'after' && calls === kill.at) die()
     return result
   }
-  const { otherCall, ...windows } = windowRelay(call, async (raw) => prepareWindow(raw, FINAL_STATUSES))
+  const relay = new WindowRelay(call, async (raw) => prepareWindow(raw, FINAL_STATUSES))
   const writer = new Proxy({} as Writer, {
     get(_, name: string) {
       if (name === 'then') return undefined
       return async (...args: unknown[]) => {
         if (!isWindowCall(name)) {
-          if (!dead) otherCall()
+          if (!dead) relay.otherCall()
           return call(name, args)
         }
         // As the walk sees it: what the writer does is a matter between it and the relay.
         if (dead && name !== 'dropWindow') throw new Killed()
         if (name === 'parseList') witness('decode', args, null)
-        const result = await (windows[name] as (...all: unknown[]) => Promise<unknown>)(...args)
+        const result = await (relay[name] as (...all: unknown[]) => Promise<unknown>).apply(relay, args)
         if (!dead) witness(name, args, result)
         return result
       }
     },
   })
   return { writer, isDead: () => dead }
-
-  function isWindowCall(name: string): name is keyof typeof windows {
-    return Object.hasOwn(windows, name)
-  }
 }
 
 const WATCHED = ['tasks', 'walk_marks', 'walks', 'open_checks', 'service_facts', 'runs']

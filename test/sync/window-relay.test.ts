@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
 import type { TakeIn } from '../../src/sync/writer/take-window.ts'
-import { windowRelay } from '../../src/sync/writer/window-relay.ts'
+import { WindowRelay } from '../../src/sync/writer/window-relay.ts'
 import type { Looked } from '../../src/sync/writer/windows.ts'
 
 /** Every look says of every item that it is not met and that the mirror holds it. */
@@ -23,7 +23,7 @@ function noted({
     const size = sizes.get(handle) as number
     return { met: new Uint8Array(size), held: new Uint8Array(size).fill(1), known: size, others: 0 }
   }
-  const relay = windowRelay(
+  const relay = new WindowRelay(
     async (method, args) => {
       if (method === 'flush') return flush()
       const [first] = args as [number | TakeIn]

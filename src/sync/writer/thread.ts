@@ -6,7 +6,7 @@ import { callsOf } from '../../threads/calls.ts'
 import { leaveThread, takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
-import { type Call, type Prepare, type WindowRelay, windowRelay } from './window-relay.ts'
+import { type Call, isWindowCall, type Prepare, WindowRelay } from './window-relay.ts'
 
 /** Every method of `T`, answering with a promise. */
 type Remote<T> = {
@@ -26,7 +26,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
   const call: Call = (method, args, given = []) =>
     calls.ask(method, args, {}, args[0] instanceof Uint8Array ? [...given, args[0].buffer as ArrayBuffer] : given)
 
-  const { otherCall, ...windows } = windowRelay(call, prepareGently(new Set(options.finalStatuses)))
+  const relay = new WindowRelay(call, prepareGently(new Set(options.finalStatuses)))
   const terminate = async (): Promise<void> => void (await worker.terminate())
   try {
     await call('open', [options])
@@ -41,7 +41,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
       // Not a promise itself, although every other name answers with one.
       if (name === 'then') return undefined
       if (name === 'terminate') return terminate
-      if (Object.hasOwn(windows, name)) return windows[name as keyof typeof windows]
+      if (isWindowCall(name)) return relay[name].bind(relay)
       if (name === 'close') {
         return async () => {
           try {
@@ -56,7 +56,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
         }
       }
       return async (...args: unknown[]) => {
-        otherCall()
+        relay.otherCall()
         return call(name, args)
       }
     },
