@@ -5,6 +5,7 @@ import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type RequestOptions, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
+import { EarlyWindows, SeemingEnd } from './early-windows.ts'
 import type { AccountShown } from './identity.ts'
 import { FEW, type WalkWindow } from './window-size.ts'
 import type { Writer } from './writer/thread.ts'
@@ -14,17 +15,6 @@ type EarlyAnswer = { askedAfter: number } & (
   | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 )
-
-export interface ListSource extends WindowSource {
-  /** Asks for a window that the walk will want first; what came, or why it failed. Its items are never lost. */
-  askAhead(skip: number, take: number): Promise<string>
-  /** Nothing is read ahead from this index on. */
-  stopAhead(index: number): void
-  /** Whether an answer that had to be fresh came from a cache all the same. */
-  wasStale(): boolean
-  /** Ends what is under way and takes in what came; call when the walk is over. */
-  settle(): Promise<void>
-}
 
 interface ListSourceOptions {
   service: Service
@@ -49,204 +39,197 @@ type AskBounds = Pick<RequestOptions<ParsedList>, 'maxRetries' | 'maxBytes'>
 /** Where the length of the list is not known; one more for each that the walk waited for, so that a round doubles it. */
 const FIRST_DEPTH = 1
 
-export function listSource(options: ListSourceOptions): ListSource {
-  const { service, writer, walkId, concurrency, size } = options
-  const ahead = new Map<string, Promise<EarlyAnswer>>()
-  const prefetched = new Map<string, Promise<EarlyAnswer>>()
-  const over = new AbortController()
-  let keeping: { error: unknown } | null = null
-  let last = options.total
-  let reads = 0
-  /** Answers that the walk was given. */
-  let given = 0
-  let wasStale = false
-  /** Where windows lie if the first one comes as long as it was asked for. */
-  let guess: { skip: number; stride: number } | null = null
-  /** The most that an answer held, and where one that held less ended: nothing is read ahead behind it. */
-  let largest = 0
-  let seemingEnd = Number.POSITIVE_INFINITY
-  /** Windows read ahead that have come, and how many may: more would only take memory. */
-  const come = new Set<string>()
-  const mostCome = Math.max(4, Math.floor(concurrency * 0.75))
+export class ListSource implements WindowSource {
+  readonly #options: ListSourceOptions
+  /** Windows that have come before they were wanted. */
+  readonly #come = new Set<string>()
+  readonly #ahead = new EarlyWindows<EarlyAnswer>(this.#come)
+  readonly #prefetched = new EarlyWindows<EarlyAnswer>(this.#come)
+  readonly #end = new SeemingEnd()
+  readonly #over = new AbortController()
+  /** How many of those may wait: more would only take memory. */
+  readonly #mostCome: number
   /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
-  let depth = allowanceOf(options.total === null ? FIRST_DEPTH : concurrency, concurrency)
+  #depth: ReturnType<typeof allowanceOf>
+  /** Nothing is read ahead behind it. */
+  #last: number | null
+  /** Windows that the walk has asked for, and answers that it was given. */
+  #reads = 0
+  #given = 0
+  /** Where windows lie if the first one comes as long as it was asked for. */
+  #guess: { skip: number; stride: number } | null = null
+  #wasStale = false
+  /** Why what joins no chain could not be taken in. */
+  #failed: { error: unknown } | null = null
 
-  async function decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {
-    const parsed = await writer.parseList(raw)
-    if (parsed.hasPayload) await options.onParsed?.(parsed)
-    return parsed
+  constructor(options: ListSourceOptions) {
+    const { concurrency, total } = options
+    this.#options = options
+    this.#last = total
+    this.#mostCome = Math.max(4, Math.floor(concurrency * 0.75))
+    this.#depth = allowanceOf(total === null ? FIRST_DEPTH : concurrency, concurrency)
   }
 
-  function discard({ handle }: ParsedList): void {
-    // Whatever is wrong will be wrong for the window that is wanted, too.
-    writer.dropWindow(handle).catch(() => undefined)
-  }
-
-  /** Takes in what joins no chain, once it has been shown. What fails is told by the next read. */
-  async function keep(handle: number, skip: number, startedAt: number, isShown: boolean): Promise<void> {
+  /** Asks for a window that the walk will want first; what came, or why it failed. Its items are never lost. */
+  async askAhead(skip: number, take: number): Promise<string> {
     try {
-      if (!isShown) {
-        const { ids, known, others } = await writer.view(handle, walkId)
-        await options.onShown?.({ known, others, unknown: ids.length - known })
-      }
-      await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: options.now() })
-    } catch (error) {
-      keeping ??= { error }
+      const answer = await this.#askEarly(this.#ahead, skip, take)
+      return answer.kind === 'parsed' ? 'parsed' : answer.reason
+    } catch {
+      // Told where the walk reads it.
+      return 'failed'
     }
   }
 
-  async function ask(skip: number, take: number, bounds: AskBounds = {}): Promise<EarlyAnswer> {
-    const { signal } = over
-    const askedAfter = given
-    const answer = await service.list({ skip, take }, decode, { signal, discard, ...bounds })
+  /** Nothing is read ahead from this index on. */
+  stopAhead(index: number): void {
+    this.#last = index
+  }
+
+  /** Whether an answer that had to be fresh came from a cache all the same. */
+  wasStale(): boolean {
+    return this.#wasStale
+  }
+
+  async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
+    const { writer, walkId, onShown } = this.#options
+    if (this.#failed !== null) throw this.#failed.error
+    const bounds = maxRetries === undefined ? {} : { maxRetries }
+    const early = this.#takeEarly(skip, take, fresh)
+    let answer = await (early ?? this.#ask(skip, take, bounds))
+    // Too large for one of many need not be too large for the one that is wanted.
+    if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
+      answer = await this.#ask(skip, take, bounds)
+    this.#given += 1
+    const asked = { skip, asked: take, number: this.#given, askedAfter: answer.askedAfter }
+    if (answer.kind !== 'parsed') return { ...answer, ...asked }
+    const { startedAt, serviceDate, ageMs } = answer
+    const { handle, count } = answer.parsed
+    if (fresh && ageMs > 0) this.#wasStale = true
+    // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
+    if (this.#reads === 1 && this.#guess?.skip === skip && count === take) {
+      const { stride } = this.#guess
+      this.#readAhead(skip + stride, stride, take)
+    }
+    const { known, others, ...viewed } = await writer.view(handle, walkId)
+    const window: ItemsWindow = { kind: 'items', ...asked, handle, startedAt, serviceDate, ...viewed }
+    await onShown?.({ known, others, unknown: viewed.ids.length - known })
+    return window
+  }
+
+  drop(window: ItemsWindow): void {
+    // What it showed again has been taken in a moment ago.
+    if (window.met.includes(0)) void this.#keep(window, true)
+    else void this.#options.writer.dropWindow(window.handle).catch(() => undefined)
+  }
+
+  readAhead(skip: number, stride: number, take: number): void {
+    if (this.#reads === 0) this.#guess = { skip, stride }
+    else this.#readAhead(skip, stride, take)
+  }
+
+  prefetch(windows: readonly { skip: number; take: number }[]): void {
+    this.#forget(this.#prefetched)
+    if (this.#options.concurrency === 1) return
+    for (const { skip, take } of windows) this.#askEarly(this.#prefetched, skip, take)
+  }
+
+  /** Ends what is under way and takes in what came; call when the walk is over. */
+  async settle(): Promise<void> {
+    // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
+    this.#over.abort(new MirrorError('interrupted', 'The walk is over'))
+    await Promise.allSettled([...this.#forget(this.#ahead), ...this.#forget(this.#prefetched)])
+  }
+
+  async #ask(skip: number, take: number, bounds: AskBounds = {}): Promise<EarlyAnswer> {
+    const { service, size } = this.#options
+    const askedAfter = this.#given
+    const answer = await service.list({ skip, take }, (raw) => this.#decode(raw), {
+      signal: this.#over.signal,
+      // Whatever is wrong will be wrong for the window that is wanted, too.
+      discard: ({ handle }) => void this.#options.writer.dropWindow(handle).catch(() => undefined),
+      ...bounds,
+    })
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
       // A look at a few says little of a window.
       if (take >= Math.min(FEW, size.window)) size.saw(count, answer.bytes)
-      if (count < Math.min(take, largest)) seemingEnd = Math.min(seemingEnd, skip + count)
-      largest = Math.max(largest, count)
+      this.#end.saw(skip, take, count)
       const ageMs = ageOfAnswer(answer)
       return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, askedAfter: ageMs > 0 ? 0 : askedAfter }
     }
-    const { message } = answer
-    if (answer.kind === 'failed' && answer.reason === 'too-large' && bounds.maxBytes === undefined) size.failed(take)
-    if (answer.kind === 'refused')
-      return { kind: 'refused', reason: 'status', message, status: answer.httpStatus, askedAfter }
-    return { kind: 'failed', reason: answer.reason, message, status: answer.httpStatus, askedAfter }
+    const { message, httpStatus: status } = answer
+    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status, askedAfter }
+    if (answer.reason === 'too-large' && bounds.maxBytes === undefined) size.failed(take)
+    return { kind: 'failed', reason: answer.reason, message, status, askedAfter }
   }
 
-  function askEarly(early: Map<string, Promise<EarlyAnswer>>, key: string, skip: number, take: number): void {
-    const asked = ask(skip, take, { maxBytes: size.maxBytesAhead(take) })
-    const note = () => {
-      if (early.get(key) === asked) come.add(key)
-    }
-    // Read later, or forgotten: never unhandled.
-    asked.then(note, note)
-    early.set(key, asked)
+  async #decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {
+    const parsed = await this.#options.writer.parseList(raw)
+    if (parsed.hasPayload) await this.#options.onParsed?.(parsed)
+    return parsed
   }
 
-  function forget(early: Map<string, Promise<EarlyAnswer>>): void {
-    for (const [key, asked] of early) {
-      come.delete(key)
-      const skip = Number.parseInt(key, 10)
-      asked
-        .then((answer) =>
-          answer.kind === 'parsed' ? keep(answer.parsed.handle, skip, answer.startedAt, false) : undefined,
-        )
-        // Whatever is wrong will be wrong for the window that is wanted, too.
-        .catch(() => undefined)
+  #readAhead(skip: number, stride: number, take: number): void {
+    // Beside the one that the walk has in hand.
+    const most = Math.min(Math.floor(this.#depth.present), Math.max(1, this.#options.size.fitting(take) - 1))
+    this.#end.goesOn(skip)
+    for (let step = 0; step < most; step += 1) {
+      const place = skip + step * stride
+      if (this.#end.liesBefore(place) || (this.#last !== null && place > this.#last)) break
+      if (this.#ahead.has(place, take)) continue
+      if (this.#ahead.size >= most || this.#come.size >= this.#mostCome) break
+      this.#askEarly(this.#ahead, place, take)
     }
-    early.clear()
   }
 
-  /** What was asked for ahead, where it will do. Where the walk wants something else, what was read ahead is stale. */
-  function takeEarly(key: string, fresh: boolean): Promise<EarlyAnswer> | undefined {
-    const early = fresh ? prefetched : ahead
-    const asked = early.get(key)
-    if (asked === undefined) {
-      // What was asked for behind the first window was a guess.
-      if (ahead.size > 0 && reads > 1) depth = nextAllowance(depth, 'strained', concurrency)
-      forget(ahead)
-    } else {
-      if (!come.delete(key)) depth = nextAllowance(depth, 'well', concurrency)
-      early.delete(key)
-    }
-    reads += 1
+  #askEarly(early: EarlyWindows<EarlyAnswer>, skip: number, take: number): Promise<EarlyAnswer> {
+    const asked = this.#ask(skip, take, { maxBytes: this.#options.size.maxBytesAhead(take) })
+    early.add(skip, take, asked)
     return asked
   }
 
-  function readAhead(skip: number, stride: number, take: number): void {
-    // Beside the one that the walk has in hand.
-    const most = Math.min(Math.floor(depth.present), Math.max(1, size.fitting(take) - 1))
-    if (skip > seemingEnd) seemingEnd = Number.POSITIVE_INFINITY
-    for (let step = 0; step < most; step += 1) {
-      const place = skip + step * stride
-      if (place > seemingEnd || (last !== null && place > last)) break
-      const key = `${place}:${take}`
-      if (ahead.has(key)) continue
-      if (ahead.size >= most || come.size >= mostCome) break
-      askEarly(ahead, key, place, take)
-    }
+  /** What was asked for ahead, where it will do. Where the walk wants something else, what was read ahead is stale. */
+  #takeEarly(skip: number, take: number, fresh: boolean): Promise<EarlyAnswer> | undefined {
+    const { concurrency } = this.#options
+    const early = (fresh ? this.#prefetched : this.#ahead).take(skip, take)
+    if (early === undefined) {
+      // What was asked for behind the first window was a guess.
+      if (this.#ahead.size > 0 && this.#reads > 1) this.#depth = nextAllowance(this.#depth, 'strained', concurrency)
+      this.#forget(this.#ahead)
+    } else if (!early.hasCome) this.#depth = nextAllowance(this.#depth, 'well', concurrency)
+    this.#reads += 1
+    return early?.answer
   }
 
-  return {
-    async askAhead(skip, take) {
-      askEarly(ahead, `${skip}:${take}`, skip, take)
-      try {
-        const asked = await (ahead.get(`${skip}:${take}`) as Promise<EarlyAnswer>)
-        return asked.kind === 'parsed' ? 'parsed' : asked.reason
-      } catch {
-        // Told where the walk reads it.
-        return 'failed'
+  /** Nobody wants them any more: what comes is taken in for its items alone. */
+  #forget(early: EarlyWindows<EarlyAnswer>): Promise<unknown>[] {
+    return early.clear().map(({ skip, answer }) => {
+      answer
+        .then(async (came) => {
+          if (came.kind !== 'parsed') return
+          const { parsed, startedAt } = came
+          await this.#keep({ handle: parsed.handle, skip, startedAt }, false)
+        })
+        // Whatever is wrong will be wrong for the window that is wanted, too.
+        .catch(() => undefined)
+      return answer
+    })
+  }
+
+  /** Takes in what joins no chain, once it has been shown. What fails is told by the next read. */
+  async #keep(window: Pick<ItemsWindow, 'handle' | 'skip' | 'startedAt'>, isShown: boolean): Promise<void> {
+    const { writer, walkId, onShown, now } = this.#options
+    const { handle, skip, startedAt } = window
+    try {
+      if (!isShown) {
+        const { ids, known, others } = await writer.view(handle, walkId)
+        await onShown?.({ known, others, unknown: ids.length - known })
       }
-    },
-
-    stopAhead(index) {
-      last = index
-    },
-
-    wasStale: () => wasStale,
-
-    async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
-      if (keeping !== null) throw keeping.error
-      const bounds = maxRetries === undefined ? {} : { maxRetries }
-      const early = takeEarly(`${skip}:${take}`, fresh)
-      let answer = await (early ?? ask(skip, take, bounds))
-      // Too large for one of many need not be too large for the one that is wanted.
-      if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
-        answer = await ask(skip, take, bounds)
-      given += 1
-      const { askedAfter } = answer
-      const number = given
-      if (answer.kind !== 'parsed') return { ...answer, skip, asked: take, number }
-      if (fresh && answer.ageMs > 0) wasStale = true
-      const { handle, count } = answer.parsed
-      // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
-      if (reads === 1 && guess?.skip === skip && count === take) {
-        readAhead(skip + guess.stride, guess.stride, take)
-      }
-      const { known, others, ...viewed } = await writer.view(handle, walkId)
-      const { startedAt, serviceDate } = answer
-      const window: ItemsWindow = {
-        kind: 'items',
-        skip,
-        asked: take,
-        number,
-        askedAfter,
-        handle,
-        startedAt,
-        serviceDate,
-        ...viewed,
-      }
-      await options.onShown?.({ known, others, unknown: viewed.ids.length - known })
-      return window
-    },
-
-    drop(window) {
-      // What it showed again has been taken in a moment ago.
-      if (window.met.includes(0)) void keep(window.handle, window.skip, window.startedAt, true)
-      else void writer.dropWindow(window.handle).catch(() => undefined)
-    },
-
-    readAhead(skip, stride, take) {
-      if (reads === 0) guess = { skip, stride }
-      else readAhead(skip, stride, take)
-    },
-
-    prefetch(windows) {
-      forget(prefetched)
-      if (concurrency === 1) return
-      for (const { skip, take } of windows) askEarly(prefetched, `${skip}:${take}`, skip, take)
-    },
-
-    async settle() {
-      const open = [...ahead.values(), ...prefetched.values()]
-      // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
-      over.abort(new MirrorError('interrupted', 'The walk is over'))
-      forget(ahead)
-      forget(prefetched)
-      await Promise.allSettled(open)
-    },
+      await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: now() })
+    } catch (error) {
+      this.#failed ??= { error }
+    }
   }
 }

@@ -19,7 +19,10 @@ const MOST_READS = 56
 type Side = 'before' | 'here' | 'behind'
 
 /** Yields the windows it reads; returns the index of a window that lies just before the first item past `moment`. */
-export async function* seekMoment(source: WindowSource, sought: Sought): AsyncGenerator<WalkStep, number, StepResult> {
+export async function* seekMoment(
+  source: Pick<WindowSource, 'read' | 'drop'>,
+  sought: Sought,
+): AsyncGenerator<WalkStep, number, StepResult> {
   const search = new Search(0, { near: 0, far: sought.total, stride: sought.window, leap: 1 })
   let shown = ''
   for (let reads = 0; reads < MOST_READS; reads += 1) {

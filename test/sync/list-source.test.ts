@@ -1,7 +1,7 @@
 // Reading ahead: how many windows are asked for before the walk wants them.
 import { expect, test } from 'vitest'
 import type { Service } from '../../src/service/service.ts'
-import { type ListSource, listSource } from '../../src/sync/list-source.ts'
+import { ListSource } from '../../src/sync/list-source.ts'
 import { WalkWindow } from '../../src/sync/window-size.ts'
 import type { Writer } from '../../src/sync/writer/thread.ts'
 
@@ -37,7 +37,7 @@ function started(concurrency: number, { count = 10, total = null as number | nul
     dropWindow: async () => undefined,
     takeIn: async ({ handle, walkId }: { handle: number; walkId: number | null }) => void kept.push([handle, walkId]),
   } as unknown as Writer
-  const source = listSource({
+  const source = new ListSource({
     service,
     writer,
     walkId: 1,
@@ -243,7 +243,7 @@ test('a walk that is over waits for no answer that it does not want', async () =
     list: (_: unknown, __: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
   } as unknown as Service
-  const source = listSource({
+  const source = new ListSource({
     service,
     writer: {} as Writer,
     walkId: 1,
@@ -274,7 +274,7 @@ test('the writer keeps no window of an answer that is none', async () => {
       return { kind: 'failed', reason: 'status', message: 'no', httpStatus: 200 }
     },
   } as unknown as Service
-  const source = listSource({
+  const source = new ListSource({
     service,
     writer,
     walkId: 1,
@@ -298,7 +298,7 @@ test('what is read ahead may weigh little more than expected, and is asked for b
   } as unknown as Service
   const writer = { view: async () => ({ ids: [], moments: [], known: 0, others: 0 }) } as unknown as Writer
   const size = new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, 1)
-  const source = listSource({ service, writer, walkId: 1, concurrency: 2, total: 100, size, now: () => 0 })
+  const source = new ListSource({ service, writer, walkId: 1, concurrency: 2, total: 100, size, now: () => 0 })
   expect(await source.read(0, 10)).toMatchObject({ kind: 'items' })
   // Ten of 1 MB are known by now.
   source.readAhead(10, 10, 10)

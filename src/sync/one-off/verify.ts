@@ -8,7 +8,7 @@ import { findPastEnd, OutOfRequests, readStart } from '../../walk/measure/paging
 import { findTotal } from '../../walk/measure/total.ts'
 import { forEachAtOnce } from '../at-once.ts'
 import type { Run, RunContext } from '../context.ts'
-import { openAsker } from '../probe/asker.ts'
+import { Asker } from '../probe/asker.ts'
 import { shareAtMost } from '../sample-bound.ts'
 import { countedAs } from '../steps/details.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
@@ -87,7 +87,7 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
 /** The number of tasks, and with the first window whether the account is still the same. */
 async function countTasks(run: Run): Promise<{ service: number | null; why: string }> {
   const { service } = run
-  const asker = openAsker({ service, keyless: service, writer: run.writer, most: MOST_FOR_TOTAL, now: run.now })
+  const asker = new Asker({ service, keyless: service, writer: run.writer, most: MOST_FOR_TOTAL, now: run.now })
   try {
     const start = await readStart(asker)
     if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }

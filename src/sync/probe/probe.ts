@@ -1,6 +1,7 @@
 // `probe`: answers by observation what the interface leaves open, in 60 requests at most. Keeps their sequence.
 import { EXIT } from '../../errors.ts'
 import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
+import type { ResponseFacts } from '../../service/response-facts.ts'
 import {
   type Cap,
   findCap,
@@ -34,7 +35,7 @@ import {
   totalFinding,
   untold,
 } from './answers.ts'
-import { type Asker, openAsker } from './asker.ts'
+import { Asker } from './asker.ts'
 import { askAboutDetails, type DetailFindings } from './details.ts'
 import { judgeTimeframe } from './timeframe.ts'
 
@@ -82,12 +83,12 @@ const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 /** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runOneOff` throws. */
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
-  const onResponse = (facts: Parameters<Asker['noteResponse']>[0]) => asker?.noteResponse(facts)
+  const onResponse = (facts: ResponseFacts) => asker?.aside.noteResponse(facts)
   const { signal, apiKey } = context
   const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onResponse })
   const work = async (run: Run) => {
     const { service, writer } = run
-    asker = openAsker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
+    asker = new Asker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
     const value = await probe(run, asker, apiKey !== null)
     return { value, exitCode: value.exitCode, traffic: asker.traffic() }
   }

@@ -13,7 +13,7 @@ const ITEMS_BEFORE = 1_000
 /** More than one item, because pages may be filtered after paging; few, because only their being there counts. */
 const LOOKED_AT = 10
 
-interface Length {
+export interface Length {
   /** A window was taken in, and the walk is now at `index`. */
   reached(index: number): void
   /** For progress. `total` is null where nothing is known. */

@@ -121,7 +121,6 @@ async function* seekFrom(source: WindowSource, start: number, sought: Sought): R
   const moved = <T extends { skip: number }>(window: T, by: number): T => ({ ...window, skip: window.skip + by })
   const search = seekMoment(
     {
-      ...source,
       read: async (skip, take, options) =>
         moved(await source.read(start + skip, Math.min(take, LOOKED_AT), options), -start),
       drop: (window) => source.drop(moved(window, start)),

@@ -5,13 +5,14 @@ import { textOf } from '../../proof/evidence.ts'
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
-import type { StepResult } from '../../walk/source.ts'
+import type { WalkStep } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import { learn, type Run } from '../context.ts'
-import { type ListSource, listSource } from '../list-source.ts'
+import { ListSource } from '../list-source.ts'
 import { FEW, itemBytesOf, WalkWindow, windowSizeOf } from '../window-size.ts'
+import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
-import { listLength } from './length.ts'
+import { type Length, listLength } from './length.ts'
 import { believed } from './shrunk.ts'
 
 export interface WalkTask {
@@ -75,25 +76,79 @@ async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
 export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
-  const walkId =
-    task.resume?.id ?? (await writer.beginWalk(task.kind, task.range ?? { since: null, until: null }, now()))
+  const { kind, range = { since: null, until: null }, resume = null, total } = task
+  const walkId = resume?.id ?? (await writer.beginWalk(kind, range, now()))
   await task.begun?.(walkId)
-  const length = listLength(run, walkId, task.total, task.kind === 'full')
+  const length = listLength(run, walkId, total, kind === 'full')
   const size = walkWindow(run, task)
-  const source = listSource({
+  const source = new ListSource({
     service: run.service,
     writer,
     walkId,
     concurrency: run.config.service.concurrency,
     size,
-    total: task.total,
+    total,
     now,
     ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
     onShown: (shown) => run.account.saw(shown),
   })
-  const resume =
-    task.resume == null ? undefined : { state: task.resume.state as WalkState, firstWindow: task.resume.firstWindow }
-  if (task.resume == null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
+  if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
+  const walking = (task.steps ?? walk)(source, requestOf(run, task, size))
+  let met = resume?.met ?? 0
+  let oldestReadAt = Number.POSITIVE_INFINITY
+  try {
+    let step = await walking.next({ newlyMet: 0 })
+    while (step.done !== true) {
+      const { value } = step
+      let newlyMet = 0
+      if ('window' in value) oldestReadAt = Math.min(oldestReadAt, value.window.startedAt)
+      if (value.kind === 'take') {
+        newlyMet = (await writer.takeIn(takeInOf(value, walkId, now()))).newlyMet
+        met += newlyMet
+        // A walk that is killed goes on at this size.
+        if (value.firstWindow !== undefined) await rememberItemBytes(run)
+        length.reached(value.nextSkip)
+        tell(run, task, met, length)
+      } else if (value.kind === 'mark') met += await writer.markMet(walkId, value.ids)
+      else await setBeside(run, value)
+      step = await walking.next({ newlyMet })
+    }
+    const result = await believed(run, kind, step.value, met)
+    return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
+  } finally {
+    await Promise.all([source.settle(), length.settle()])
+  }
+}
+
+function takeInOf(step: WalkStep & { kind: 'take' }, walkId: number, now: number): TakeIn {
+  const { window, nextSkip, drift, state, firstWindow } = step
+  const { handle, skip, startedAt: readAt } = window
+  const evidence = textOf(step.evidence)
+  const progress = { nextSkip, drift, state, evidence, ...(firstWindow === undefined ? {} : { firstWindow }) }
+  return { handle, skip, readAt, now, walkId, progress }
+}
+
+/** What joins no chain. */
+function setBeside({ writer, now }: Run, step: WalkStep & { kind: 'keep' | 'unreadable' }): Promise<unknown> {
+  if (step.kind === 'keep') {
+    const { handle, skip, startedAt: readAt } = step.window
+    return writer.takeIn({ handle, skip, readAt, now: now(), walkId: null })
+  }
+  const { skip, identity, message } = step
+  const item = { source: 'list', skip, taskId: null, reason: 'unreadable', message, raw: '', identity } as const
+  return writer.setAsideItem(item, now())
+}
+
+/** For progress. */
+function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Length): void {
+  const { requests, inFlight } = run.service.traffic()
+  const total = expected?.() ?? null
+  const told = total === null ? length.told() : { total, isEstimate: true }
+  run.progress.set({ phase: PHASE[kind], done: met, ...told, requests, inFlight })
+}
+
+/** The size of its windows follows `size`. */
+function requestOf(run: Run, { request, resume }: WalkTask, size: WalkWindow): WalkRequest {
   const settings: WalkSettings = {
     get window() {
       return size.window
@@ -104,52 +159,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     settleMs: run.config.sync.settleMs,
     maxRequests: 1_000_000,
   }
-  const steps = (task.steps ?? walk)(source, { ...task.request, settings, ...(resume === undefined ? {} : { resume }) })
-  let met = task.resume?.met ?? 0
-  let reply: StepResult = { newlyMet: 0 }
-  let oldestReadAt = Number.POSITIVE_INFINITY
-  try {
-    for (;;) {
-      const { value, done } = await steps.next(reply)
-      if (done === true) {
-        const result = await believed(run, task.kind, value, met)
-        return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
-      }
-      reply = { newlyMet: 0 }
-      if (value.kind === 'unreadable') {
-        const { skip, identity, message } = value
-        const reason = 'unreadable'
-        await writer.setAsideItem({ source: 'list', skip, taskId: null, reason, message, raw: '', identity }, now())
-        continue
-      }
-      if (value.kind === 'mark') {
-        met += await writer.markMet(walkId, value.ids)
-        continue
-      }
-      const { handle, skip, startedAt } = value.window
-      oldestReadAt = Math.min(oldestReadAt, startedAt)
-      const where = { handle, skip, readAt: startedAt, now: now() }
-      if (value.kind === 'keep') {
-        await writer.takeIn({ ...where, walkId: null })
-        continue
-      }
-      const { nextSkip, drift, state, firstWindow } = value
-      const evidence = textOf(value.evidence)
-      const progress = { nextSkip, drift, state, evidence, ...(firstWindow === undefined ? {} : { firstWindow }) }
-      const taken = await writer.takeIn({ ...where, walkId, progress })
-      met += taken.newlyMet
-      reply = { newlyMet: taken.newlyMet }
-      // A walk that is killed goes on at this size.
-      if (firstWindow !== undefined) await rememberItemBytes(run)
-      length.reached(nextSkip)
-      const { requests, inFlight } = run.service.traffic()
-      const expected = task.expected?.() ?? null
-      const told = expected === null ? length.told() : { total: expected, isEstimate: true }
-      run.progress.set({ phase: PHASE[task.kind], done: met, ...told, requests, inFlight })
-    }
-  } finally {
-    await Promise.all([source.settle(), length.settle()])
-  }
+  if (resume == null) return { ...request, settings }
+  return { ...request, settings, resume: { state: resume.state as WalkState, firstWindow: resume.firstWindow } }
 }
 
 /** Not before the first items are taken in: until then nothing of what answers show is kept. */

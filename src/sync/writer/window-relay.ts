@@ -4,8 +4,8 @@
 import type { Moment } from '../../task.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
 import { type LookedUpAt, RecentlyTaken } from './recently-taken.ts'
-import type { KnownState } from './window-reads.ts'
 import type { TakeIn } from './take-window.ts'
+import type { KnownState } from './window-reads.ts'
 import type { Looked, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 

@@ -1,0 +1,72 @@
+// Windows that were asked for before the walk wants them, and where there is use in asking. Asks nothing itself.
+
+interface EarlyWindow<Answer> {
+  skip: number
+  answer: Promise<Answer>
+}
+
+/** By place and size. */
+export class EarlyWindows<Answer> {
+  readonly #asked = new Map<string, EarlyWindow<Answer>>()
+  readonly #come: Set<string>
+
+  /** `come`: windows that have come, and wait; several `EarlyWindows` may share it, a window that both ask for counts once. */
+  constructor(come: Set<string>) {
+    this.#come = come
+  }
+
+  get size(): number {
+    return this.#asked.size
+  }
+
+  has(skip: number, take: number): boolean {
+    return this.#asked.has(`${skip}:${take}`)
+  }
+
+  add(skip: number, take: number, answer: Promise<Answer>): void {
+    const key = `${skip}:${take}`
+    const note = () => {
+      if (this.#asked.get(key)?.answer === answer) this.#come.add(key)
+    }
+    // Read later, or forgotten: never unhandled.
+    answer.then(note, note)
+    this.#asked.set(key, { skip, answer })
+  }
+
+  /** Takes one out, where it was asked for. */
+  take(skip: number, take: number): { answer: Promise<Answer>; hasCome: boolean } | undefined {
+    const key = `${skip}:${take}`
+    const early = this.#asked.get(key)
+    if (early === undefined) return undefined
+    this.#asked.delete(key)
+    return { answer: early.answer, hasCome: this.#come.delete(key) }
+  }
+
+  /** Takes all of them out. */
+  clear(): EarlyWindow<Answer>[] {
+    const all = [...this.#asked.values()]
+    for (const key of this.#asked.keys()) this.#come.delete(key)
+    this.#asked.clear()
+    return all
+  }
+}
+
+/** Where a list seems to end: behind an answer that held less than was asked for, and less than others did. */
+export class SeemingEnd {
+  #largest = 0
+  #index = Number.POSITIVE_INFINITY
+
+  saw(skip: number, take: number, count: number): void {
+    if (count < Math.min(take, this.#largest)) this.#index = Math.min(this.#index, skip + count)
+    this.#largest = Math.max(this.#largest, count)
+  }
+
+  /** Whoever goes on behind it knows better. */
+  goesOn(skip: number): void {
+    if (skip > this.#index) this.#index = Number.POSITIVE_INFINITY
+  }
+
+  liesBefore(skip: number): boolean {
+    return skip > this.#index
+  }
+}
