@@ -157,6 +157,16 @@ test.each([
   expect(() => relay.otherCall()).not.toThrow()
 })
 
+test('a window that could not be looked up is told by its view, and by nothing else', async () => {
+  const broken = new Error('rolled back')
+  const { relay } = noted({ held: (handle) => (handle === 2 ? Promise.reject(broken) : Promise.resolve()) })
+  await relay.parseList(page('a'))
+  await relay.view(1, 7)
+  await relay.parseList(page('b'))
+  await expect(relay.view(2, 7)).rejects.toBe(broken)
+  expect(() => relay.otherCall()).not.toThrow()
+})
+
 test('settling waits until everything is taken in', async () => {
   let finish: () => void = () => undefined
   const { relay } = noted({ takeIn: () => new Promise((resolve) => (finish = () => resolve(undefined))) })
