@@ -22,6 +22,8 @@ export default defineConfig({
     pool: 'forks',
     // One more than there are cores: a test that waits for a disk or a timer leaves its core to another.
     maxWorkers: availableParallelism() + 1,
+    // Of one file. Each has a writer thread, which is slow until V8 has compiled what it runs often.
+    maxConcurrency: 2,
     // Not how long a test may take, but when it hangs: on a machine with much else to do everything takes long. No test has
     // a shorter one of its own.
     testTimeout: 600_000,

@@ -74,12 +74,15 @@ test.concurrent.for(ORDERS)(
   },
 )
 
+/** A search takes two requests more for the larger one. */
+const HUGE = SOAK ? 1_000_000 : 200_000
+
 test.concurrent.for(ORDERS.slice(0, SOAK ? 2 : 1))(
-  'backfill of 2,000 out of 1,000,000 tasks, %s: at most 30 requests, exactly the right rows',
+  `backfill of 2,000 out of ${HUGE} tasks, %s: at most 30 requests, exactly the right rows`,
   async (order) => {
-    await using stage = await makeStage({ stepMs, tasks: 1_000_000, order, openFraction: 0, spanDays: 900 })
+    await using stage = await makeStage({ stepMs, tasks: HUGE, order, openFraction: 0, spanDays: 900 })
     const { account } = stage.simulator
-    const texts = Array.from({ length: 2004 }, (_, place) => account.get(account.idAt(699_998 + place))!)
+    const texts = Array.from({ length: 2004 }, (_, place) => account.get(account.idAt(0.7 * HUGE - 2 + place))!)
     const moments = texts.map((text) => (JSON.parse(text) as { createdAt: number }).createdAt)
     const [since, until] = [moments[2]!, moments[2002]!].sort((a, b) => a - b) as [number, number]
     const right = texts.filter((_, place) => moments[place]! >= since && moments[place]! < until)
