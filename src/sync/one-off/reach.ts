@@ -64,11 +64,11 @@ export async function reachService(context: RunContext, mostMs = MOST_MS): Promi
     return hear(() => work(service))
   }
   try {
-    const list = await ask(({ list }) => list({ skip: 0, take: 1 }, decodeList))
+    const list = await ask((service) => service.list({ skip: 0, take: 1 }, decodeList))
     const tookMs = now() - askedAt
     if (list.kind !== 'ok') return { list, get: null, skews, tookMs }
     const id = list.firstId ?? madeUpId(UUID, random)
-    return { list, get: await ask(({ get }) => get(id, decodeTask)), skews, tookMs }
+    return { list, get: await ask((service) => service.get(id, decodeTask)), skews, tookMs }
   } finally {
     await service.close()
   }
