@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Clock, steadyClock } from './clock.ts'
-import type { CommandContext } from './commands/shared/command.ts'
+import type { AnyCommand, CommandContext } from './commands/shared/command.ts'
 import { printPieces } from './commands/shared/printed.ts'
 import { jsonPieceTexts } from './commands/text/json-pieces.ts'
 import type { Environment } from './config/keys.ts'
@@ -38,11 +38,10 @@ interface Clocks {
 export const MACHINE_CLOCKS: Clocks = { wall: Date.now, monotonic: () => performance.now() }
 
 export async function createContext(
-  command: string,
+  { name: command, untilSignal }: Pick<AnyCommand, 'name' | 'untilSignal'>,
   given: GivenFlags,
   streams: CommandStreams,
   signal: AbortSignal,
-  untilSignal: boolean,
 ): Promise<CommandContext> {
   const { createLog } = await import('./log.ts')
   const { createProgress } = await import('./progress.ts')
@@ -51,10 +50,10 @@ export async function createContext(
   const { wall, monotonic } = streams.clocks ?? MACHINE_CLOCKS
   const now = steadyClock(wall, monotonic)
   const line = createStatusLine(stderr.write)
+  // A person who waits for a result has the progress line; what stays up has only the log to tell what it does.
+  const isCalm = quiet || (stderr.isTTY && untilSignal !== true)
   const log = await createLog({
-    // A person who waits for a result has the progress line; what stays up has only the log to tell what it does.
-    level:
-      (given.values.logLevel as LogLevel | undefined) ?? (quiet || (stderr.isTTY && !untilSignal) ? 'warn' : 'info'),
+    level: (given.values.logLevel as LogLevel | undefined) ?? (isCalm ? 'warn' : 'info'),
     write: line.write,
     pretty: stderr.isTTY,
     colour: wantsColour(stderr.isTTY, env),

@@ -38,7 +38,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
   const invoke: Invoke = async ({ spec, flags, command, argument }) => {
     const { wall } = streams.clocks ?? MACHINE_CLOCKS
     const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, wall())
-    context = await createContext(spec.name, given, streams, signal, spec.untilSignal === true)
+    context = await createContext(spec, given, streams, signal)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()
     if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode
@@ -81,20 +81,21 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     .addHelpText('after', ({ error }) => paragraph(ENVIRONMENT, width(error)))
     .addHelpText('after', ({ error }) => examples(FIRST_EXAMPLES, width(error)))
   for (const flag of SHARED_FLAGS) program.addOption(new Option(flag.flags, flag.description))
-  for (const entry of COMMANDS) await addEntry(program, entry, argv, invoke, width)
+  for (const entry of COMMANDS) await addEntry(program, entry, { argv, invoke, width })
   return program
 }
 
-async function addEntry(
-  parent: Command,
-  entry: AnyCommand | CommandGroup,
-  argv: readonly string[],
-  invoke: Invoke,
-  width: (error: boolean) => number,
-): Promise<void> {
+interface Adding {
+  argv: readonly string[]
+  invoke: Invoke
+  width(error: boolean): number
+}
+
+async function addEntry(parent: Command, entry: AnyCommand | CommandGroup, adding: Adding): Promise<void> {
+  const { argv, invoke, width } = adding
   const command = parent.command(entry.name).summary(entry.summary).description(sentence(entry.summary))
   if ('commands' in entry) {
-    for (const inner of entry.commands) await addEntry(command, inner, argv, invoke, width)
+    for (const inner of entry.commands) await addEntry(command, inner, adding)
     return
   }
   const flags = Array.isArray(entry.flags) ? entry.flags : argv.includes(entry.name) ? await entry.flags() : []

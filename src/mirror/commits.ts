@@ -1,5 +1,5 @@
 // Transactions of the writing connection: a piece of work each, or several windows in one, which costs a fraction.
-
+import type { Statement } from 'better-sqlite3'
 import type { Db } from './connect.ts'
 import { explaining } from './explain.ts'
 
@@ -13,107 +13,119 @@ export interface Gathering {
 /** Every piece of work in a transaction of its own. */
 export const BY_ITSELF: Gathering = { pieces: 1, ms: 0 }
 
-interface Commits {
-  /** Pieces of work so far, those included that are not committed yet. */
-  count(): number
-  /** One IMMEDIATE transaction; what was gathered before is committed first. */
-  commit<T>(work: () => T): T
-  /** Like `commit`, but the transaction may end later, with the pieces that follow: at the next `commit` at the latest. */
-  gather<T>(work: () => T): T
-  /** Ends the transaction of what was gathered. */
-  flush(): void
-}
-
 /**
- * All throw what `work` throws, and `MirrorError` for errors of SQLite, of a transaction that could not be ended since
- * the last call as well; everything since the last end of a transaction is rolled back then, and `onRollback` was called.
+ * All methods throw what `work` throws, and `MirrorError` for errors of SQLite, of a transaction that could not be ended
+ * since the last call as well; everything since the last end of a transaction is rolled back then, and `onRollback` was
+ * called.
  */
-export function commitsTo(db: Db, path: string, gathering: Gathering, onRollback: (error: unknown) => void): Commits {
-  const begin = db.prepare('BEGIN IMMEDIATE')
-  const end = db.prepare('COMMIT')
-  let pieces = 0
-  let gathered = 0
-  let isFirst = true
-  let timer: NodeJS.Timeout | null = null
-  let failed: { error: unknown } | null = null
+export class Commits {
+  readonly #db: Db
+  readonly #path: string
+  readonly #gathering: Gathering
+  readonly #onRollback: (error: unknown) => void
+  readonly #begin: Statement
+  readonly #commit: Statement
+  #pieces = 0
+  #gathered = 0
+  #isFirst = true
+  #timer: NodeJS.Timeout | null = null
+  #failed: { error: unknown } | null = null
 
-  function flush(): void {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    if (gathered === 0) return
-    gathered = 0
-    rollingBack(() => void end.run())
+  constructor(db: Db, path: string, gathering: Gathering, onRollback: (error: unknown) => void) {
+    this.#db = db
+    this.#path = path
+    this.#gathering = gathering
+    this.#onRollback = onRollback
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
   }
 
-  function rollingBack<T>(work: () => T): T {
+  /** Pieces of work so far, those included that are not committed yet. */
+  count(): number {
+    return this.#pieces
+  }
+
+  /** One IMMEDIATE transaction; what was gathered before is committed first. */
+  commit<T>(work: () => T): T {
+    this.flush()
+    return this.#alone(work)
+  }
+
+  /** Like `commit`, but the transaction may end later, with the pieces that follow: at the next `commit` at the latest. */
+  gather<T>(work: () => T): T {
+    this.#throwFailed()
+    const { pieces, ms } = this.#gathering
+    // The first one alone: whoever watches sees rows as soon as there are any.
+    const isAlone = this.#isFirst || pieces <= 1 || (this.#gathered === 0 && this.#db.inTransaction)
+    this.#isFirst = false
+    if (isAlone) return this.#alone(work)
+    return this.#rollingBack(() => {
+      if (this.#gathered === 0) {
+        this.#begin.run()
+        if (Number.isFinite(ms)) this.#timer = setTimeout(() => this.#onTimer(), ms)
+      }
+      this.#gathered += 1
+      const result = work()
+      this.#pieces += 1
+      if (this.#gathered >= pieces) this.#end()
+      return result
+    })
+  }
+
+  /** Ends the transaction of what was gathered. */
+  flush(): void {
+    this.#throwFailed()
+    this.#end()
+  }
+
+  #end(): void {
+    this.#stopTimer()
+    if (this.#gathered === 0) return
+    this.#gathered = 0
+    this.#rollingBack(() => void this.#commit.run())
+  }
+
+  #rollingBack<T>(work: () => T): T {
     try {
-      return explaining(path, work)
+      return explaining(this.#path, work)
     } catch (error) {
-      if (timer !== null) clearTimeout(timer)
-      timer = null
-      gathered = 0
-      if (db.inTransaction) db.exec('ROLLBACK')
-      onRollback(error)
+      this.#stopTimer()
+      this.#gathered = 0
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+      this.#onRollback(error)
       throw error
     }
   }
 
-  function onTimer(): void {
-    timer = null
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  #onTimer(): void {
     try {
-      flush()
+      this.#end()
     } catch (error) {
-      failed = { error }
+      this.#failed = { error }
     }
   }
 
-  function throwFailed(): void {
-    if (failed === null) return
-    const { error } = failed
-    failed = null
+  #throwFailed(): void {
+    if (this.#failed === null) return
+    const { error } = this.#failed
+    this.#failed = null
     throw error
   }
 
   /** Inside of another transaction, a trial, there is nothing to gather. */
-  function alone<T>(work: () => T): T {
+  #alone<T>(work: () => T): T {
     try {
-      const result = explaining(path, () => db.transaction(work).immediate())
-      pieces += 1
+      const result = explaining(this.#path, () => this.#db.transaction(work).immediate())
+      this.#pieces += 1
       return result
     } catch (error) {
-      onRollback(error)
+      this.#onRollback(error)
       throw error
     }
-  }
-
-  return {
-    count: () => pieces,
-    commit(work) {
-      throwFailed()
-      flush()
-      return alone(work)
-    },
-    flush() {
-      throwFailed()
-      flush()
-    },
-    gather(work) {
-      throwFailed()
-      // The first one alone: whoever watches sees rows as soon as there are any.
-      const isAlone = isFirst || gathering.pieces <= 1 || (gathered === 0 && db.inTransaction)
-      isFirst = false
-      if (isAlone) return alone(work)
-      return rollingBack(() => {
-        if (gathered === 0) {
-          begin.run()
-          if (Number.isFinite(gathering.ms)) timer = setTimeout(onTimer, gathering.ms)
-        }
-        gathered += 1
-        const result = work()
-        pieces += 1
-        if (gathered >= gathering.pieces) flush()
-        return result
-      })
-    },
   }
 }

@@ -41,24 +41,45 @@ interface Kept {
   inHand: Promise<void> | null
 }
 
-interface JobKeeper {
-  figures(): JobFigures[]
-  /** Until `signal` aborts; then waits for the runs in hand. */
-  keep(): Promise<void>
-}
+export class JobKeeper {
+  readonly #options: Keeping
+  readonly #kept: Kept[]
+  readonly #jumped: () => number
 
-export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeeper {
-  const { signal, now, monotonic, random, sleep, jitterMs, log } = options
-  const jumped = jumpWatch(now, monotonic)
-  const kept: Kept[] = jobs.map((job) => ({
-    job,
-    figures: { job: job.name, running: false, skipped: 0, nextAt: job.firstAt, ended: new Map() },
-    beginAt: null,
-    inHand: null,
-  }))
+  constructor(jobs: readonly Job[], options: Keeping) {
+    this.#options = options
+    this.#jumped = jumpWatch(options.now, options.monotonic)
+    this.#kept = jobs.map((job) => ({
+      job,
+      figures: { job: job.name, running: false, skipped: 0, nextAt: job.firstAt, ended: new Map() },
+      beginAt: null,
+      inHand: null,
+    }))
+  }
+
+  figures(): JobFigures[] {
+    return this.#kept.map(({ figures }) => ({ ...figures, ended: new Map(figures.ended) }))
+  }
+
+  /** Until `signal` aborts; then waits for the runs in hand. */
+  async keep(): Promise<void> {
+    const { signal, now, monotonic, sleep } = this.#options
+    while (!signal.aborted) {
+      const at = now()
+      this.#followJump(at)
+      for (const entry of this.#kept) this.#takeMoments(entry, at)
+      for (const entry of this.#kept) if (entry.beginAt !== null && entry.beginAt <= monotonic()) begin(entry)
+      const woken = new AbortController()
+      const paused = sleep(this.#untilNext(at), AbortSignal.any([signal, woken.signal]))
+      await Promise.race([paused, ...this.#inHand()])
+      woken.abort()
+    }
+    await Promise.all(this.#inHand())
+  }
 
   /** Turns the moments that have passed into a waiting run, or counts them as skipped. */
-  const takeMoments = (entry: Kept, at: number): void => {
+  #takeMoments(entry: Kept, at: number): void {
+    const { monotonic, random, jitterMs, log } = this.#options
     const { job, figures } = entry
     if (figures.nextAt === null || figures.nextAt > at) return
     const { count, next } = passedMoments(job.timetable, figures.nextAt, at)
@@ -76,49 +97,34 @@ export function createJobKeeper(jobs: readonly Job[], options: Keeping): JobKeep
     log.warn({ job: job.name, skipped }, `Scheduled runs are skipped: ${why}`)
   }
 
-  const begin = (entry: Kept): void => {
-    const { job, figures } = entry
-    entry.beginAt = null
-    figures.running = true
-    entry.inHand = job.run().then((exitCode) => {
-      entry.inHand = null
-      figures.running = false
-      figures.ended.set(exitCode, (figures.ended.get(exitCode) ?? 0) + 1)
-    })
+  #inHand(): Promise<void>[] {
+    return this.#kept.flatMap(({ inHand }) => inHand ?? [])
   }
 
-  const inHand = (): Promise<void>[] => kept.flatMap(({ inHand }) => inHand ?? [])
-
-  const untilNext = (at: number): number => {
-    const waits = kept.flatMap(({ figures, beginAt }) => [
+  #untilNext(at: number): number {
+    const waits = this.#kept.flatMap(({ figures, beginAt }) => [
       figures.nextAt === null ? LOOK_EVERY_MS : figures.nextAt - at,
-      beginAt === null ? LOOK_EVERY_MS : beginAt - monotonic(),
+      beginAt === null ? LOOK_EVERY_MS : beginAt - this.#options.monotonic(),
     ])
     return Math.max(0, Math.min(LOOK_EVERY_MS, ...waits))
   }
 
   /** Backwards: moments that were to come are far away now. Forwards: they have passed, as after a sleep. */
-  const followJump = (at: number): void => {
-    const jumpMs = jumped()
+  #followJump(at: number): void {
+    const jumpMs = this.#jumped()
     if (jumpMs === 0) return
-    log.warn({ jumpMs }, 'The clock of this machine has jumped: the schedule is made anew')
-    if (jumpMs < 0) for (const { job, figures } of kept) figures.nextAt = job.timetable.next(at)
+    this.#options.log.warn({ jumpMs }, 'The clock of this machine has jumped: the schedule is made anew')
+    if (jumpMs < 0) for (const { job, figures } of this.#kept) figures.nextAt = job.timetable.next(at)
   }
+}
 
-  return {
-    figures: () => kept.map(({ figures }) => ({ ...figures, ended: new Map(figures.ended) })),
-    async keep() {
-      while (!signal.aborted) {
-        const at = now()
-        followJump(at)
-        for (const entry of kept) takeMoments(entry, at)
-        for (const entry of kept) if (entry.beginAt !== null && entry.beginAt <= monotonic()) begin(entry)
-        const woken = new AbortController()
-        const paused = sleep(untilNext(at), AbortSignal.any([signal, woken.signal]))
-        await Promise.race([paused, ...inHand()])
-        woken.abort()
-      }
-      await Promise.all(inHand())
-    },
-  }
+function begin(entry: Kept): void {
+  const { job, figures } = entry
+  entry.beginAt = null
+  figures.running = true
+  entry.inHand = job.run().then((exitCode) => {
+    entry.inHand = null
+    figures.running = false
+    figures.ended.set(exitCode, (figures.ended.get(exitCode) ?? 0) + 1)
+  })
 }

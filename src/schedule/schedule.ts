@@ -15,10 +15,10 @@ import { type JobProblem, statusPage, statusPolicy } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { readToken } from './access.ts'
-import { createJobKeeper, type Job } from './jobs.ts'
+import { type Job, JobKeeper } from './jobs.ts'
 import { publish } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
-import { startStatusCache } from './status-cache.ts'
+import { type StatusCache, startStatusCache } from './status-cache.ts'
 import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
 
 interface ScheduleOptions {
@@ -47,83 +47,23 @@ const LEAST_MAX_AGE_MS = 60_000
 
 /** Runs until `signal` aborts, then lets the run in hand commit. Throws `config-invalid` before anything has begun. */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
-  const { config, log, signal, now, monotonic, random, toolVersion } = options
-  const { settleMs } = config.sync
+  const { config, log, signal, now, monotonic, random } = options
   const timetables = timetablesOf(config)
   checkMonitors(config.notify)
-  const { hosts, tokenFile } = config.schedule
+  const { hosts, tokenFile, jitterMs, listen } = config.schedule
   const { token, warning } = tokenFile === null ? { token: null, warning: null } : readToken(tokenFile)
   if (warning !== null) log.warn({}, warning)
+  const { settleMs } = config.sync
   const cache = await startStatusCache({ dbPath: config.mirror.path, settleMs, now, monotonic })
-  const runs = new Map<string, RunMetrics>()
-  /** By job: what ended its last run, where the mirror may have no row that says so. */
-  const problems = new Map<string, JobProblem>()
-  /** The clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
-  const noticeOf = (clock: Clock): NoticeContext => ({
-    ...{ config, log, signal, now: clock, toolVersion, inUse: options.inUse },
-    onFigures: (command, figures) => runs.set(command, withLastSuccess(figures, runs.get(command))),
-  })
-  const afterwards = (command: string, work: (notice: NoticeContext) => Promise<number>) => async () => {
-    try {
-      const exitCode = await work(noticeOf(steadyClock(now, monotonic)))
-      problems.delete(command)
-      return exitCode
-    } catch (error) {
-      if (!signal.aborted || !isMirrorError(error, 'interrupted')) options.tell(error, { command })
-      problems.set(command, { job: command, at: now(), message: (error as Error).message })
-      return exitCodeOf(error)
-    } finally {
-      await cache.refresh()
-    }
-  }
-  /** A moment in the future says nothing of when a job ran last. */
-  const pastOr = (moment: number | undefined, otherwise: number): number =>
-    moment === undefined ? otherwise : ageOf(moment, now(), settleMs) === null ? 0 : moment
-  const jobs: Job[] = []
-  if (timetables.sync !== null) {
-    const firstAt = firstMoment(timetables.sync, pastOr(cache.status()?.runs.find(isSync)?.startedAt, 0), now())
-    const run = afterwards('sync', (notice) => syncOnce(options, notice))
-    jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
-  }
-  if (timetables.export !== null) {
-    // A first snapshot is made when it is due, not of a mirror that has just begun.
-    const firstAt = firstMoment(timetables.export, pastOr(cache.publication()?.publishedAt, now()), now())
-    const run = afterwards('export', async (notice) => {
-      // Both begin together; that the mirror is still to be made is no failure.
-      if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
-      log.warn({ job: 'export' }, 'There is nothing to publish yet: the first sync has not made the mirror')
-      return EXIT.partial
-    })
-    jobs.push({ name: 'export', timetable: timetables.export, firstAt, run })
-  }
-  const { jitterMs, listen } = config.schedule
+  const runs = new JobRuns(options, cache)
   const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
-  const keeper = createJobKeeper(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
-  const maxAgeMs = maxAgeOf(config, timetables.sync, now())
-  const health = () => healthOf(cache.status(), cache.ageMs(), maxAgeMs)
-  const page = () => {
-    const facts = {
-      toolVersion,
-      now: now(),
-      health: health(),
-      jobs: keeper.figures(),
-      problems: [...problems.values()],
-    }
-    return statusPage(cache.shown(), { ...facts, baseUrl: config.service.baseUrl })
-  }
+  const jobs = jobsOf(options, timetables, cache, runs)
+  const keeper = new JobKeeper(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
+  const pages = pagesOf(options, { cache, runs, keeper, maxAgeMs: maxAgeOf(config, timetables.sync, now()) })
   const server =
     listen === null
       ? null
-      : await startServer(
-          listen,
-          { hosts, token },
-          {
-            health,
-            metrics: () =>
-              metricsText({ toolVersion, status: cache.status(), runs, jobs: keeper.figures(), now: now(), settleMs }),
-            page: () => ({ html: page(), policy: statusPolicy() }),
-          },
-        ).catch(async (error) => {
+      : await startServer(listen, { hosts, token }, pages).catch(async (error) => {
           await cache.end()
           throw error
         })
@@ -136,6 +76,95 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   } finally {
     await server?.close()
     await cache.end()
+  }
+}
+
+/** The runs of all jobs: each is told of, and what ended the last one of each is kept. */
+class JobRuns {
+  readonly metrics = new Map<string, RunMetrics>()
+  /** By job, where the mirror may have no row that says so. */
+  readonly problems = new Map<string, JobProblem>()
+  readonly #options: ScheduleOptions
+  readonly #cache: StatusCache
+
+  constructor(options: ScheduleOptions, cache: StatusCache) {
+    this.#options = options
+    this.#cache = cache
+  }
+
+  /** The exit code. Throws nothing. */
+  async run(command: string, work: (notice: NoticeContext) => Promise<number>): Promise<number> {
+    const { now, monotonic, signal, tell } = this.#options
+    try {
+      const exitCode = await work(this.#noticeOf(steadyClock(now, monotonic)))
+      this.problems.delete(command)
+      return exitCode
+    } catch (error) {
+      if (!signal.aborted || !isMirrorError(error, 'interrupted')) tell(error, { command })
+      this.problems.set(command, { job: command, at: now(), message: (error as Error).message })
+      return exitCodeOf(error)
+    } finally {
+      await this.#cache.refresh()
+    }
+  }
+
+  /** `now`: the clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
+  #noticeOf(now: Clock): NoticeContext {
+    const { config, log, signal, toolVersion, inUse } = this.#options
+    const onFigures = (command: string, figures: RunMetrics): void =>
+      void this.metrics.set(command, withLastSuccess(figures, this.metrics.get(command)))
+    return { config, log, signal, now, toolVersion, inUse, onFigures }
+  }
+}
+
+function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusCache, runs: JobRuns): Job[] {
+  const { config, log, now } = options
+  /** A moment in the future says nothing of when a job ran last. */
+  const pastOr = (moment: number | undefined, otherwise: number): number =>
+    moment === undefined ? otherwise : ageOf(moment, now(), config.sync.settleMs) === null ? 0 : moment
+  const jobs: Job[] = []
+  if (timetables.sync !== null) {
+    const firstAt = firstMoment(timetables.sync, pastOr(cache.status()?.runs.find(isSync)?.startedAt, 0), now())
+    const run = () => runs.run('sync', (notice) => syncOnce(options, notice))
+    jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
+  }
+  if (timetables.export !== null) {
+    // A first snapshot is made when it is due, not of a mirror that has just begun.
+    const firstAt = firstMoment(timetables.export, pastOr(cache.publication()?.publishedAt, now()), now())
+    const work = async (notice: NoticeContext) => {
+      // Both begin together; that the mirror is still to be made is no failure.
+      if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
+      log.warn({ job: 'export' }, 'There is nothing to publish yet: the first sync has not made the mirror')
+      return EXIT.partial
+    }
+    jobs.push({ name: 'export', timetable: timetables.export, firstAt, run: () => runs.run('export', work) })
+  }
+  return jobs
+}
+
+interface Served {
+  cache: StatusCache
+  runs: JobRuns
+  keeper: JobKeeper
+  maxAgeMs: number | null
+}
+
+/** What the server answers with. */
+function pagesOf({ config, now, toolVersion }: ScheduleOptions, { cache, runs, keeper, maxAgeMs }: Served) {
+  const { settleMs } = config.sync
+  const { baseUrl } = config.service
+  const health = () => healthOf(cache.status(), cache.ageMs(), maxAgeMs)
+  return {
+    health,
+    metrics() {
+      const [status, jobs] = [cache.status(), keeper.figures()]
+      return metricsText({ toolVersion, status, runs: runs.metrics, jobs, now: now(), settleMs })
+    },
+    page() {
+      const problems = [...runs.problems.values()]
+      const facts = { toolVersion, now: now(), health: health(), jobs: keeper.figures(), problems, baseUrl }
+      return { html: statusPage(cache.shown(), facts), policy: statusPolicy() }
+    },
   }
 }
 

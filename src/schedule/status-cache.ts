@@ -9,7 +9,7 @@ import { mirrorAge } from './age.ts'
 import { startThread } from './thread.ts'
 import type { StatusRead } from './worker.ts'
 
-interface StatusCache {
+export interface StatusCache {
   /** null where there is no mirror, or it cannot be read. */
   status(): MirrorStatus | null
   publication(): LastPublication | null

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { argv } from 'node:process'
 import Database from 'better-sqlite3'
 import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
-import { makeRedactor, REDACTED_HEADERS, redactionOf, redactRow } from '../../src/export/read/redact.ts'
+import { REDACTED_HEADERS, Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runCli } from '../support/cli.ts'
 
@@ -88,7 +88,7 @@ const names = COLUMNS.map(({ name }) => name)
 
 /** Of the rows that are in the mirror now. test/engines/digest.py does the same to what an engine has read. */
 function digest(db: Database.Database, where: string, redact: readonly string[] | null): Digest {
-  const redactor = makeRedactor(redactionOf(redact))
+  const redactor = new Redactor(redactionOf(redact))
   const hashes = names.map((): [Hash, Hash] => [createHash('sha256'), createHash('sha256')])
   const length = Buffer.alloc(4)
   let rows = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { COLUMNS, positionOf, type RawRow } from '../../src/export/read/columns.ts'
-import { makeRedactor, REDACTED_HEADERS, redactionOf, redactRow } from '../../src/export/read/redact.ts'
+import { REDACTED_HEADERS, Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
 import { redactFlat } from '../../src/export/read/redact-flat.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
 import fc from '../support/fc.ts'
@@ -31,7 +31,7 @@ test.each([
   ['a list of header lines', '["accept: y","Cookie: x","b: c"]', '["accept: y","Cookie: [redacted]","b: c"]'],
   ['a name that is __proto__ beside it', '{"__proto__":"p","cookie":["x"]}', `{"__proto__":"p","cookie":${R}}`],
 ])('replaces the value in a header with %s', (_what, text, expected) => {
-  expect(makeRedactor(REDACTED_HEADERS).header(text)).toBe(expected)
+  expect(new Redactor(REDACTED_HEADERS).header(text)).toBe(expected)
 })
 
 test.each([
@@ -46,25 +46,25 @@ test.each([
   ['[]'],
   ['{}'],
 ])('leaves %s as it is', (text) => {
-  const redactor = makeRedactor(REDACTED_HEADERS)
+  const redactor = new Redactor(REDACTED_HEADERS)
   expect(redactor.header(text)).toBe(text)
   expect(redactor.counts()).toEqual({})
 })
 
 test('keeps the digits of other values where a text has to be parsed', () => {
   const text = '{"\\u0063ookie":"x","n":[1.0,12345678901234567890,1e400,-0]}'
-  expect(makeRedactor(REDACTED_HEADERS).header(text)).toBe(`{"cookie":${R},"n":[1.0,12345678901234567890,1e400,-0]}`)
+  expect(new Redactor(REDACTED_HEADERS).header(text)).toBe(`{"cookie":${R},"n":[1.0,12345678901234567890,1e400,-0]}`)
 })
 
 test('redacts headers anywhere in extra and keeps the rest of it', () => {
   const text = '{"timeframe":1.0,"data":{"headers":[["Cookie","x"]]},"proxy":{"Proxy-Authorization":"y"}}'
-  expect(makeRedactor(REDACTED_HEADERS).extra(text)).toBe(
+  expect(new Redactor(REDACTED_HEADERS).extra(text)).toBe(
     `{"timeframe":1.0,"data":{"headers":[["Cookie",${R}]]},"proxy":{"Proxy-Authorization":${R}}}`,
   )
 })
 
 test('counts what it replaced by lower-case name', () => {
-  const redactor = makeRedactor([...REDACTED_HEADERS, 'X-Secret'])
+  const redactor = new Redactor([...REDACTED_HEADERS, 'X-Secret'])
   redactor.header('{"Cookie":"a","x-secret":"b","accept":"c"}')
   redactor.header('{"COOKIE":["a"]}')
   redactor.extra('{"a":{"header":{"cookie":"x"}}}')
@@ -73,15 +73,15 @@ test('counts what it replaced by lower-case name', () => {
 })
 
 test('without names nothing changes', () => {
-  expect(makeRedactor([]).header('{"cookie":"a"}')).toBe('{"cookie":"a"}')
+  expect(new Redactor([]).header('{"cookie":"a"}')).toBe('{"cookie":"a"}')
 })
 
 test.each(['a b', 'a"b', '', 'a:b', 'ä'])('"%s" is refused as the name of a header', (name) => {
-  expect(() => makeRedactor([name])).toThrow(expect.objectContaining({ code: 'usage-invalid' }))
+  expect(() => new Redactor([name])).toThrow(expect.objectContaining({ code: 'usage-invalid' }))
 })
 
 test('a header that is no JSON text is reported as damage of the mirror', () => {
-  expect(() => makeRedactor(REDACTED_HEADERS).header('{"cookie":')).toThrow(
+  expect(() => new Redactor(REDACTED_HEADERS).header('{"cookie":')).toThrow(
     expect.objectContaining({ code: 'mirror-damaged' }),
   )
 })
@@ -118,7 +118,7 @@ test('whatever the spelling, no value of a named header is left and every other 
   fc.assert(
     fc.property(fc.array(fc.oneof(secretMember, otherMember), { maxLength: 6 }), (members) => {
       const text = `{${members.join()}}`
-      const redacted = makeRedactor(REDACTED_HEADERS).header(text)
+      const redacted = new Redactor(REDACTED_HEADERS).header(text)
       expect(redacted).not.toContain('CANARY')
       const expected = JSON.parse(text, (key, value) =>
         REDACTED_HEADERS.includes(key.toLowerCase()) ? '[redacted]' : value,
@@ -144,7 +144,7 @@ test('a flat header is redacted the same way by its quotes as by the parser', ()
   fc.assert(
     fc.property(fc.uniqueArray(member, { maxLength: 6, selector: ([name]) => name }), (members) => {
       const text = JSON.stringify(Object.fromEntries(members))
-      const [flat, parsed] = [makeRedactor([...REDACTED_HEADERS, '*']), makeRedactor([...REDACTED_HEADERS, '*'])]
+      const [flat, parsed] = [new Redactor([...REDACTED_HEADERS, '*']), new Redactor([...REDACTED_HEADERS, '*'])]
       // A blank keeps the redactor from the way by quotes.
       expect(JSON.parse(flat.header(text))).toEqual(JSON.parse(parsed.header(text.replace('{', '{ '))))
       expect(flat.counts()).toEqual(parsed.counts())
@@ -175,7 +175,7 @@ test.each([
   ...['x_api_key', 'X-APIKey', 'Authentication-Token', 'X-Session-Id', 'sessionid', 'X-Client-Secret', 'Cookie2'],
   ...['X-Hub-Signature-256', 'X-Amz-Credential', 'accessToken', 'X-Forwarded-Authorization', 'DB_PASSWORD'],
 ])('%s sounds like a credential', (name) => {
-  expect(makeRedactor(redactionOf(REDACTED_HEADERS)).header(JSON.stringify({ [name]: 'CANARY' }))).not.toContain(
+  expect(new Redactor(redactionOf(REDACTED_HEADERS)).header(JSON.stringify({ [name]: 'CANARY' }))).not.toContain(
     'CANARY',
   )
 })
@@ -185,7 +185,7 @@ test.each([
   ...['sec-websocket-key', 'content-security-policy', 'strict-transport-security', 'vary', 'author', 'x-monkey'],
 ])('%s does not', (name) => {
   const text = JSON.stringify({ [name]: 'CANARY' })
-  expect(makeRedactor(redactionOf(REDACTED_HEADERS)).header(text)).toBe(text)
+  expect(new Redactor(redactionOf(REDACTED_HEADERS)).header(text)).toBe(text)
 })
 
 const RED = '[redacted]'
@@ -249,9 +249,9 @@ test('rows lose credentials in URLs, in headers that hold URLs and in extra, and
   row[positionOf('result_header')] = '{"Location":"https://a.example/?sig=x","etag":"W/\\"a\\""}'
   row[positionOf('extra')] = '{"data":{"url":"https://u@a.example/\\ud800"},"n":1.0}'
   const kept = [...row]
-  redactRow(row, makeRedactor(redactionOf(null)))
+  redactRow(row, new Redactor(redactionOf(null)))
   expect(row).toEqual(kept)
-  const redactor = makeRedactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
   redactRow(row, redactor)
   expect(row.filter((value) => value !== null)).toEqual([
     `https://${RED}@a.example/?token=${RED}`,
@@ -290,7 +290,7 @@ const WORST = [
 
 test.each(WORST)('a megabyte of %j is redacted in less than a second of processor time', (character) => {
   const text = character.repeat(1_000_000)
-  const redactor = makeRedactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
   const took = processorMs(() => {
     redactor.header(JSON.stringify(text))
     redactor.header(JSON.stringify({ Cookie: text, headers: text, [text]: 'x' }))
@@ -305,7 +305,7 @@ test.each(WORST)('a megabyte of %j is redacted in less than a second of processo
 test('URLs in the text of Link and Refresh lose their credentials, the text stays', () => {
   const header = { link: '<https://u:p@a.example/?page=2>; rel="next", <https://a.example/?sig=s&n=1>; rel="last"' }
   const refresh = { Refresh: '5; url=https://a.example/?token=t', 'x-url-of': 'https://u@b.example/' }
-  const redactor = makeRedactor(redactionOf(['cookie']))
+  const redactor = new Redactor(redactionOf(['cookie']))
   expect(JSON.parse(redactor.header(JSON.stringify(header)))).toEqual({
     link: '<https://[redacted]@a.example/?page=2>; rel="next", <https://a.example/?sig=[redacted]&n=1>; rel="last"',
   })
@@ -322,11 +322,11 @@ test('URLs in the text of Link and Refresh lose their credentials, the text stay
 })
 
 test('a header called * is no credential', () => {
-  const redactor = makeRedactor(redactionOf(['cookie']))
+  const redactor = new Redactor(redactionOf(['cookie']))
   expect(redactor.header('{"*":"","cookie":"c"}')).toBe('{"*":"","cookie":"[redacted]"}')
   expect(redactor.header('{"*":"\\u0041","headers":["*: x"]}')).toBe('{"*":"\\u0041","headers":["*: x"]}')
 })
 
 test.each(['Authentication', 'X-Authentication', 'X-OTP'])('%s is the name of a credential', (name) => {
-  expect(makeRedactor(redactionOf(['cookie'])).header(`{"${name}":"x"}`)).toBe(`{"${name}":"[redacted]"}`)
+  expect(new Redactor(redactionOf(['cookie'])).header(`{"${name}":"x"}`)).toBe(`{"${name}":"[redacted]"}`)
 })

@@ -1,7 +1,7 @@
 // Windows that share a transaction: when others see them, and what is taken back when something fails.
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { BY_ITSELF, commitsTo, type Gathering } from '../../src/mirror/commits.ts'
+import { BY_ITSELF, Commits, type Gathering } from '../../src/mirror/commits.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
 let scratch: Scratch
@@ -26,10 +26,17 @@ afterEach(() => {
 
 const seen = () => reader.prepare('SELECT count(*) FROM kept').pluck().get()
 const add = (n: number) => () => void db.prepare('INSERT INTO kept VALUES (?)').run(n)
-const commits = (gathering: Gathering) =>
-  commitsTo(db, 'the mirror', gathering, () => {
+function commits(gathering: Gathering) {
+  const made = new Commits(db, 'the mirror', gathering, () => {
     rollbacks += 1
   })
+  return {
+    count: () => made.count(),
+    commit: <T>(work: () => T) => made.commit(work),
+    gather: <T>(work: () => T) => made.gather(work),
+    flush: () => made.flush(),
+  }
+}
 
 test('the first piece is seen at once, then so many at a time', () => {
   const { gather, count } = commits({ pieces: 3, ms: Number.POSITIVE_INFINITY })

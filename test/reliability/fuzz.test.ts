@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { isMirrorError, MirrorError } from '../../src/errors.ts'
-import { makeRedactor, REDACTED_HEADERS, redactionOf } from '../../src/export/read/redact.ts'
+import { REDACTED_HEADERS, Redactor, redactionOf } from '../../src/export/read/redact.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
 import { hostOf } from '../../src/host.ts'
 import { rowOf } from '../../src/mirror/row-bytes.ts'
@@ -148,7 +148,7 @@ test('the redactor: headers and extra of any form', () => {
     const { data, result } = JSON.parse(text) as Record<string, { header?: unknown } | undefined>
     return [data?.header, result?.header].flatMap((header) => (header === undefined ? [] : [JSON.stringify(header)]))
   })
-  const redactor = makeRedactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
   fuzz(2_000, fc.oneof(damaged(headers), valueText, objectText(fc.constant([]))), (text) => {
     for (const redact of [redactor.header, redactor.extra]) {
       const redacted = outcome(() => redact(text))

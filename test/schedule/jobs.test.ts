@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Log } from '../../src/log.ts'
-import { createJobKeeper, type Job } from '../../src/schedule/jobs.ts'
+import { type Job, JobKeeper } from '../../src/schedule/jobs.ts'
 import { makeTimetable } from '../../src/schedule/timetable.ts'
 
 const START = Date.parse('2026-11-20T10:00:00Z')
@@ -62,7 +62,7 @@ function makeWorld(jitter = 0) {
     log,
   }
   return {
-    keeper: (jobs: Job[]) => createJobKeeper(jobs, options),
+    keeper: (jobs: Job[]) => new JobKeeper(jobs, options),
     job,
     begun,
     warned,

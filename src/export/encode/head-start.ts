@@ -4,7 +4,7 @@ import { factsOf } from '../formats.ts'
 import { interrupted } from '../publish/sink.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
 import type { FileLimits } from '../read/partition.ts'
-import { makeRedactor, type Redactor } from '../read/redact.ts'
+import { Redactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
 import type { PackedKeyRange } from './packed.ts'
 import { keyRangePacker, type Packing, type PackKeyRange } from './pieces.ts'
@@ -30,7 +30,7 @@ export function beginPacking(
   redact: readonly string[],
   signal: AbortSignal | undefined,
 ): HeadStart {
-  const redactor = makeRedactor(redact)
+  const redactor = new Redactor(redact)
   const keyRanges = cut.keyRanges(factsOf(packing.format).pieceBytes, limits)
   let isStopped = false
 

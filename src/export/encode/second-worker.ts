@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads'
 import { Moved, serve } from '../../threads/serve.ts'
 import { codeOf, type Format } from '../formats.ts'
-import { makeRedactor, type Redactor } from '../read/redact.ts'
+import { Redactor } from '../read/redact.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 import { keyRangePacker, type PackKeyRange } from './pieces.ts'
 import type { SecondWork } from './second-thread.ts'
@@ -18,7 +18,7 @@ const work: SecondWork = {
   },
 
   async begin(packing, redact) {
-    redactor = makeRedactor(redact)
+    redactor = new Redactor(redact)
     // Nobody else is waiting on this thread.
     packKeyRange = await keyRangePacker(cut as CutReader, redactor, packing, async () => {})
   },

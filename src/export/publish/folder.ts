@@ -17,50 +17,53 @@ interface FolderOptions {
 }
 
 /** The folder `path` as a destination; it is made by `makeReady`. Errors are `MirrorError` as in publish.ts. */
-export function folderStore(path: string, { fileMode, pid, inUse }: FolderOptions): Store {
-  const place = resolve(path)
-  const folderMode = fileMode | ((fileMode & 0o444) >> 2)
-  const random = () => randomBytes(6).toString('hex')
+export class FolderStore implements Store {
+  readonly place: string
+  readonly #options: FolderOptions
+  readonly #folderMode: number
 
-  async function explaining<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw explainSnapshot(place, error)
-    }
+  constructor(path: string, options: FolderOptions) {
+    const { fileMode } = options
+    this.place = resolve(path)
+    this.#options = options
+    this.#folderMode = fileMode | ((fileMode & 0o444) >> 2)
   }
 
-  /** With exactly this mode, whatever the umask takes away. */
-  async function makeFolder(folder: string): Promise<void> {
-    await mkdir(folder, { mode: folderMode }).catch((error: unknown) => {
-      // Another export may have made it meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  makeReady(now: number): Promise<void> {
+    const { place } = this
+    return this.#explaining(async () => {
+      // Before hours of work, which would end there.
+      refuseInUse(join(place, LATEST), this.#options.inUse)
+      const present = await stat(place).catch(() => null)
+      if (present !== null && !present.isDirectory()) {
+        throw new MirrorError('usage-invalid', `${place} is there and is not a folder`, {
+          facts: { path: place },
+          hint: 'Name another folder with --out.',
+        })
+      }
+      if (present === null) {
+        await mkdir(dirname(place), { recursive: true, mode: this.#folderMode })
+        await this.#makeFolder(place)
+      }
+      await clearLeftOvers(place, now)
     })
-    await chmod(folder, folderMode)
   }
 
-  async function begin(snapshotId: string): Promise<PendingPublication> {
-    const final = join(place, snapshotId)
-    const hidden = draftPath(final, { pid, random: random() })
+  async begin(snapshotId: string): Promise<PendingPublication> {
+    const final = join(this.place, snapshotId)
+    const hidden = this.#hidden(final)
     const folders = new Set([hidden])
     let isPublished = false
-    await explaining(() => makeFolder(hidden))
+    await this.#explaining(() => this.#makeFolder(hidden))
     return {
-      async open(name) {
+      open: async (name) => {
         const file = join(hidden, name)
-        if (!folders.has(dirname(file))) {
-          const missing: string[] = []
-          for (let folder = dirname(file); !folders.has(folder); folder = dirname(folder)) missing.unshift(folder)
-          for (const folder of missing) {
-            await explaining(() => makeFolder(folder))
-            folders.add(folder)
-          }
-        }
-        return openFile(file, fileMode, join(final, name))
+        await this.#explaining(() => this.#makeFolders(dirname(file), folders))
+        return openFile(file, this.#options.fileMode, join(final, name))
       },
       publish: (manifest) =>
-        explaining(async () => {
-          const file = await openFile(join(hidden, MANIFEST), fileMode, join(final, MANIFEST))
+        this.#explaining(async () => {
+          const file = await openFile(join(hidden, MANIFEST), this.#options.fileMode, join(final, MANIFEST))
           try {
             await file.write(manifest)
             await file.finish()
@@ -70,7 +73,7 @@ export function folderStore(path: string, { fileMode, pid, inUse }: FolderOption
           for (const folder of folders) syncFolder(folder)
           await rename(hidden, final)
           isPublished = true
-          syncFolder(place)
+          syncFolder(this.place)
         }),
       async discard() {
         if (!isPublished) await rm(hidden, { recursive: true, force: true }).catch(() => {})
@@ -78,69 +81,91 @@ export function folderStore(path: string, { fileMode, pid, inUse }: FolderOption
     }
   }
 
-  async function read(name: string): Promise<Buffer | null> {
+  async read(name: string): Promise<Buffer | null> {
     try {
-      return await readFile(join(place, name))
+      return await readFile(join(this.place, name))
     } catch (error) {
       if (isMissing(error)) return null
-      throw explainSnapshot(join(place, name), error)
+      throw explainSnapshot(join(this.place, name), error)
     }
   }
 
-  return {
-    place,
-    makeReady: (now) =>
-      explaining(async () => {
-        // Before hours of work, which would end there.
-        refuseInUse(join(place, LATEST), inUse)
-        const present = await stat(place).catch(() => null)
-        if (present !== null && !present.isDirectory()) {
-          throw new MirrorError('usage-invalid', `${place} is there and is not a folder`, {
-            facts: { path: place },
-            hint: 'Name another folder with --out.',
-          })
-        }
-        if (present === null) {
-          await mkdir(dirname(place), { recursive: true, mode: folderMode })
-          await makeFolder(place)
-        }
-        await clearLeftOvers(place, now)
-      }),
-    begin,
-    read,
-    async update(name, next) {
-      const bytes = next(await read(name))
-      const draft = await openDraft(join(place, name), { mode: fileMode, pid, random: random(), now: 0, inUse })
-      try {
-        await draft.write(bytes)
-        await draft.publish()
-      } finally {
-        await draft.discard()
-      }
-    },
-    snapshotIds: () => explaining(async () => (await readdir(place)).filter((name) => SNAPSHOT_ID.test(name)).sort()),
-    filesOf: (snapshotId) =>
-      explaining(async () => {
-        const folder = join(place, snapshotId)
-        const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(noneIfMissing)
-        return found
-          .filter((entry) => !entry.isDirectory())
-          .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
-          .sort()
-      }),
-    async localFile(name) {
-      const path = join(place, name)
-      const found = await stat(path).catch(() => null)
-      return found?.isFile() ? { path, done: async () => {} } : null
-    },
-    remove: (snapshotId) =>
-      explaining(async () => {
-        const hidden = draftPath(join(place, snapshotId), { pid, random: random() })
-        await rename(join(place, snapshotId), hidden)
-        await rm(hidden, { recursive: true, force: true })
-      }),
-    close: () => {},
+  async update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
+    const { fileMode: mode, pid, inUse } = this.#options
+    const bytes = next(await this.read(name))
+    const draft = await openDraft(join(this.place, name), { mode, pid, random: random(), now: 0, inUse })
+    try {
+      await draft.write(bytes)
+      await draft.publish()
+    } finally {
+      await draft.discard()
+    }
   }
+
+  snapshotIds(): Promise<string[]> {
+    return this.#explaining(async () => (await readdir(this.place)).filter((name) => SNAPSHOT_ID.test(name)).sort())
+  }
+
+  filesOf(snapshotId: string): Promise<string[]> {
+    return this.#explaining(async () => {
+      const folder = join(this.place, snapshotId)
+      const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(noneIfMissing)
+      return found
+        .filter((entry) => !entry.isDirectory())
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+        .sort()
+    })
+  }
+
+  async localFile(name: string): ReturnType<Store['localFile']> {
+    const path = join(this.place, name)
+    const found = await stat(path).catch(() => null)
+    return found?.isFile() ? { path, done: async () => {} } : null
+  }
+
+  remove(snapshotId: string): Promise<void> {
+    return this.#explaining(async () => {
+      const path = join(this.place, snapshotId)
+      const hidden = this.#hidden(path)
+      await rename(path, hidden)
+      await rm(hidden, { recursive: true, force: true })
+    })
+  }
+
+  close(): void {}
+
+  #hidden(path: string): string {
+    return draftPath(path, { pid: this.#options.pid, random: random() })
+  }
+
+  async #explaining<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw explainSnapshot(this.place, error)
+    }
+  }
+
+  /** `folder` and what is missing above it; `made` are those that are there. */
+  async #makeFolders(folder: string, made: Set<string>): Promise<void> {
+    if (made.has(folder)) return
+    await this.#makeFolders(dirname(folder), made)
+    await this.#makeFolder(folder)
+    made.add(folder)
+  }
+
+  /** With exactly this mode, whatever the umask takes away. */
+  async #makeFolder(folder: string): Promise<void> {
+    await mkdir(folder, { mode: this.#folderMode }).catch((error: unknown) => {
+      // Another export may have made it meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    })
+    await chmod(folder, this.#folderMode)
+  }
+}
+
+function random(): string {
+  return randomBytes(6).toString('hex')
 }
 
 function isMissing(error: unknown): boolean {

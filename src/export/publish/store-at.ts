@@ -2,7 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import type { ExportOptions } from '../options.ts'
 import { COLUMNS } from '../read/columns.ts'
-import { folderStore } from './folder.ts'
+import { FolderStore } from './folder.ts'
 import { filesInUse } from './in-use.ts'
 import type { Store } from './store.ts'
 import type { Target } from './target.ts'
@@ -18,10 +18,10 @@ export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: Sto
   const out = [target.out.replace(/(.)\/+$/, '$1'), ...fixed].join('/')
   if (target.kind === 'folder') {
     const inUse = options.dbPath === undefined ? [] : filesInUse(options.dbPath, options.inUse)
-    return folderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid, inUse })
+    return new FolderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid, inUse })
   }
-  const { s3Store } = await import('./s3/store.ts')
-  return s3Store(out, { env: options.env ?? {}, settings: options.s3, signal: options.signal })
+  const { S3Store } = await import('./s3/store.ts')
+  return new S3Store(out, { env: options.env ?? {}, settings: options.s3, signal: options.signal })
 }
 
 /** Characters that no file system, URL or reader of Hive partitions writes in another way. */

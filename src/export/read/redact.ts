@@ -27,20 +27,6 @@ export function redactionOf(configured: readonly string[] | null): string[] {
 const REDACTED = '[redacted]'
 const REDACTED_TEXT = JSON.stringify(REDACTED)
 
-export interface Redactor {
-  /** Lower-case names it looks for, `CREDENTIALS` among them. */
-  readonly names: readonly string[]
-  /** The JSON text of a `header` field, any shape. */
-  header(text: string): string
-  /** The JSON text of the column `extra`: headers may lie anywhere in it. */
-  extra(text: string): string
-  url(text: string): string
-  /** How many values were replaced so far, by name; names without any are absent. `url` stands for those in URLs. */
-  counts(): Record<string, number>
-  /** Adds the counts of another redactor, which worked on other texts. */
-  add(counts: Readonly<Record<string, number>>): void
-}
-
 /** RFC 9110 token: what the name of a header is made of. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -58,156 +44,180 @@ const MAYBE =
 /** Names whose verdicts are remembered: headers are the same again and again. */
 const MOST_REMEMBERED = 5_000
 
-/** A redactor for `names`. Throws `usage-invalid` for a name that no HTTP header can have. */
-export function makeRedactor(names: readonly string[]): Redactor {
-  const all = new Set(names.map((name) => name.toLowerCase()))
-  for (const name of all) {
-    if (!TOKEN.test(name)) {
-      throw new MirrorError('usage-invalid', `"${name}" cannot be the name of a header`, {
-        hint: 'Give header names such as x-api-key, separated by spaces.',
-      })
+/** What it has replaced so far counts. Throws `usage-invalid` for a name that no HTTP header can have. */
+export class Redactor {
+  readonly #all: ReadonlySet<string>
+  readonly #byWords: boolean
+  readonly #maybe: RegExp
+  readonly #counts = new Map<string, number>()
+  readonly #verdicts = new Map<string, Redaction>()
+  /** Names that the flat text in hand was redacted for. */
+  #found: string[] = []
+
+  constructor(names: readonly string[]) {
+    this.#all = new Set(names.map((name) => name.toLowerCase()))
+    for (const name of this.#all) {
+      if (!TOKEN.test(name)) {
+        throw new MirrorError('usage-invalid', `"${name}" cannot be the name of a header`, {
+          hint: 'Give header names such as x-api-key, separated by spaces.',
+        })
+      }
     }
-  }
-  const byWords = all.has(CREDENTIALS)
-  const literal = [...all].flatMap((name) => (name === CREDENTIALS ? [] : name.replace(/[.*+?^$|]/g, '\\$&')))
-  // With `u` letters are compared as `toLowerCase` does it: the Kelvin sign is a k.
-  const maybe = new RegExp([...literal, byWords ? MAYBE.source : '\\\\u'].join('|'), 'iu')
-  const counts = new Map<string, number>()
-
-  function tally(name: string): void {
-    const key = name.toLowerCase()
-    counts.set(key, (counts.get(key) ?? 0) + 1)
+    this.#byWords = this.#all.has(CREDENTIALS)
+    const literal = this.names.flatMap((name) => (name === CREDENTIALS ? [] : name.replace(/[.*+?^$|]/g, '\\$&')))
+    // With `u` letters are compared as `toLowerCase` does it: the Kelvin sign is a k.
+    this.#maybe = new RegExp([...literal, this.#byWords ? MAYBE.source : '\\\\u'].join('|'), 'iu')
   }
 
-  function isWanted(name: string): boolean {
+  /** Lower-case names it looks for, `CREDENTIALS` among them. */
+  get names(): string[] {
+    return [...this.#all]
+  }
+
+  /** The JSON text of a `header` field, any shape. */
+  header(text: string): string {
+    return this.#redact(text, true)
+  }
+
+  /** The JSON text of the column `extra`: headers may lie anywhere in it. */
+  extra(text: string): string {
+    return this.#redact(text, false)
+  }
+
+  url(url: string, redactIn = redactUrl): string {
+    const redacted = this.#byWords ? redactIn(url) : url
+    if (redacted !== url) this.#tally('url')
+    return redacted
+  }
+
+  /** How many values were replaced so far, by name; names without any are absent. `url` stands for those in URLs. */
+  counts(): Record<string, number> {
+    return Object.fromEntries(this.#counts)
+  }
+
+  /** Adds the counts of another redactor, which worked on other texts. */
+  add(more: Readonly<Record<string, number>>): void {
+    for (const [name, count] of Object.entries(more)) this.#count(name, count)
+  }
+
+  #tally(name: string): void {
+    this.#count(name.trim().toLowerCase(), 1)
+  }
+
+  #count(name: string, more: number): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + more)
+  }
+
+  #isWanted(name: string): boolean {
     const trimmed = name.trim()
     // `*` stands for names of many kinds, and not for a header called so.
-    return (trimmed !== CREDENTIALS && all.has(trimmed.toLowerCase())) || (byWords && isCredentialName(trimmed))
+    if (trimmed !== CREDENTIALS && this.#all.has(trimmed.toLowerCase())) return true
+    return this.#byWords && isCredentialName(trimmed)
   }
 
-  const verdicts = new Map<string, Redaction>()
-  let found: string[] = []
-
   /** Of a name as it stands in JSON text. */
-  function judge(name: string): Redaction {
-    const known = verdicts.get(name)
+  readonly #judge = (name: string): Redaction => {
+    const known = this.#verdicts.get(name)
     if (known !== undefined) return known
-    const verdict = judgeAnew(name)
-    if (verdicts.size >= MOST_REMEMBERED) verdicts.clear()
-    verdicts.set(name, verdict)
+    const verdict = this.#judgeAnew(name)
+    if (this.#verdicts.size >= MOST_REMEMBERED) this.#verdicts.clear()
+    this.#verdicts.set(name, verdict)
     return verdict
   }
 
-  function judgeAnew(name: string): Redaction {
+  #judgeAnew(name: string): Redaction {
     const lower = name.toLowerCase()
     // Such a name may be another one, but for its spelling or the white space around it.
     if (name.includes('\\') || /^[^!-~]|[^!-~]$/.test(name) || HOLDERS.has(lower)) return 'parse'
-    if (isWanted(name)) {
+    if (this.#isWanted(name)) {
       return () => {
-        found.push(lower)
+        this.#found.push(lower)
         return REDACTED_TEXT
       }
     }
     const redactIn = URLS.get(lower)
-    if (!byWords || redactIn === undefined) return 'kept'
+    if (!this.#byWords || redactIn === undefined) return 'kept'
     return (value) => {
       const url = JSON.parse(value) as string
       const redacted = redactIn(url)
       if (redacted === url) return value
-      found.push('url')
+      this.#found.push('url')
       return JSON.stringify(redacted)
     }
   }
 
-  function redact(text: string, isHeader: boolean): string {
-    if (all.size === 0) return text
-    found = []
-    const flat = redactFlat(text, judge)
+  #redact(text: string, isHeader: boolean): string {
+    if (this.#all.size === 0) return text
+    this.#found = []
+    const flat = redactFlat(text, this.#judge)
     if (flat !== null) {
-      for (const name of found) tally(name)
+      for (const name of this.#found) this.#count(name, 1)
       return flat
     }
-    if (!maybe.test(text)) return text
-    const before = total()
-    const redacted = walk(parse(text), isHeader)
-    return total() === before ? text : JSON.stringify(redacted)
+    if (!this.#maybe.test(text)) return text
+    const before = this.#total()
+    const redacted = this.#walk(parse(text), isHeader)
+    return this.#total() === before ? text : JSON.stringify(redacted)
   }
 
-  function total(): number {
+  #total(): number {
     let sum = 0
-    for (const count of counts.values()) sum += count
+    for (const count of this.#counts.values()) sum += count
     return sum
   }
 
-  function redactedUrl(url: string, redactIn = redactUrl): string {
-    const redacted = byWords ? redactIn(url) : url
-    if (redacted !== url) tally('url')
-    return redacted
-  }
-
   /** Header lines as one text: "Cookie: a=b". */
-  function redactLines(value: string): string {
+  #redactLines(value: string): string {
     return value.replace(/[^\r\n]+/g, (line) => {
       const colon = line.indexOf(':')
       const name = colon === -1 ? '' : line.slice(0, colon)
-      if (name.trim() === '' || !isWanted(name)) return line
-      tally(name.trim())
+      if (name.trim() === '' || !this.#isWanted(name)) return line
+      this.#tally(name)
       return `${name}: ${REDACTED}`
     })
   }
 
   /** `isHeader`: the node stands where headers are expected, so other spellings of them count too. */
-  function walk(node: JsonValue, isHeader: boolean): JsonValue {
-    if (typeof node === 'string') return isHeader ? redactLines(node) : node
-    if (Array.isArray(node)) return isHeader ? walkList(node) : node.map((item) => walk(item, false))
+  #walk(node: JsonValue, isHeader: boolean): JsonValue {
+    if (typeof node === 'string') return isHeader ? this.#redactLines(node) : node
+    if (Array.isArray(node)) return isHeader ? this.#walkList(node) : node.map((item) => this.#walk(item, false))
     if (!isObject(node)) return node
     for (const [name, value] of Object.entries(node)) {
       const lower = name.trim().toLowerCase()
-      if (isWanted(name)) {
-        tally(name.trim())
+      if (this.#isWanted(name)) {
+        this.#tally(name)
         put(node, name, REDACTED)
       } else if (typeof value === 'string' && URLS.has(lower)) {
-        put(node, name, redactedUrl(value, URLS.get(lower)))
+        put(node, name, this.url(value, URLS.get(lower)))
       } else {
-        put(node, name, walk(value, HOLDERS.has(lower)))
+        put(node, name, this.#walk(value, HOLDERS.has(lower)))
       }
     }
     return node
   }
 
   /** Headers as a list: [name, value, name, value], [[name, value]], [{name, value}] or ["name: value"]. */
-  function walkList(list: JsonValue[]): JsonValue[] {
+  #walkList(list: JsonValue[]): JsonValue[] {
     const isAlternating = list.length % 2 === 0 && list.every((item) => typeof item === 'string')
     return list.map((item, i) => {
       const name = list[i - 1]
-      if (isAlternating && i % 2 === 1 && typeof name === 'string' && isWanted(name)) {
-        tally(name.trim())
+      if (isAlternating && i % 2 === 1 && typeof name === 'string' && this.#isWanted(name)) {
+        this.#tally(name)
         return REDACTED
       }
-      return (isObject(item) ? redactPair(item) : null) ?? walk(item, true)
+      return (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, true)
     })
   }
 
   /** {name, value}, as HAR files have it: everything beside the name is replaced. Null where it is no such pair. */
-  function redactPair(pair: JsonObject): JsonObject | null {
+  #redactPair(pair: JsonObject): JsonObject | null {
     const named = Object.entries(pair).find(
-      ([key, value]) => /^(name|key|header|field)$/i.test(key) && typeof value === 'string' && isWanted(value),
+      ([key, value]) => /^(name|key|header|field)$/i.test(key) && typeof value === 'string' && this.#isWanted(value),
     )
     if (named === undefined) return null
-    tally((named[1] as string).trim())
+    this.#tally(named[1] as string)
     for (const key of Object.keys(pair)) if (key !== named[0]) put(pair, key, REDACTED)
     return pair
-  }
-
-  return {
-    names: [...all],
-    header: (text) => redact(text, true),
-    extra: (text) => redact(text, false),
-    url: (text) => redactedUrl(text),
-    counts: () => Object.fromEntries(counts),
-    add(more) {
-      for (const [name, count] of Object.entries(more)) counts.set(name, (counts.get(name) ?? 0) + count)
-    },
   }
 }
 

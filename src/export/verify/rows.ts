@@ -5,8 +5,8 @@ import { codeOf, factsOf } from '../formats.ts'
 import type { RecordedFilters } from '../publish/feed.ts'
 import { encodingOf, type Manifest } from '../publish/manifest.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
-import { makeRedactor, redactRow } from '../read/redact.ts'
-import { openCut } from '../read/rows.ts'
+import { Redactor, redactRow } from '../read/redact.ts'
+import { type CutReader, openCut } from '../read/rows.ts'
 
 /** How many rows were compared, and how many have changed in the mirror since. */
 export interface Comparison {
@@ -18,94 +18,101 @@ export interface Comparison {
 
 type Fault = { check: 'content' | 'absent'; message: string }
 
-interface Comparing {
-  /** What is wrong with the rows of a file, at most `MOST_FAULTS`. Files come in the order of the manifest. */
-  file(path: string): Promise<Fault[]>
-  /** Whether the mirror has rows of that cut that no file had. Call after the last file. */
-  absent(): Promise<Fault[]>
-  result(): Comparison
-  close(): void
-}
-
 const MOST_FAULTS = 10
 const CHANGE_SEQ = positionOf('change_seq')
 
-/** Throws what opening the mirror throws. */
-export function compareWithMirror(dbPath: string, manifest: Manifest): Comparing {
-  const filters = manifest.filters as RecordedFilters
-  const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = filters
-  const cut = openCut(dbPath, { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq })
-  const redactor = makeRedactor(manifest.redacted.names)
-  const encoding = encodingOf(manifest)
-  const limit = BigInt(manifest.cut)
-  const notComparable =
-    cut.cut < manifest.cut
-      ? `The mirror has changes up to ${cut.cut} only, the snapshot up to ${manifest.cut}`
-      : encoding.columns.some(({ name }) => name === 'id')
-        ? null
-        : 'The snapshot has no column id'
-  let compared = 0
-  let changedSince = 0
+/** A snapshot's rows beside the mirror's. Files come in the order of the manifest. */
+export class SnapshotComparison {
+  readonly #manifest: Manifest
+  readonly #cut: CutReader
+  readonly #redactor: Redactor
+  readonly #notComparable: string | null
+  #compared = 0
+  #changedSince = 0
+
+  /** Throws what opening the mirror throws. */
+  constructor(dbPath: string, manifest: Manifest) {
+    const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = manifest.filters as RecordedFilters
+    const filters = { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq }
+    this.#manifest = manifest
+    this.#cut = openCut(dbPath, filters)
+    this.#redactor = new Redactor(manifest.redacted.names)
+    const { cut } = this.#cut
+    this.#notComparable =
+      cut < manifest.cut
+        ? `The mirror has changes up to ${cut} only, the snapshot up to ${manifest.cut}`
+        : encodingOf(manifest).columns.some(({ name }) => name === 'id')
+          ? null
+          : 'The snapshot has no column id'
+  }
+
+  /** What is wrong with the rows of a file, at most `MOST_FAULTS`. */
+  async file(path: string): Promise<Fault[]> {
+    if (this.#notComparable !== null) return []
+    const faults: Fault[] = []
+    const code = await codeOf(this.#manifest.format)
+    for await (const rows of code.read(path, encodingOf(this.#manifest))) {
+      for (const row of rows) {
+        const fault = this.#faultOf(row)
+        if (fault !== null && faults.push(fault) >= MOST_FAULTS) return faults
+      }
+      await breathe()
+    }
+    return faults
+  }
+
+  /** Whether the mirror has rows of that cut that no file had. Call after the last file. */
+  async absent(): Promise<Fault[]> {
+    if (this.#notComparable !== null) return []
+    let expected = 0
+    for (const keyRange of this.#cut.keyRanges(factsOf(this.#manifest.format).pieceBytes)) {
+      for (const batch of this.#cut.batches(keyRange)) {
+        for (const row of batch) if (this.#isOfCut(row)) expected++
+        await breathe()
+      }
+    }
+    if (expected === this.#compared) return []
+    const found = `the files have ${this.#compared}`
+    const message = `The mirror has ${expected} rows of that cut that have not changed since, ${found}`
+    return [{ check: 'absent', message }]
+  }
+
+  result(): Comparison {
+    return { compared: this.#compared, changedSince: this.#changedSince, notComparable: this.#notComparable }
+  }
+
+  close(): void {
+    this.#cut.close()
+  }
+
+  #isOfCut(row: RawRow): boolean {
+    return (row[CHANGE_SEQ] as bigint) <= BigInt(this.#manifest.cut)
+  }
 
   /** The row as it was published; null where it has changed since, undefined where the mirror has none. */
-  function published(id: string): RawRow | null | undefined {
-    const row = cut.row(id)
+  #published(id: string): RawRow | null | undefined {
+    const row = this.#cut.row(id)
     if (row === null) return undefined
-    if ((row[CHANGE_SEQ] as bigint) > limit) return null
-    redactRow(row, redactor)
+    if (!this.#isOfCut(row)) return null
+    redactRow(row, this.#redactor)
     return row
   }
 
-  function faultOf({ ids, differsFrom }: FoundRow): Fault | null {
+  #faultOf({ ids, differsFrom }: FoundRow): Fault | null {
     if (ids.length === 0) return { check: 'content', message: 'A row has no id' }
     let fault: Fault | null = null
     for (const id of ids) {
-      const row = published(id)
+      const row = this.#published(id)
       if (row === undefined) continue
       const what = row === null ? null : differsFrom(row)
       if (what === null) {
-        if (row === null) changedSince++
-        else compared++
+        if (row === null) this.#changedSince++
+        else this.#compared++
         return null
       }
       fault ??= { check: 'content', message: `Task ${id} differs in ${what}` }
     }
-    if (fault !== null) compared++
+    if (fault !== null) this.#compared++
     return fault ?? { check: 'content', message: `The mirror has no task ${ids[0]}` }
-  }
-
-  return {
-    async file(path) {
-      if (notComparable !== null) return []
-      const faults: Fault[] = []
-      const code = await codeOf(manifest.format)
-      for await (const rows of code.read(path, encoding)) {
-        for (const row of rows) {
-          const fault = faultOf(row)
-          if (fault !== null && faults.push(fault) >= MOST_FAULTS) return faults
-        }
-        await breathe()
-      }
-      return faults
-    },
-    async absent() {
-      if (notComparable !== null) return []
-      let expected = 0
-      for (const keyRange of cut.keyRanges(factsOf(manifest.format).pieceBytes)) {
-        for (const batch of cut.batches(keyRange)) {
-          for (const row of batch) if ((row[CHANGE_SEQ] as bigint) <= limit) expected++
-          await breathe()
-        }
-      }
-      if (expected === compared) return []
-      return [
-        {
-          check: 'absent',
-          message: `The mirror has ${expected} rows of that cut that have not changed since, the files have ${compared}`,
-        },
-      ]
-    },
-    result: () => ({ compared, changedSince, notComparable }),
-    close: () => cut.close(),
   }
 }

@@ -16,7 +16,7 @@ import {
   type Store,
 } from '../publish/store.ts'
 import { storeAt } from '../publish/store-at.ts'
-import { type Comparison, compareWithMirror } from './rows.ts'
+import { type Comparison, SnapshotComparison } from './rows.ts'
 
 export interface VerifySnapshotsOptions {
   /** Whether every row is compared with the mirror at `dbPath`. */
@@ -159,7 +159,7 @@ async function checkSnapshot(
   for (const name of present) {
     if (name !== own && !listed.has(name)) fault(name, 'unlisted', 'The manifest does not know this file')
   }
-  const comparing = options.deep ? compareWithMirror(options.dbPath, manifest) : null
+  const comparing = options.deep ? new SnapshotComparison(options.dbPath, manifest) : null
   try {
     for (const file of manifest.files) {
       if (options.signal?.aborted) throw new MirrorError('interrupted', 'The check was interrupted')

@@ -1,5 +1,5 @@
 // What the parts of the writing side share: tables, rules, transactions, and the memory of one run.
-import { commitsTo, type Gathering } from '../../mirror/commits.ts'
+import { Commits, type Gathering } from '../../mirror/commits.ts'
 import type { Db } from '../../mirror/connect.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.ts'
@@ -47,8 +47,6 @@ export interface WritingOptions {
   gathering: Gathering
 }
 
-type Commits = ReturnType<typeof commitsTo>
-
 /** What the intakes share. */
 export class Writing implements Intake {
   readonly db: Db
@@ -91,11 +89,11 @@ export class Writing implements Intake {
     this.walks = walkTable(db)
     this.evidence = evidenceTable(db)
     this.runs = runTable(db)
-    const commits = commitsTo(db, path, options.gathering, (error) => this.#rolledBack(error))
-    this.commit = commits.commit
-    this.gather = commits.gather
-    this.flush = commits.flush
-    this.pieces = commits.count
+    const commits = new Commits(db, path, options.gathering, (error) => this.#rolledBack(error))
+    this.commit = (work) => commits.commit(work)
+    this.gather = (work) => commits.gather(work)
+    this.flush = () => commits.flush()
+    this.pieces = () => commits.count()
     this.earlierMoment = this.runs.lastMoment()
     this.runId = this.commit(() => {
       writeFacts(db, { final_statuses: finalStatuses }, now)

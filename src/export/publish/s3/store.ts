@@ -30,7 +30,7 @@ import {
 import { s3Address, s3ClientConfig } from './address.ts'
 import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { encryptionOf, refuseInsecure } from './policy.ts'
-import { openObject } from './upload.ts'
+import { ObjectUpload } from './upload.ts'
 
 /** Of a write: only where nothing is there, or only in the place of what was read. */
 type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
@@ -48,42 +48,151 @@ const TIDY_MS = 3_000
 /** So often a small file is read and written anew because others were quicker. */
 const MOST_UPDATES = 10
 
-/** `url` is `s3://bucket/prefix`. Throws `usage-invalid`; its methods throw `snapshot-unwritable` or `interrupted`. */
-export function s3Store(url: string, { env, settings, signal }: S3Options): Store {
-  const { bucket, prefix } = s3Address(url)
-  const place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
-  const client = new S3Client(s3ClientConfig(env))
-  refuseInsecure(client, settings?.insecureHosts ?? [])
-  const encryption = encryptionOf(settings, place)
-  const sending = { ...(signal && { abortSignal: signal }) }
-  const keyOf = (name: string) => (prefix === '' ? name : `${prefix}/${name}`)
-  const at = (name: string) => ({ Bucket: bucket, Key: keyOf(name) })
+/** `s3://bucket/prefix` as a destination; throws `usage-invalid`, methods `snapshot-unwritable` or `interrupted`. */
+export class S3Store implements Store {
+  readonly place: string
+  readonly #bucket: string
+  readonly #prefix: string
+  readonly #client: S3Client
+  readonly #encryption: ReturnType<typeof encryptionOf>
+  readonly #signal: AbortSignal | undefined
+  readonly #sending: { abortSignal?: AbortSignal }
 
-  async function explaining<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw explainS3(place, error)
+  constructor(url: string, { env, settings, signal }: S3Options) {
+    const { bucket, prefix } = s3Address(url)
+    this.place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
+    this.#bucket = bucket
+    this.#prefix = prefix
+    this.#client = new S3Client(s3ClientConfig(env))
+    refuseInsecure(this.#client, settings?.insecureHosts ?? [])
+    this.#encryption = encryptionOf(settings, this.place)
+    this.#signal = signal
+    this.#sending = { ...(signal && { abortSignal: signal }) }
+  }
+
+  makeReady(now: number): Promise<void> {
+    return this.#explaining(() => this.#clearLeftOvers(now))
+  }
+
+  async begin(snapshotId: string): Promise<PendingPublication> {
+    const begun: string[] = []
+    let isPublished = false
+    return {
+      open: async (name) => {
+        begun.push(name)
+        const key = this.#keyOf(`${snapshotId}/${name}`)
+        const shown = `${this.place}/${snapshotId}/${name}`
+        const [client, bucket, encryption, signal] = [this.#client, this.#bucket, this.#encryption, this.#signal]
+        return new ObjectUpload({ client, bucket, key, shown, encryption, signal })
+      },
+      publish: (manifest) =>
+        this.#explaining(async () => {
+          await this.#publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
+          isPublished = true
+        }),
+      discard: async () => {
+        if (isPublished) return
+        const abortSignal = AbortSignal.timeout(TIDY_MS)
+        for (const name of begun) {
+          const command = new DeleteObjectCommand(this.#at(`${snapshotId}/${name}`))
+          await this.#client.send(command, { abortSignal }).catch(() => {})
+        }
+      },
     }
   }
 
-  async function find(name: string): Promise<{ bytes: Buffer; tag: string | undefined } | null> {
+  async read(name: string): Promise<Buffer | null> {
+    return (await this.#find(name))?.bytes ?? null
+  }
+
+  update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
+    return this.#explaining(async () => {
+      for (let left = MOST_UPDATES; ; left -= 1) {
+        const before = await this.#find(name)
+        const bytes = next(before?.bytes ?? null)
+        const condition: Condition =
+          before === null ? { IfNoneMatch: '*' } : before.tag === undefined ? {} : { IfMatch: before.tag }
+        try {
+          return await this.#put(name, bytes, condition)
+        } catch (error) {
+          // A store without conditions: the last one wins.
+          if (s3Status(error) === 501) return this.#put(name, bytes)
+          // Somebody else was quicker: put it there, changed it or took it away.
+          if (left <= 1 || ![404, 409, 412].includes(s3Status(error)) || s3ErrorName(error) === 'NoSuchBucket')
+            throw error
+        }
+      }
+    })
+  }
+
+  snapshotIds(): Promise<string[]> {
+    return this.#explaining(() => this.#snapshotIds())
+  }
+
+  filesOf(snapshotId: string): Promise<string[]> {
+    return this.#explaining(async () => {
+      const start = this.#keyOf(`${snapshotId}/`).length
+      return (await this.#list(`${snapshotId}/`)).map((key) => key.slice(start)).sort()
+    })
+  }
+
+  localFile(name: string): ReturnType<Store['localFile']> {
+    return this.#explaining(async () => {
+      if (!(await this.#isThere(name))) return null
+      const folder = await mkdtemp(join(tmpdir(), 'task-mirror-'))
+      const done = () => rm(folder, { recursive: true, force: true })
+      const path = join(folder, 'object')
+      const until = this.#signal ? { signal: this.#signal } : {}
+      try {
+        const { Body } = await this.#client.send(new GetObjectCommand(this.#at(name)), this.#sending)
+        await pipeline(Body as Readable, createWriteStream(path, { mode: 0o600 }), until)
+        return { path, done }
+      } catch (error) {
+        await done()
+        throw error
+      }
+    })
+  }
+
+  remove(snapshotId: string): Promise<void> {
+    return this.#explaining(() => this.#remove(snapshotId))
+  }
+
+  close(): void {
+    this.#client.destroy()
+  }
+
+  #keyOf(name: string): string {
+    return this.#prefix === '' ? name : `${this.#prefix}/${name}`
+  }
+
+  #at(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#keyOf(name) }
+  }
+
+  async #explaining<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const { Body, ETag } = await client.send(new GetObjectCommand(at(name)), sending)
+      return await work()
+    } catch (error) {
+      throw explainS3(this.place, error)
+    }
+  }
+
+  async #find(name: string): Promise<{ bytes: Buffer; tag: string | undefined } | null> {
+    try {
+      const { Body, ETag } = await this.#client.send(new GetObjectCommand(this.#at(name)), this.#sending)
       return { bytes: Buffer.from(await Body!.transformToByteArray()), tag: ETag }
     } catch (error) {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
       }
-      throw explainS3(place, error)
+      throw explainS3(this.place, error)
     }
   }
 
-  const read = async (name: string): Promise<Buffer | null> => (await find(name))?.bytes ?? null
-
-  async function isThere(name: string): Promise<boolean> {
+  async #isThere(name: string): Promise<boolean> {
     try {
-      await client.send(new HeadObjectCommand(at(name)), sending)
+      await this.#client.send(new HeadObjectCommand(this.#at(name)), this.#sending)
       return true
     } catch (error) {
       if (s3Status(error) === 404) return false
@@ -92,17 +201,17 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
   }
 
   /** Keys below `name`, or with `folders` the names right below it. */
-  async function list(name: string, folders = false): Promise<string[]> {
+  async #list(name: string, folders = false): Promise<string[]> {
     const found: string[] = []
     let token: string | undefined
     do {
       const command = new ListObjectsV2Command({
-        Bucket: bucket,
-        Prefix: keyOf(name),
+        Bucket: this.#bucket,
+        Prefix: this.#keyOf(name),
         ...(folders && { Delimiter: '/' }),
         ...(token !== undefined && { ContinuationToken: token }),
       })
-      const page = await client.send(command, sending)
+      const page = await this.#client.send(command, this.#sending)
       for (const { Prefix } of page.CommonPrefixes ?? []) found.push(Prefix ?? '')
       if (!folders) for (const { Key } of page.Contents ?? []) found.push(Key ?? '')
       token = page.IsTruncated ? page.NextContinuationToken : undefined
@@ -110,144 +219,78 @@ export function s3Store(url: string, { env, settings, signal }: S3Options): Stor
     return found
   }
 
-  async function snapshotIds(): Promise<string[]> {
-    const folders = await list('', true)
-    const names = folders.map((folder) => folder.slice(keyOf('').length).replace(/\/$/, ''))
+  async #snapshotIds(): Promise<string[]> {
+    const folders = await this.#list('', true)
+    const names = folders.map((folder) => folder.slice(this.#keyOf('').length).replace(/\/$/, ''))
     return names.filter((name) => SNAPSHOT_ID.test(name)).sort()
   }
 
   /** The manifest goes first: from then on it is no snapshot. */
-  async function remove(snapshotId: string): Promise<void> {
-    for (const name of MANIFEST_NAMES) await client.send(new DeleteObjectCommand(at(`${snapshotId}/${name}`)), sending)
-    for (const Key of await list(`${snapshotId}/`)) {
-      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }), sending)
+  async #remove(snapshotId: string): Promise<void> {
+    for (const name of MANIFEST_NAMES) {
+      await this.#client.send(new DeleteObjectCommand(this.#at(`${snapshotId}/${name}`)), this.#sending)
+    }
+    for (const Key of await this.#list(`${snapshotId}/`)) {
+      await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key }), this.#sending)
     }
   }
 
   /** Ends what was begun over a day ago and has no manifest. That it cannot be listed is no reason to fail. */
-  async function clearLeftOvers(now: number): Promise<void> {
+  async #clearLeftOvers(now: number): Promise<void> {
     const isOld = (id: string) => (ageOf(begunAt(id), now) ?? 0) > DAY_MS
-    const old = (await snapshotIds()).filter(isOld).slice(-MOST_ASKED)
-    const finished = await Promise.all(old.map(hasManifest))
-    for (const [i, id] of old.entries()) if (!finished[i]) await remove(id)
-    const { Uploads = [] } = await client
-      .send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: keyOf('') }), sending)
+    const old = (await this.#snapshotIds()).filter(isOld).slice(-MOST_ASKED)
+    const finished = await Promise.all(old.map((id) => this.#hasManifest(id)))
+    for (const [i, id] of old.entries()) if (!finished[i]) await this.#remove(id)
+    const { Uploads = [] } = await this.#client
+      .send(new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#keyOf('') }), this.#sending)
       .catch(() => ({ Uploads: [] }))
     for (const { Key, UploadId } of Uploads) {
-      const id = Key?.slice(keyOf('').length).split('/')[0] ?? ''
+      const id = Key?.slice(this.#keyOf('').length).split('/')[0] ?? ''
       if (!SNAPSHOT_ID.test(id) || !isOld(id)) continue
-      await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }), sending).catch(() => {})
+      const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId })
+      await this.#client.send(abort, this.#sending).catch(() => {})
     }
   }
 
-  async function hasManifest(snapshotId: string): Promise<boolean> {
-    for (const name of MANIFEST_NAMES) if (await isThere(`${snapshotId}/${name}`)) return true
+  async #hasManifest(snapshotId: string): Promise<boolean> {
+    for (const name of MANIFEST_NAMES) if (await this.#isThere(`${snapshotId}/${name}`)) return true
     return false
   }
 
-  async function put(name: string, bytes: Buffer, condition: Condition = {}): Promise<void> {
-    const what = { ...at(name), ...encryption.asked, ...condition, Body: bytes, ContentType: 'application/json' }
-    const answer = await client.send(new PutObjectCommand(what), sending)
+  async #put(name: string, bytes: Buffer, condition: Condition = {}): Promise<void> {
+    const at = this.#at(name)
+    const what = { ...at, ...this.#encryption.asked, ...condition, Body: bytes, ContentType: 'application/json' }
+    const answer = await this.#client.send(new PutObjectCommand(what), this.#sending)
     try {
-      encryption.check(answer)
+      this.#encryption.check(answer)
     } catch (error) {
-      await client
-        .send(new DeleteObjectCommand(at(name)), { abortSignal: AbortSignal.timeout(TIDY_MS) })
-        .catch(() => {})
+      const until = { abortSignal: AbortSignal.timeout(TIDY_MS) }
+      await this.#client.send(new DeleteObjectCommand(at), until).catch(() => {})
       throw error
     }
   }
 
-  async function update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
-    for (let left = MOST_UPDATES; ; left -= 1) {
-      const before = await find(name)
-      const bytes = next(before?.bytes ?? null)
-      const condition: Condition =
-        before === null ? { IfNoneMatch: '*' } : before.tag === undefined ? {} : { IfMatch: before.tag }
-      try {
-        return await put(name, bytes, condition)
-      } catch (error) {
-        // A store without conditions: the last one wins.
-        if (s3Status(error) === 501) return put(name, bytes)
-        // Somebody else was quicker: put it there, changed it or took it away.
-        if (left <= 1 || ![404, 409, 412].includes(s3Status(error)) || s3ErrorName(error) === 'NoSuchBucket')
-          throw error
-      }
-    }
-  }
-
-  async function publishManifest(name: string, manifest: Buffer): Promise<void> {
+  async #publishManifest(name: string, manifest: Buffer): Promise<void> {
     try {
-      await put(name, manifest, { IfNoneMatch: '*' })
+      await this.#put(name, manifest, { IfNoneMatch: '*' })
     } catch (error) {
       if (s3Status(error) === 501) {
         // A store without conditions: asking first is the next best.
-        if (!(await isThere(name))) return void (await put(name, manifest))
+        if (!(await this.#isThere(name))) return void (await this.#put(name, manifest))
       } else if (s3Status(error) !== 412 && s3Status(error) !== 409) {
         throw error
       }
       // Where an earlier attempt of this very manifest arrived and only its answer was lost, all is well.
-      if ((await read(name))?.equals(manifest)) return
-      throw new MirrorError('snapshot-unwritable', `${place}/${name} is there already, written by another export`, {
-        facts: { place, name },
-        hint: 'Run the same command again; every snapshot gets a name of its own.',
-        cause: error,
-      })
+      if ((await this.read(name))?.equals(manifest)) return
+      throw new MirrorError(
+        'snapshot-unwritable',
+        `${this.place}/${name} is there already, written by another export`,
+        {
+          facts: { place: this.place, name },
+          hint: 'Run the same command again; every snapshot gets a name of its own.',
+          cause: error,
+        },
+      )
     }
-  }
-
-  async function begin(snapshotId: string): Promise<PendingPublication> {
-    const begun: string[] = []
-    let isPublished = false
-    return {
-      async open(name) {
-        begun.push(name)
-        const shown = `${place}/${snapshotId}/${name}`
-        return openObject({ client, bucket, key: keyOf(`${snapshotId}/${name}`), shown, encryption, signal })
-      },
-      publish: (manifest) =>
-        explaining(async () => {
-          await publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
-          isPublished = true
-        }),
-      async discard() {
-        if (isPublished) return
-        const abortSignal = AbortSignal.timeout(TIDY_MS)
-        for (const name of begun) {
-          await client.send(new DeleteObjectCommand(at(`${snapshotId}/${name}`)), { abortSignal }).catch(() => {})
-        }
-      },
-    }
-  }
-
-  return {
-    place,
-    makeReady: (now) => explaining(() => clearLeftOvers(now)),
-    begin,
-    read,
-    update: (name, next) => explaining(() => update(name, next)),
-    snapshotIds: () => explaining(snapshotIds),
-    filesOf: (snapshotId) =>
-      explaining(async () => {
-        const start = keyOf(`${snapshotId}/`).length
-        return (await list(`${snapshotId}/`)).map((key) => key.slice(start)).sort()
-      }),
-    localFile: (name) =>
-      explaining(async () => {
-        if (!(await isThere(name))) return null
-        const folder = await mkdtemp(join(tmpdir(), 'task-mirror-'))
-        const done = () => rm(folder, { recursive: true, force: true })
-        const path = join(folder, 'object')
-        try {
-          const { Body } = await client.send(new GetObjectCommand(at(name)), sending)
-          await pipeline(Body as Readable, createWriteStream(path, { mode: 0o600 }), signal ? { signal } : {})
-          return { path, done }
-        } catch (error) {
-          await done()
-          throw error
-        }
-      }),
-    remove: (snapshotId) => explaining(() => remove(snapshotId)),
-    close: () => client.destroy(),
   }
 }

@@ -30,114 +30,129 @@ const IN_FLIGHT = 2
 /** Tidying up after a failure may not hold up the end of the program. */
 const ABORT_MS = 3_000
 
-/** Begins the object; nothing is at its key before `finish`. Errors are `MirrorError` as in explain.ts. */
-export function openObject({ client, bucket, key, shown, encryption, signal }: ObjectTarget): OutputFile {
-  const at = { Bucket: bucket, Key: key }
+/** Nothing is at the key before `finish`. Errors are `MirrorError` as in explain.ts. */
+export class ObjectUpload implements OutputFile {
+  bytes = 0
+  readonly #target: ObjectTarget
+  readonly #at: { Bucket: string; Key: string }
   /** Ends parts on their way when the object is given up. */
-  const stop = new AbortController()
-  const sending = { abortSignal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal }
-  const hash = createHash('sha256')
-  const spare: Buffer<ArrayBuffer>[] = []
-  const parts: { PartNumber: number; ETag: string | undefined }[] = []
-  const inFlight = new Set<Promise<void>>()
-  let filling = Buffer.allocUnsafeSlow(PART_BYTES)
-  let filled = 0
-  let bytes = 0
-  let uploadId: string | null = null
-  let isFinished = false
+  readonly #stop = new AbortController()
+  readonly #sending: { abortSignal: AbortSignal }
+  readonly #hash = createHash('sha256')
+  readonly #spare: Buffer<ArrayBuffer>[] = []
+  readonly #parts: { PartNumber: number; ETag: string | undefined }[] = []
+  readonly #inFlight = new Set<Promise<void>>()
+  #filling = Buffer.allocUnsafeSlow(PART_BYTES)
+  #filled = 0
+  #uploadId: string | null = null
+  #isFinished = false
   /** The first failure of a part, thrown by the next call. */
-  let failure: unknown = null
+  #failure: unknown = null
 
-  async function explaining<T>(work: () => Promise<T>): Promise<T> {
+  constructor(target: ObjectTarget) {
+    const { bucket, key, signal } = target
+    this.#target = target
+    this.#at = { Bucket: bucket, Key: key }
+    this.#sending = { abortSignal: signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal }
+  }
+
+  write(piece: Uint8Array): Promise<void> {
+    return this.#explaining(async () => {
+      if (this.#failure !== null) throw this.#failure
+      this.#hash.update(piece)
+      this.bytes += piece.length
+      for (let from = 0; from < piece.length; ) {
+        const count = Math.min(piece.length - from, PART_BYTES - this.#filled)
+        this.#filling.set(piece.subarray(from, from + count), this.#filled)
+        this.#filled += count
+        from += count
+        if (this.#filled < PART_BYTES) continue
+        await this.#sendPart(this.#filling)
+        this.#filling = this.#spare.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES)
+        this.#filled = 0
+      }
+    })
+  }
+
+  finish(): Promise<void> {
+    return this.#explaining(async () => {
+      const { client, encryption } = this.#target
+      if (this.#uploadId === null) {
+        const Body = this.#filling.subarray(0, this.#filled)
+        const put = new PutObjectCommand({ ...this.#at, ...encryption.asked, Body })
+        encryption.check(await client.send(put, this.#sending))
+      } else {
+        await this.#complete()
+      }
+      this.#isFinished = true
+    })
+  }
+
+  async discard(): Promise<void> {
+    if (this.#isFinished) return
+    this.#stop.abort()
+    await Promise.all(this.#inFlight)
+    if (this.#uploadId === null) return
+    const abort = new AbortMultipartUploadCommand({ ...this.#at, UploadId: this.#uploadId })
+    await this.#target.client.send(abort, { abortSignal: AbortSignal.timeout(ABORT_MS) }).catch(() => {})
+  }
+
+  sha256(): string {
+    return this.#hash.digest('hex')
+  }
+
+  async #explaining<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw explainS3(shown, error)
+      throw explainS3(this.#target.shown, error)
     }
   }
 
-  async function sendPart(body: Buffer<ArrayBuffer>): Promise<void> {
-    if (uploadId === null) {
-      const begun = await client.send(new CreateMultipartUploadCommand({ ...at, ...encryption.asked }), sending)
-      uploadId = begun.UploadId ?? null
+  async #sendPart(body: Buffer<ArrayBuffer>): Promise<void> {
+    const { client, encryption } = this.#target
+    if (this.#uploadId === null) {
+      const command = new CreateMultipartUploadCommand({ ...this.#at, ...encryption.asked })
+      const begun = await client.send(command, this.#sending)
+      this.#uploadId = begun.UploadId ?? null
       encryption.check(begun)
     }
-    const PartNumber = parts.length + 1
-    const part: (typeof parts)[number] = { PartNumber, ETag: undefined }
-    parts.push(part)
-    const upload = new UploadPartCommand({ ...at, UploadId: uploadId!, PartNumber, Body: body })
+    const PartNumber = this.#parts.length + 1
+    const part: { PartNumber: number; ETag: string | undefined } = { PartNumber, ETag: undefined }
+    this.#parts.push(part)
+    const upload = new UploadPartCommand({ ...this.#at, UploadId: this.#uploadId!, PartNumber, Body: body })
     const sent: Promise<void> = client
-      .send(upload, sending)
+      .send(upload, this.#sending)
       .then(({ ETag }) => {
         part.ETag = ETag
-        spare.push(body.buffer.byteLength === PART_BYTES ? Buffer.from(body.buffer) : body)
+        this.#spare.push(body.buffer.byteLength === PART_BYTES ? Buffer.from(body.buffer) : body)
       })
       .catch((error) => {
-        failure ??= error
+        this.#failure ??= error
       })
-      .finally(() => inFlight.delete(sent))
-    inFlight.add(sent)
-    if (inFlight.size >= IN_FLIGHT) await Promise.race(inFlight)
-    if (failure !== null) throw failure
+      .finally(() => this.#inFlight.delete(sent))
+    this.#inFlight.add(sent)
+    if (this.#inFlight.size >= IN_FLIGHT) await Promise.race(this.#inFlight)
+    if (this.#failure !== null) throw this.#failure
   }
 
-  async function complete(): Promise<void> {
-    if (filled > 0) await sendPart(filling.subarray(0, filled))
-    await Promise.all(inFlight)
-    if (failure !== null) throw failure
+  async #complete(): Promise<void> {
+    const { client } = this.#target
+    if (this.#filled > 0) await this.#sendPart(this.#filling.subarray(0, this.#filled))
+    await Promise.all(this.#inFlight)
+    if (this.#failure !== null) throw this.#failure
     const command = new CompleteMultipartUploadCommand({
-      ...at,
-      UploadId: uploadId!,
-      MultipartUpload: { Parts: parts },
+      ...this.#at,
+      UploadId: this.#uploadId!,
+      MultipartUpload: { Parts: this.#parts },
     })
     try {
-      await client.send(command, sending)
+      await client.send(command, this.#sending)
     } catch (error) {
       // An earlier attempt arrived and only its answer was lost.
       if (s3ErrorName(error) !== 'NoSuchUpload') throw error
-      const { ContentLength } = await client.send(new HeadObjectCommand(at), sending)
-      if (ContentLength !== bytes) throw error
+      const { ContentLength } = await client.send(new HeadObjectCommand(this.#at), this.#sending)
+      if (ContentLength !== this.bytes) throw error
     }
-  }
-
-  return {
-    get bytes() {
-      return bytes
-    },
-    write: (piece) =>
-      explaining(async () => {
-        if (failure !== null) throw failure
-        hash.update(piece)
-        bytes += piece.length
-        for (let from = 0; from < piece.length; ) {
-          const count = Math.min(piece.length - from, PART_BYTES - filled)
-          filling.set(piece.subarray(from, from + count), filled)
-          filled += count
-          from += count
-          if (filled < PART_BYTES) continue
-          await sendPart(filling)
-          filling = spare.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES)
-          filled = 0
-        }
-      }),
-    finish: () =>
-      explaining(async () => {
-        if (uploadId === null) {
-          const put = new PutObjectCommand({ ...at, ...encryption.asked, Body: filling.subarray(0, filled) })
-          encryption.check(await client.send(put, sending))
-        } else {
-          await complete()
-        }
-        isFinished = true
-      }),
-    async discard() {
-      if (isFinished) return
-      stop.abort()
-      await Promise.all(inFlight)
-      if (uploadId === null) return
-      const abort = new AbortMultipartUploadCommand({ ...at, UploadId: uploadId })
-      await client.send(abort, { abortSignal: AbortSignal.timeout(ABORT_MS) }).catch(() => {})
-    },
-    sha256: () => hash.digest('hex'),
   }
 }
