@@ -82,7 +82,7 @@ export class WalkWindow implements WindowSize {
       this.present = wanted
   }
 
-  /** The most bytes that a window which is read ahead may have: there are several, and each may be a surprise. */
+  /** The most bytes of a window that is read ahead, of which there are several; one of 16 tasks or fewer has no bound. */
   maxBytesAhead(take: number): number {
     return Math.min(this.maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * (this.itemBytes ?? 0)))
   }

@@ -29,7 +29,12 @@ export class Calls {
     const id = ++this.#last
     const answer = new Promise((resolve, reject) => {
       this.#waiting.set(id, { io, resolve, reject })
-      this.#send({ id, method, args }, transfer)
+      try {
+        this.#send({ id, method, args }, transfer)
+      } catch (error) {
+        this.#waiting.delete(id)
+        throw error
+      }
     })
     const { signal, out } = io
     if (signal === undefined && out === undefined) return answer
@@ -51,9 +56,11 @@ export class Calls {
     if (call === undefined) return
     if ('progress' in reply) call.io.onProgress?.(...reply.progress)
     else if ('piece' in reply) {
-      call.io.out?.write(reply.piece, (error?: NodeJS.ErrnoException | null) =>
-        this.#send({ id, written: error == null ? null : { message: error.message, code: error.code } }, []),
-      )
+      const written = (error?: NodeJS.ErrnoException | null) =>
+        this.#send({ id, written: error == null ? null : { message: error.message, code: error.code } }, [])
+      // What nobody wants is passed over: the other side waits for a word of every piece.
+      if (call.io.out === undefined) written()
+      else call.io.out.write(reply.piece, written)
     } else {
       this.#waiting.delete(id)
       if ('error' in reply) call.reject(errorOf(reply.error))

@@ -51,7 +51,7 @@ export function receiver(say: Say, work: Answering): (request: Request) => Promi
   }
 }
 
-/** Most calls have no output and are never stopped: what it takes is made when it is asked for. */
+/** Most calls have no output: the memory that it takes is made when it is asked for. */
 class ServedCall implements Io {
   readonly #id: number
   readonly #say: Say

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isMirrorError } from '../../src/errors.ts'
-import { type Calls, callsOf, startWorker } from '../../src/threads/calls.ts'
+import { Calls, callsOf, startWorker } from '../../src/threads/calls.ts'
 
 const ENTRY = new URL('./echo.ts', import.meta.url)
 let worker: Worker
@@ -43,6 +43,22 @@ test('output comes in pieces, each when the one before has left', async () => {
   })
   expect(await calls.ask('write', [2.5 * 1024 * 1024], { out })).toBe('written')
   expect(sizes).toEqual([1024 * 1024, 1024 * 1024, 512 * 1024])
+})
+
+test('output that nobody wants holds nobody up', async () => {
+  expect(await calls.ask('write', [2.5 * 1024 * 1024])).toBe('written')
+})
+
+test('a call that cannot be sent is over', async () => {
+  const told: unknown[] = []
+  const unsent = new Calls(() => {
+    throw new Error('cannot be sent')
+  })
+  await expect(unsent.ask('echo', [], { onProgress: (...progress) => told.push(progress) })).rejects.toThrow(
+    'cannot be sent',
+  )
+  unsent.receive({ id: 1, progress: [1] })
+  expect(told).toEqual([])
 })
 
 test('what cannot be written is told with its code', async () => {
