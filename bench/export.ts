@@ -1,6 +1,8 @@
-// Snapshots: task-mirror, plain concatenation, DuckDB and the sqlite3 shell, turn by turn, from the same mirror.
+// Snapshots: task-mirror, plain concatenation, DuckDB and the sqlite3 shell, turn by turn, from the same mirror. Then what is
+// divided or chosen beside one whole file of it.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { type Cost, measure } from './measure.ts'
 import { areThere } from './shell.ts'
 import { addBar, addRow, node, type Stage, sizeOf, taskMirror } from './stage.ts'
@@ -57,8 +59,55 @@ export async function benchExport(stage: Stage, mirror: string, tasks: number): 
   addBar(stage, 'NDJSON, redacted, against plain concatenation', share(redacted), 'x', { atLeast: 180 / 290 })
   addBar(stage, 'Parquet against DuckDB', duckdb.ms.median / parquet.ms.median, 'x', { atLeast: 0.8 })
   addBar(stage, 'size of Parquet against DuckDB', parquet.bytesPerTask! / duckdb.bytesPerTask!, 'x', { atMost: 1.1 })
+  await benchDivided(stage, mirror, tasks)
   const peak = [whole, redacted, parquet].map(({ peakMb }) => peakMb?.most ?? 0)
   addBar(stage, 'peak memory of an export', Math.max(...peak), 'MB', { atMost: 256 })
 }
 
 type Row = ReturnType<typeof addRow>
+
+/** Datasets and filters in Parquet; rows per second beside those of one file of the whole mirror. */
+async function benchDivided(stage: Stage, mirror: string, tasks: number): Promise<void> {
+  const { folder, repeats } = stage
+  const group = `datasets and filters of ${tasks} tasks, Parquet`
+  const file = join(folder, 'one.parquet')
+  const dataset = join(folder, 'lake/')
+  const perFile = Math.ceil(tasks / 10)
+  const kinds: [string, ...string[]][] = [
+    ['one file', '--out', file],
+    ['partitions by month', '--out', dataset, '--partition-by', 'month'],
+    [`${perFile} rows a file`, '--out', dataset, '--rows-per-file', String(perFile)],
+    ['one status', '--out', file, '--status', 'DONE'],
+    ['the newer half by time', '--out', file, '--since', String(medianMoment(mirror))],
+    ['a feed of a quarter', '--out', dataset, '--changes', String(Math.ceil((tasks * 3) / 4))],
+  ]
+  const costs = kinds.map((): Cost[] => [])
+  const counts = kinds.map(() => 0)
+  for (let turn = 0; turn < repeats; turn += 1) {
+    for (const [i, [, ...flags]] of kinds.entries()) {
+      const cost = await taskMirror('export', '--db', mirror, '--quiet', '--json', ...flags)
+      costs[i]!.push(cost)
+      counts[i] = (JSON.parse(cost.stdout) as { rows: number }).rows
+      for (const path of [file, dataset]) rmSync(path, { recursive: true, force: true })
+    }
+  }
+  const [one, ...others] = kinds.map(([name], i) => addRow(stage, group, name, counts[i]!, costs[i]!)) as [
+    Row,
+    ...Row[],
+  ]
+  for (const row of others) {
+    const share = row.tasksPerSecond! / one.tasksPerSecond!
+    addBar(stage, `${row.name} against one file, rows/s`, share, 'x', { atLeast: 0.9 })
+  }
+}
+
+/** `createdAt` of the task in the middle, epoch ms. */
+function medianMoment(mirror: string): number {
+  const db = new Database(mirror, { readonly: true })
+  try {
+    const middle = 'SELECT created_at FROM tasks ORDER BY created_at LIMIT 1 OFFSET (SELECT count(*) / 2 FROM tasks)'
+    return db.prepare(middle).pluck().get() as number
+  } finally {
+    db.close()
+  }
+}

@@ -29,6 +29,9 @@ export async function benchStart(stage: Stage, mirror: string): Promise<void> {
   const nothing = addRow(stage, group, `sync, nothing new, ${tasks} tasks`, null, costs.nothing)
   addRow(stage, group, 'backfill, until a reader sees the first row', null, first)
   const above = (row: typeof empty) => row.ms.median - empty.ms.median
+  const times = (row: typeof empty) => row.ms.median / empty.ms.median
+  addBar(stage, '--version against an empty Node', times(version), 'x', { atMost: 1.5 })
+  addBar(stage, 'sync, nothing new, against an empty Node', times(nothing), 'x', { atMost: 5 })
   addBar(stage, '--version above an empty Node', above(version), 'ms', { atMost: 60 })
   addBar(stage, 'sync, nothing new, above an empty Node', above(nothing), 'ms', { atMost: 300 })
 }

@@ -296,6 +296,17 @@ test.each(['alone', 'with another thread'])(
   },
 )
 
+test('a feed of few changes too large for a piece is written whole and in order', async () => {
+  const rows = ordinaryRows(130).map((row, i) =>
+    i < 100 ? row : { ...row, result_body: JSON.stringify('x'.repeat(400_000)) },
+  )
+  const mirror = makeMirror(...rows)
+  const out = join(mirror.folder, 'feed.ndjson')
+  await exportSnapshot({ ...alone, dbPath: mirror.path, out, changes: 100 })
+  const lines = readFileSync(out, 'utf8').trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual(rows.slice(100).map(({ id }) => id))
+})
+
 test('the first key range fails the whole where its turn comes', async () => {
   const pack = async (wanted: KeyRange) => outcome(wanted)
   const taken = packInOrder({ first: Promise.reject(new Error('no')), keyRanges: keyRanges(1), pack }, pack)
