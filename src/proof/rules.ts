@@ -134,6 +134,7 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
       repeat !== null && repeat.id === firstId && skip < repeat.skip,
     'repeated: behind its place': ({ repeat }, { skip }) => repeat !== null && skip > repeat.place,
     'repeated: read one after another': ({ repeat }, { sent }) => repeat !== null && sent >= repeat.received,
+    'repeated: at its place before, asked for alone': ({ repeat }) => repeat?.wasPlaced === true,
   },
   reached: {
     'reached: shows an item behind the range': ({ floor }, _, { range }) =>
@@ -200,6 +201,7 @@ function floorOf(fact: Fact, largest: number): Floor {
     moment: last,
     joinedAt: skip + count - 1,
     isPlaced: false,
+    aloneAt: null,
     run,
     oldest,
     newest,
@@ -306,8 +308,13 @@ function noted(before: State, fact: Fact, trial: Trial): State {
   }
   state.ceiling = ceilingAfter(before, fact)
   const { floor } = before
-  if (floor !== null && isLastAlone(before, fact) && fact.skip > floor.index)
-    state.repeat = { id: fact.firstId as string, skip: fact.skip, place: floor.joinedAt, received: fact.received }
+  if (floor !== null && isLastAlone(before, fact)) {
+    const { firstId, skip, sent, received } = fact
+    const wasPlaced = floor.aloneAt !== null && sent >= floor.aloneAt
+    if (skip === floor.joinedAt) state.floor = { ...floor, aloneAt: received }
+    else if (skip > floor.index)
+      state.repeat = { id: firstId as string, skip, place: floor.joinedAt, received, wasPlaced }
+  }
   return state.owed === null ? state : counted(state, fact, trial)
 }
 

@@ -35,6 +35,8 @@ export interface Floor {
   joinedAt: number
   /** Its index was seen by itself: ties may stand before it that have not been met. */
   isPlaced: boolean
+  /** When its last item was received alone, asked for at `joinedAt`; null where it was not. */
+  aloneAt: number | null
   /** Where the run of that createdAt begins in it; -1 where the window does not show it. */
   run: number
   /** The oldest and the newest createdAt in the window. */
@@ -121,8 +123,8 @@ export interface State {
    * list in which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
    */
   ceiling: { index: number; received: number; place: number | null; isBefore: boolean } | null
-  /** Where the last item was alone, further down than it stands. */
-  repeat: { id: string; skip: number; place: number; received: number } | null
+  /** Where the last item was alone, further down than it stands; `wasPlaced`: after it was alone at its place. */
+  repeat: { id: string; skip: number; place: number; received: number; wasPlaced: boolean } | null
   /** The list was seen to move while a run was counted. */
   drifts: boolean
   /** The walk has found that answers leave items out: an index says only that an item stands there or further down. */

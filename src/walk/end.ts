@@ -165,6 +165,11 @@ async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: numb
   const one = (skip: number): Promise<WindowAnswer> => reader.look(skip, 1)
   const behind = await one(place + FAR * reader.window)
   if (behind.kind !== 'items' || behind.ids.length === 0) return null
+  if (onlyLast(behind, question.lastId)) {
+    // At its place, further down, and less far: docs/proof.md, "repeated".
+    await one(question.index)
+    await one(place + 1)
+  }
   const near = await one(place)
   if (onlyLast(behind, question.lastId) && onlyLast(near, question.lastId)) {
     if (reader.largest < 2) return { kind: 'unprovable', reason: 'page-of-one' }

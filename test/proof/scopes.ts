@@ -191,9 +191,24 @@ export const QUICK: Record<string, Trials> = {
     needs: ['stands: asked for after what was read behind'],
   },
   'the last item alone, further down, among items that are left out': {
-    ...{ tasks: 5, readings: 3, changes: 0, take: 4, cap: null, asksAll: true, ties: false, hidden: 2 },
-    ...{ claims: ['look', 'join', 'repeated'], lists: [[0, 1, 2, 3, 4]] },
+    ...{ tasks: 4, readings: 4, changes: 3, take: 3, cap: null, ties: false, hidden: 1, newestFirst: true },
+    ...{
+      asks: [
+        [0, 3],
+        [1, 1],
+        [3, 1],
+        [2, 2],
+      ],
+      only: ['delete', 'insert'],
+      lists: [[0, 1, 2, 3]],
+    },
+    claims: ['look', 'join', 'repeated'],
     needs: ['repeated: the last item, asked for alone'],
+  },
+  'the last item alone, at its place and further down, among items that are left out': {
+    ...{ tasks: 5, readings: 3, changes: 1, take: 3, cap: null, asksAll: true, ties: false, hidden: 2 },
+    ...{ claims: ['look', 'join', 'repeated'], only: ['delete'], lists: [[0, 1, 2, 3, 4]] },
+    needs: ['repeated: at its place before, asked for alone'],
   },
   'the last item alone, further down': {
     ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: null, asksAll: true, ties: false },

@@ -94,6 +94,8 @@ interface World {
   /** Deleted (1) and inserted (2) since the count began, and since the floor was taken in. */
   sinceCount: number
   sinceFloor: number
+  /** The same since the last item was alone at its place. */
+  sinceAlone: number
   /** The same since the run's edge was read. */
   sinceEdge: number
   /** Of `held` where an index was empty: 1 deleted since the floor joined and before that, 2 inserted since then, 3 and that counts. */
@@ -182,7 +184,16 @@ class Search {
             pending: [],
             compensation: 0,
           },
-          ...{ sinceCount: 0, sinceFloor: 0, sinceEdge: 0, sunk: 0, hiddenBehind: false, counted: [], early: null },
+          ...{
+            sinceCount: 0,
+            sinceFloor: 0,
+            sinceAlone: 0,
+            sinceEdge: 0,
+            sunk: 0,
+            hiddenBehind: false,
+            counted: [],
+            early: null,
+          },
           broken: [],
           trail: { line: `the list ${show(items)}`, before: null },
         })
@@ -333,6 +344,7 @@ class Search {
       sunk: kind === 2 && world.sunk === 1 ? 2 : world.sunk,
       sinceCount: world.sinceCount | kind,
       sinceFloor: world.sinceFloor | kind,
+      sinceAlone: world.sinceAlone | kind,
       sinceEdge: world.sinceEdge | kind,
     }
     const trail = { line, before: world.trail }
@@ -419,7 +431,8 @@ class Search {
     }
     if (claim === 'look' && state.ended !== null && before.ended === null && given.beyond)
       breaks('nothing-hidden-behind')
-    if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands')
+    const isBegun = state.bracket !== null && state.bracket.received === before.bracket?.received
+    if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
       next.compensation = given.deletedSince ? 1 : 0
     if (claim === 'again' || claim === 'stands') next.compensation = 1
     // Every answer cut alike, or the walk has come by one that was not.
@@ -427,7 +440,7 @@ class Search {
     if (claim === 'room' && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
     if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
-    if (claim === 'repeated' && world.sinceFloor === 3) breaks('held')
+    if (claim === 'repeated' && world.sinceAlone === 3) breaks('held')
     if (claim === 'passed' && world.sunk === 3) breaks('held')
     next.sunk = sunkAfter(world, state, given)
     if (state.ceiling !== null && state.ceiling.received !== before.ceiling?.received && given.beyond)
@@ -442,6 +455,8 @@ class Search {
       ((claim === 'again' || claim === 'stands') && this.#claims.includes('passed'))
     )
       next.sinceFloor = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+    if (state.floor?.aloneAt !== before.floor?.aloneAt)
+      next.sinceAlone = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
     if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
       next.sinceCount = world.sinceEdge | (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
     if (state.edge === null || state.edge !== before.edge)
@@ -533,6 +548,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.edge?.sent,
     state.edge?.received,
     state.repeat?.received,
+    floor?.aloneAt ?? undefined,
   ]
   const sorted = [...new Set(times.filter((at) => at !== undefined))].sort((a, b) => a - b)
   // Nothing is sent before now but what is on its way: where nothing is, moments of the past are all alike.
@@ -543,7 +559,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
   const f = (it: typeof floor) =>
     it === null || it === undefined
       ? '-'
-      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
   return [
     world.items.map(item).join(','),
     f(floor),
@@ -558,7 +574,9 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.edge === null
       ? '-'
       : `${state.edge.index}.${state.edge.unread}.${state.edge.isRun}.${state.edge.reachesBeyond}`,
-    state.repeat === null ? '-' : `${i(Number(state.repeat.id))}.${state.repeat.skip}.${state.repeat.place}`,
+    state.repeat === null
+      ? '-'
+      : `${i(Number(state.repeat.id))}.${state.repeat.skip}.${state.repeat.place}.${state.repeat.wasPlaced}`,
     state.isFiltered ? 1 : 0,
     state.drifts ? 1 : 0,
     state.largest,
@@ -572,6 +590,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     world.compensation,
     count === null ? 0 : world.sinceCount,
     state.repeat === null && !scopeRepeats && !scopePasses ? 0 : world.sinceFloor,
+    scopeRepeats ? world.sinceAlone : 0,
     state.edge === null ? 0 : world.sinceEdge,
     world.hiddenBehind ? 1 : 0,
     world.broken.toSorted().join(''),
