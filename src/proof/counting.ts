@@ -65,7 +65,7 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
   if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return { ...before, ...PAID }
   const { sent, received, fresh, hasMember } = fact
   const { start, end, isOver, hasRoomBehind } = sidesShown(before, fact)
-  const earlier = before.count
+  const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
   const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
@@ -93,6 +93,11 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
   return closed.isOver && state.floor?.moment === state.owed?.moment
     ? ended(paid, ['held', 'nothing-hidden-behind'])
     : paid
+}
+
+/** The run itself stands behind what was counted: that was another one of the same createdAt. */
+function isOfAnother(count: State['count'], { hasMember, runStart }: Fact): boolean {
+  return count !== null && !count.hasMember && hasMember && runStart !== null && runStart >= count.end
 }
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const

@@ -156,13 +156,14 @@ function placeOfRun({ ids, moments, skip }: ListAnswer, owed: OwedRun | null): [
   const { moment, member, from, to } = owed ?? { moment: moments[0] ?? null, member: null, from: null, to: null }
   const isOfRun = (index: number): boolean => moments[index] === moment
   let first = member === null ? 0 : ids.indexOf(member)
+  const isShown = first >= 0
   if (first < 0) first = moments.findIndex((_, index) => isOfRun(index) && skip + index >= (from ?? 0))
   if (first < 0 || !isOfRun(first)) return [-1, -1]
   let behind = first
   while (first > 0 && isOfRun(first - 1)) first -= 1
   while (behind < ids.length && isOfRun(behind)) behind += 1
-  // One that begins where the run is over is another.
-  return to !== null && skip + first >= to ? [-1, -1] : [first, behind]
+  // One that begins where the run is over, and does not show its member, is another.
+  return !isShown && to !== null && skip + first >= to ? [-1, -1] : [first, behind]
 }
 
 function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [rising: number, falling: number] {
