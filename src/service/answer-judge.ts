@@ -47,6 +47,8 @@ const UNUSABLE: Partial<Record<AttemptOutcome, string>> = {
   'too-large': 'an answer with more items than can be taken in at once',
 }
 
+const A_PAGE = 'a web page instead of JSON, as for a sign-in, a proxy or another address'
+
 export class AnswerJudge {
   readonly #options: JudgeOptions
   readonly #standsStill: (came: Came) => number
@@ -67,6 +69,7 @@ export class AnswerJudge {
     const { httpStatus, serviceDate, locationHost, retryAfterMs } = response
     // Taken now: decoding may hand the buffer to another thread.
     const came = this.#count(request, response, startedAt)
+    const isPage = isMarkup(response.body)
     const ageMs = this.#ageOf(came, response)
     const age = ageMs === 0 ? {} : { ageMs }
     const success = isSuccess(response)
@@ -79,7 +82,8 @@ export class AnswerJudge {
       return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes: came.bytes, ...age }
     }
     if (read.value !== null) discard?.(read.value)
-    throw new AttemptFailure(outcome, UNUSABLE[outcome] ?? (message || `HTTP ${httpStatus}`), {
+    const told = outcome === 'not-json' && isPage ? A_PAGE : (UNUSABLE[outcome] ?? (message || `HTTP ${httpStatus}`))
+    throw new AttemptFailure(outcome, told, {
       httpStatus,
       statusCode,
       locationHost: locationHost === null ? null : this.#options.scrub(locationHost),
@@ -113,6 +117,12 @@ export class AnswerJudge {
       return { body: isTooMuch ? ('too-much' as const) : ('not-json' as const), value: null }
     }
   }
+}
+
+/** HTML or XML: nothing but white space before the first `<`. */
+function isMarkup(body: Uint8Array | null): boolean {
+  const start = body?.subarray(0, 256).findIndex((byte) => byte > 0x20) ?? -1
+  return start >= 0 && body?.[start] === 0x3c
 }
 
 export function isSuccess({ httpStatus }: HttpResponse): boolean {

@@ -141,6 +141,16 @@ describe('judging', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('a web page where JSON should be is called one', async () => {
+    await using server = await rawServer([says(200, '\n <!doctype html><title>Sign in</title>')])
+    await using client = makeClient(server.url)
+    expect(await client.list(WINDOW, decodePage)).toMatchObject({
+      kind: 'failed',
+      reason: 'not-json',
+      message: expect.stringMatching(/^a web page instead of JSON/),
+    })
+  })
+
   test.each([
     ['an empty 200', says(200), 'not-json'],
     ['204', (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n'), 'not-json'],
