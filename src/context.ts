@@ -71,14 +71,6 @@ export async function createContext(
     if (!told.has(message)) log[level](fields, message)
     told.add(message)
   }
-  async function config(): Promise<LoadedConfig> {
-    const { configWithoutSchema } = await import('./config/without-schema.ts')
-    const file = (given.values.config as string | undefined) ?? null
-    const sources = { file, env, overrides: given.overrides }
-    const loaded = configWithoutSchema(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
-    if (loaded.file !== null) tellOnce('info', { file: resolve(loaded.file) }, 'Configuration file in use')
-    return loaded
-  }
   return {
     env,
     stdout,
@@ -93,6 +85,33 @@ export async function createContext(
     wall,
     monotonic,
     random: Math.random,
+    ...settingsOf(given, env, tellOnce),
+    tell(error, facts = {}) {
+      line.clear()
+      tellError(error, log, { isTTY: stderr.isTTY, write: line.write }, { command, ...facts })
+    },
+    async print(data) {
+      line.clear()
+      await printPieces(stdout, jsonPieceTexts(typeof data === 'string' ? data : JSON.stringify(data)))
+    },
+  }
+}
+
+/** The configuration and the key: read when they are asked for. `tellOnce` tells of a file that is in use. */
+function settingsOf(
+  given: GivenFlags,
+  env: Environment,
+  tellOnce: (level: 'info' | 'warn', fields: ErrorFacts, message: string) => void,
+): Pick<CommandContext, 'config' | 'filesInUse' | 'apiKey'> {
+  async function config(): Promise<LoadedConfig> {
+    const { configWithoutSchema } = await import('./config/without-schema.ts')
+    const file = (given.values.config as string | undefined) ?? null
+    const sources = { file, env, overrides: given.overrides }
+    const loaded = configWithoutSchema(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
+    if (loaded.file !== null) tellOnce('info', { file: resolve(loaded.file) }, 'Configuration file in use')
+    return loaded
+  }
+  return {
     config,
     async filesInUse() {
       const loaded = await config()
@@ -104,14 +123,6 @@ export async function createContext(
       const found = readApiKey(env)
       if (found.warning !== null) tellOnce('warn', {}, found.warning)
       return found
-    },
-    tell(error, facts = {}) {
-      line.clear()
-      tellError(error, log, { isTTY: stderr.isTTY, write: line.write }, { command, ...facts })
-    },
-    async print(data) {
-      line.clear()
-      await printPieces(stdout, jsonPieceTexts(typeof data === 'string' ? data : JSON.stringify(data)))
     },
   }
 }
