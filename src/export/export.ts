@@ -45,8 +45,8 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const store = await storeAt(target, options)
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
-    const result = await publish(place, store, target, filters, options, startedAt, now)
-    if (place !== '-') await record(result, place, filters, options, now())
+    const result = await publish({ place, store, target, filters, startedAt, now }, options)
+    if (place !== '-') await record(result, { place, filters, at: now() }, options)
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
   } finally {
@@ -56,15 +56,20 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
 
 const LIMIT = 'export.keep, or --keep, says how many to keep; `task-mirror status` tells the disk they take'
 
-async function publish(
-  place: string,
-  store: Store | null,
-  target: Target,
-  filters: RecordedFilters,
-  options: ExportOptions,
-  startedAt: number,
-  now: () => number,
-): Promise<ExportResult> {
+/** Where a snapshot goes and which rows it takes. */
+interface Destination {
+  place: string
+  /** Null for a single file, and for stdout. */
+  store: Store | null
+  target: Target
+  filters: RecordedFilters
+  /** Epoch ms. */
+  startedAt: number
+  now(): number
+}
+
+async function publish(to: Destination, options: ExportOptions): Promise<ExportResult> {
+  const { place, store, target, filters, startedAt, now } = to
   // Before the work and not only at its end; a store looks at its own files.
   if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
   await store?.makeReady(startedAt)
@@ -84,7 +89,7 @@ async function publish(
     const content = await contentOf({ packing, options, filters, redactor, cut, snapshotId, sinceSeq })
     const published =
       store === null
-        ? await publishFile(place, cut, packers, content, options, startedAt)
+        ? await publishFile(to, { cut, packers, content }, options)
         : await publishDataset({
             store,
             target,
@@ -147,7 +152,7 @@ async function packersOf(
   const { dbPath, signal } = options
   const redact = redactionOf(options.redact)
   const start = (cut: CutReader) => (isForTwo(cut, options) ? startSecondThread(dbPath, packing.format) : null)
-  const begin = (cut: CutReader) => beginPacking(cut, packing, limits, redact, signal)
+  const begin = (cut: CutReader) => beginPacking(cut, { packing, limits, redact, signal })
   const { cut, head, second } = await openCuts(dbPath, filters, start, begin)
   if (second === null) return { cut, packers: { head, second } }
   const ready = second.begin(packing, redact)
@@ -170,12 +175,9 @@ function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_
 }
 
 async function publishFile(
-  path: string,
-  cut: CutReader,
-  packers: Packers,
-  content: Content,
+  { place: path, startedAt }: Destination,
+  { cut, packers, content }: { cut: CutReader; packers: Packers; content: Content },
   options: ExportOptions,
-  startedAt: number,
 ): Promise<Published> {
   const mode = options.fileMode ?? 0o600
   const random = randomBytes(6).toString('hex')
@@ -213,10 +215,8 @@ async function publishFile(
 /** The snapshot is published: whatever keeps the mirror from taking the row is said, never thrown. */
 async function record(
   result: ExportResult,
-  place: string,
-  filters: RecordedFilters,
+  { place, filters, at }: { place: string; filters: RecordedFilters; at: number },
   options: ExportOptions,
-  at: number,
 ): Promise<void> {
   try {
     await recordSnapshot(

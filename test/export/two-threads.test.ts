@@ -193,7 +193,7 @@ test('what was begun on a cut that is given up is stopped while that cut is open
 
 test('packing that has begun ends in the middle of a key range once it is stopped', async () => {
   const cut = openCut(copyMirror(many).path, {})
-  const head = beginPacking(cut, LINES, ALL_OF_IT, ['authorization'], undefined)
+  const head = beginPacking(cut, { packing: LINES, limits: ALL_OF_IT, redact: ['authorization'], signal: undefined })
   await head.stop()
   await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
   cut.close()
@@ -202,7 +202,7 @@ test('packing that has begun ends in the middle of a key range once it is stoppe
 test('packing that has begun has the first key range, also where the next one is asked for before it is read', async () => {
   const cut = openCut(copyMirror(many).path, {})
   const [one, two] = cut.keyRanges(FORMATS.ndjson.pieceBytes)
-  const head = beginPacking(cut, LINES, ALL_OF_IT, [], undefined)
+  const head = beginPacking(cut, { packing: LINES, limits: ALL_OF_IT, redact: [], signal: undefined })
   expect(head.keyRanges.next().value).toEqual(two)
   const { packed } = await head.first
   const rows = [...cut.batches(one as KeyRange)].flat()

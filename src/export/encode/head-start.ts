@@ -22,14 +22,16 @@ export interface HeadStart {
   stop(): Promise<void>
 }
 
+interface HeadStartOptions {
+  packing: Packing
+  limits: FileLimits
+  /** Names of headers whose values are replaced. */
+  redact: readonly string[]
+  signal: AbortSignal | undefined
+}
+
 /** Begins with the first key range of `cut`. Packing throws `interrupted` once `signal` is aborted. */
-export function beginPacking(
-  cut: CutReader,
-  packing: Packing,
-  limits: FileLimits,
-  redact: readonly string[],
-  signal: AbortSignal | undefined,
-): HeadStart {
+export function beginPacking(cut: CutReader, { packing, limits, redact, signal }: HeadStartOptions): HeadStart {
   const redactor = new Redactor(redact)
   const keyRanges = cut.keyRanges(factsOf(packing.format).pieceBytes, limits)
   let isStopped = false

@@ -129,165 +129,197 @@ export function watchCommits(path: string): { hasCommits(): boolean; close(): vo
 
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
-  const range = rangeOf(filters)
-  const wanted = wantedOf(filters)
   const db = openReader(path)
-  /** Integers come as bigint: exact at 64 bit, and faster than CAST to text. */
-  const prepare = (sql: string) => db.prepare(sql).safeIntegers()
-  const prepared = new Map<string, ReturnType<typeof prepare>>()
-  let byId: Statement | null = null
-  let names = ''
-  const replaces = filters.invalidJson === 'replace'
   try {
-    // Read once from one end to the other, pages are hardly needed twice.
-    db.pragma('cache_size = -4096')
-    db.exec('BEGIN')
-    // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
-    const cut = db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number | null
-    names = columnsAsMigrated(
-      db,
-      COLUMNS.map(({ source }) => source),
-    )
-    const walk = db.prepare(LAST_FULL_WALK).get() as { verdict: Verdict; finishedAt: number } | undefined
-    return {
-      cut: cut ?? 0,
-      verdict: walk?.verdict ?? null,
-      verdictAt: walk?.finishedAt ?? null,
-      proof: lastProof(db),
-      total,
-      bytes: () => Math.round((changedFew() ?? count('tasks', range)) * rowBytes()),
-      keyRanges,
-      batches,
-      row,
-      hasStatus: (status) =>
-        db.prepare('SELECT 1 FROM tasks WHERE system_status = ? LIMIT 1').get(status) !== undefined,
-      someStatuses: (limit) => db.prepare(STATUSES).pluck().all(limit) as string[],
-      close: () => db.close(),
-    }
+    return new Cut(path, db, filters)
   } catch (error) {
     db.close()
     throw explain(path, error)
   }
+}
 
-  function statement(sql: string) {
-    const known = prepared.get(sql) ?? prepare(sql)
-    prepared.set(sql, known)
+class Cut implements CutReader {
+  readonly cut: number
+  readonly verdict: Verdict | null
+  readonly verdictAt: number | null
+  readonly proof: Proof | null
+  readonly #path: string
+  readonly #db: ReturnType<typeof openReader>
+  readonly #filters: Filters
+  readonly #range: Conditions
+  readonly #wanted: Conditions
+  readonly #names: string
+  readonly #replaces: boolean
+  readonly #prepared = new Map<string, Statement>()
+  #byId: Statement | null = null
+
+  constructor(path: string, db: ReturnType<typeof openReader>, filters: Filters) {
+    this.#path = path
+    this.#db = db
+    this.#filters = filters
+    this.#range = rangeOf(filters)
+    this.#wanted = wantedOf(filters)
+    this.#replaces = filters.invalidJson === 'replace'
+    // Read once from one end to the other, pages are hardly needed twice.
+    db.pragma('cache_size = -4096')
+    db.exec('BEGIN')
+    // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
+    this.cut = (db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number | null) ?? 0
+    this.#names = columnsAsMigrated(
+      db,
+      COLUMNS.map(({ source }) => source),
+    )
+    const walk = db.prepare(LAST_FULL_WALK).get() as { verdict: Verdict; finishedAt: number } | undefined
+    this.verdict = walk?.verdict ?? null
+    this.verdictAt = walk?.finishedAt ?? null
+    this.proof = lastProof(db)
+  }
+
+  bytes(): number {
+    return Math.round((this.#changedFew() ?? this.#count('tasks', this.#range)) * this.#rowBytes())
+  }
+
+  hasStatus(status: string): boolean {
+    return this.#db.prepare('SELECT 1 FROM tasks WHERE system_status = ? LIMIT 1').get(status) !== undefined
+  }
+
+  someStatuses(limit: number): string[] {
+    return this.#db.prepare(STATUSES).pluck().all(limit) as string[]
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  /** Integers come as bigint: exact at 64 bit, and faster than CAST to text. */
+  #prepare(sql: string): Statement {
+    return this.#db.prepare(sql).safeIntegers()
+  }
+
+  #statement(sql: string) {
+    const known = this.#prepared.get(sql) ?? this.#prepare(sql)
+    this.#prepared.set(sql, known)
     return known
   }
 
-  function count(source: string, { terms, bounds }: Conditions): number {
-    const counting = statement(`SELECT count(*) AS rows FROM ${source} ${whereOf(terms)}`)
-    return Number(explaining(path, () => counting.get(...bounds) as { rows: bigint }).rows)
+  #count(source: string, { terms, bounds }: Conditions): number {
+    const counting = this.#statement(`SELECT count(*) AS rows FROM ${source} ${whereOf(terms)}`)
+    return Number(explaining(this.#path, () => counting.get(...bounds) as { rows: bigint }).rows)
   }
 
   /** By the partial index of tombstones, which are few: this never touches the payloads. */
-  function countDeleted(): number {
-    return count('tasks INDEXED BY tasks_deleted_at', both(range, { terms: ['deleted_at IS NOT NULL'], bounds: [] }))
+  #countDeleted(): number {
+    return this.#count(
+      'tasks INDEXED BY tasks_deleted_at',
+      both(this.#range, { terms: ['deleted_at IS NOT NULL'], bounds: [] }),
+    )
   }
 
-  function total(): number | null {
-    if (filters.statuses) return null
-    if (hasSince(filters)) return range.terms.length === 0 && filters.includeDeleted ? changed() : null
-    return count('tasks', range) - (filters.includeDeleted ? 0 : countDeleted())
+  total(): number | null {
+    if (this.#filters.statuses) return null
+    if (hasSince(this.#filters))
+      return this.#range.terms.length === 0 && this.#filters.includeDeleted ? this.#changed() : null
+    return this.#count('tasks', this.#range) - (this.#filters.includeDeleted ? 0 : this.#countDeleted())
   }
 
-  function changed(): number {
-    const behind = { terms: ['change_seq > ?'], bounds: [BigInt(filters.sinceSeq ?? 0)] }
-    return count('tasks INDEXED BY tasks_change_seq', behind)
+  #changed(): number {
+    const behind = { terms: ['change_seq > ?'], bounds: [BigInt(this.#filters.sinceSeq ?? 0)] }
+    return this.#count('tasks INDEXED BY tasks_change_seq', behind)
   }
 
   /** How many rows have changed, where that is few enough to look them up one by one; else null. */
-  function changedFew(): number | null {
-    const few = hasSince(filters) ? changed() : null
-    return few !== null && few <= MOST_LOOKED_UP && few * 4 <= count('tasks', EVERY_ROW) ? few : null
+  #changedFew(): number | null {
+    const few = hasSince(this.#filters) ? this.#changed() : null
+    return few !== null && few <= MOST_LOOKED_UP && few * 4 <= this.#count('tasks', EVERY_ROW) ? few : null
   }
 
-  function rowBytes(): number {
-    const pragma = (name: string) => db.pragma(name, { simple: true }) as number
+  #rowBytes(): number {
+    const pragma = (name: string) => this.#db.pragma(name, { simple: true }) as number
     const size = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
-    return size / Math.max(count('tasks', EVERY_ROW), 1)
+    return size / Math.max(this.#count('tasks', EVERY_ROW), 1)
   }
 
-  function* keyRanges(bytes: number, limits: FileLimits = NO_LIMITS): Generator<KeyRange, void, void> {
-    const rows = Math.max(Math.round(bytes / rowBytes()), LEAST_ROWS)
-    if (changedFew() !== null) return yield* keyRangesOf(listCursor(changedRows()), rows, limits)
+  *keyRanges(bytes: number, limits: FileLimits = NO_LIMITS): Generator<KeyRange, void, void> {
+    const rows = Math.max(Math.round(bytes / this.#rowBytes()), LEAST_ROWS)
+    if (this.#changedFew() !== null) return yield* keyRangesOf(listCursor(this.#changedRows()), rows, limits)
     // Tombstones are few: unless rows are to be counted, it is enough to know how many.
-    const isExact = limits.rowsPerFile !== null || hasSince(filters) || Boolean(filters.statuses)
-    const share = isExact ? 1 : (total() ?? 0) / Math.max(count('tasks', range), 1)
+    const isExact = limits.rowsPerFile !== null || hasSince(this.#filters) || Boolean(this.#filters.statuses)
+    const share = isExact ? 1 : (this.total() ?? 0) / Math.max(this.#count('tasks', this.#range), 1)
     const read = Math.max(Math.round(rows / Math.max(share, 0.1)), LEAST_ROWS)
-    const index = indexOf(isExact ? wanted : EVERY_ROW, read * MOST_PASSED_OVER)
-    yield* keyRangesOf(indexCursor(index, range), read, limits)
+    const index = this.#indexOf(isExact ? this.#wanted : EVERY_ROW, read * MOST_PASSED_OVER)
+    yield* keyRangesOf(indexCursor(index, this.#range), read, limits)
   }
 
-  function changedRows(): ChangedRow[] {
-    const { terms, bounds } = both(range, wanted)
-    const listing = statement(
+  #changedRows(): ChangedRow[] {
+    const { terms, bounds } = both(this.#range, this.#wanted)
+    const listing = this.#statement(
       `SELECT seq, created_at AS createdAt FROM tasks INDEXED BY tasks_change_seq ${whereOf(terms)} ORDER BY created_at, id`,
     )
-    return explaining(path, () => listing.all(...bounds) as ChangedRow[])
+    return explaining(this.#path, () => listing.all(...bounds) as ChangedRow[])
   }
 
   /** The index of `created_at, id`, of which rows are wanted that fulfil `sift`; `most` are looked at for a key range. */
-  function indexOf(sift: Conditions, most: number): Index {
+  #indexOf(sift: Conditions, most: number): Index {
     const isSifted = sift.terms.length > 0
 
-    function find(source: string, { terms, bounds }: Conditions, order: string): Place | null {
-      const finding = statement(`SELECT created_at AS createdAt, id FROM ${source} ${whereOf(terms)} ORDER BY ${order}`)
-      return (explaining(path, () => finding.get(...bounds)) as Place | undefined) ?? null
-    }
-
-    /** By the index, never by the rows. */
-    function nthOfAll({ terms, bounds }: Conditions, nth: number): Place | null {
-      return find(BY_MOMENT, { terms, bounds: [...bounds, BigInt(nth - 1)] }, 'created_at, id LIMIT 1 OFFSET ?')
-    }
-
     return {
-      first: (conditions) => find(BY_MOMENT, conditions, 'created_at, id LIMIT 1'),
-      last: (conditions) => find(BY_MOMENT, conditions, 'created_at DESC, id DESC LIMIT 1'),
-      forward(conditions, nth) {
+      first: (conditions) => this.#find(BY_MOMENT, conditions, 'created_at, id LIMIT 1'),
+      last: (conditions) => this.#find(BY_MOMENT, conditions, 'created_at DESC, id DESC LIMIT 1'),
+      forward: (conditions, nth) => {
         const looked = `(SELECT created_at, id, ${SIFTED_BY} FROM ${BY_MOMENT} ${whereOf(conditions.terms)} ORDER BY created_at, id LIMIT ${most})`
         const among = { terms: sift.terms, bounds: [...conditions.bounds, ...sift.bounds] }
-        const upTo = isSifted
-          ? find(looked, { ...among, bounds: [...among.bounds, BigInt(nth - 1)] }, 'created_at, id LIMIT 1 OFFSET ?')
-          : nthOfAll(conditions, nth)
+        const upTo = isSifted ? this.#nth(looked, among, nth) : this.#nth(BY_MOMENT, conditions, nth)
         if (upTo !== null) return { upTo, rows: nth }
-        if (!isSifted) return { upTo, rows: count(BY_MOMENT, conditions) }
-        return { upTo: nthOfAll(conditions, most), rows: count(looked, among) }
+        if (!isSifted) return { upTo, rows: this.#count(BY_MOMENT, conditions) }
+        return { upTo: this.#nth(BY_MOMENT, conditions, most), rows: this.#count(looked, among) }
       },
     }
   }
 
-  function row(id: string): RawRow | null {
-    byId ??= db.prepare(`SELECT ${names} FROM tasks WHERE id = ?`).raw().safeIntegers()
-    const looking = byId
-    const found = explaining(path, () => (looking.get(id) as unknown as RawRow | undefined) ?? null)
-    if (replaces && found !== null) replaceInvalid(found)
+  /** Of all rows it is found by the index alone. */
+  #nth(source: string, { terms, bounds }: Conditions, nth: number): Place | null {
+    return this.#find(source, { terms, bounds: [...bounds, BigInt(nth - 1)] }, 'created_at, id LIMIT 1 OFFSET ?')
+  }
+
+  #find(source: string, { terms, bounds }: Conditions, order: string): Place | null {
+    const finding = this.#statement(
+      `SELECT created_at AS createdAt, id FROM ${source} ${whereOf(terms)} ORDER BY ${order}`,
+    )
+    return (explaining(this.#path, () => finding.get(...bounds)) as Place | undefined) ?? null
+  }
+
+  row(id: string): RawRow | null {
+    this.#byId ??= this.#db.prepare(`SELECT ${this.#names} FROM tasks WHERE id = ?`).raw().safeIntegers()
+    const looking = this.#byId
+    const found = explaining(this.#path, () => (looking.get(id) as unknown as RawRow | undefined) ?? null)
+    if (this.#replaces && found !== null) replaceInvalid(found)
     return found
   }
 
   /** The rows of a key range in order, as one after another gives them. */
-  function* runsIn(keyRange: KeyRange): Generator<Iterable<RawRow>> {
-    const raw = (sql: string) => prepare(sql).raw()
-    if ('seqs' in keyRange) return yield lookUp(raw(`SELECT ${names} FROM tasks WHERE seq = ?`), keyRange.seqs)
-    for (const conditions of conditionsOf(keyRange, range)) {
-      const { terms, bounds } = both(conditions, wanted)
-      const all = raw(`SELECT ${names} FROM ${BY_MOMENT} ${whereOf(terms)} ORDER BY created_at, id`)
+  *#runsIn(keyRange: KeyRange): Generator<Iterable<RawRow>> {
+    const raw = (sql: string) => this.#prepare(sql).raw()
+    if ('seqs' in keyRange)
+      return yield this.#lookUp(raw(`SELECT ${this.#names} FROM tasks WHERE seq = ?`), keyRange.seqs)
+    for (const conditions of conditionsOf(keyRange, this.#range)) {
+      const { terms, bounds } = both(conditions, this.#wanted)
+      const all = raw(`SELECT ${this.#names} FROM ${BY_MOMENT} ${whereOf(terms)} ORDER BY created_at, id`)
       yield all.iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
     }
   }
 
-  function* lookUp(bySeq: Statement, seqs: readonly bigint[]): Generator<RawRow> {
+  *#lookUp(bySeq: Statement, seqs: readonly bigint[]): Generator<RawRow> {
     for (const seq of seqs) yield bySeq.get(seq) as unknown as RawRow
   }
 
-  function* batches(keyRange: KeyRange): Generator<RawRow[], void, void> {
+  *batches(keyRange: KeyRange): Generator<RawRow[], void, void> {
     let batch: RawRow[] = []
     let bytes = 0
     try {
-      for (const run of runsIn(keyRange)) {
+      for (const run of this.#runsIn(keyRange)) {
         for (const found of run) {
           for (const position of TEXTS) bytes += (found[position] as string | null)?.length ?? 0
-          if (replaces) replaceInvalid(found)
+          if (this.#replaces) replaceInvalid(found)
           batch.push(found)
           if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
           yield batch
@@ -296,7 +328,7 @@ export function openCut(path: string, filters: Filters): CutReader {
         }
       }
     } catch (error) {
-      throw explain(path, error)
+      throw explain(this.#path, error)
     }
     if (batch.length > 0) yield batch
   }

@@ -30,6 +30,7 @@ const TURNS = [1, 7, 12, 18] as const
 const lanes = new Int32Array(8)
 
 /** Hashes `length` bytes from `from` on into `out`. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of the algorithm one after another, without a call: it runs for every id.
 export function xxhash64(bytes: Uint8Array, from: number, length: number, out: Word): void {
   const end = from + length
   let at = from
