@@ -107,7 +107,7 @@ test.each<[string, Behaviour, Check['name'], RegExp]>([
     /HTTP 500/,
   ],
   ['says the key back', saysJson(400, { message: `what is ${KEY}?` }), 'service', /HTTP 400: what is/],
-  ['answers with a page', says(200, '<html>'), 'service', /no JSON object/],
+  ['answers with a page', says(200, '<html>'), 'service', /a web page instead of JSON/],
   ['redirects', says(302, '', { location: 'http://127.0.0.1:1/' }), 'service', /redirects/],
   ['refuses the key', saysJson(401, { message: 'no' }), 'key', /refuses the key \(HTTP 401/],
   ['has another time', saysJson(200, OK, { date: 'Sun, 01 Nov 2020 00:00:00 GMT' }), 'clock', /ahead of the service/],

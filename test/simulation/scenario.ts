@@ -194,6 +194,12 @@ function withMore(scenario: Scenario): Scenario {
   return { ...scenario, ...more }
 }
 
+/** A story of a list in order of the last update, in which tasks are updated all the time. */
+export function restlessScenarioOf(seed: number): Scenario {
+  const scenario = scenarioOf(seed)
+  return { ...scenario, account: { ...scenario.account, order: 'updated_desc' }, changeKinds: ['update'], changes: 0.4 }
+}
+
 /** A story with an odd service. */
 export function oddScenarioOf(seed: number): Scenario {
   const random = seeded(seed, 0x0dd)
