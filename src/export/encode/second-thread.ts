@@ -1,10 +1,11 @@
 // The export's second thread as the main one sees it. That both read the same cut is proven: else there is none.
 import { extname } from 'node:path'
 import { shareHandle } from '../../mirror/handles.ts'
+import { watchCommits } from '../../mirror/watch-commits.ts'
 import { callsOf, startWorker } from '../../threads/calls.ts'
 import type { Format } from '../formats.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
-import { type CutReader, type Filters, openCut, watchCommits } from '../read/rows.ts'
+import { type CutReader, type Filters, openCut } from '../read/rows.ts'
 import type { PackedKeyRange } from './packed.ts'
 import type { Packing } from './pieces.ts'
 import { letScavengesSpread } from './young-generations.ts'

@@ -1,4 +1,5 @@
 // Key ranges of a cut in the order `created_at, id`, and the conditions on their rows. Pure; rows.ts looks things up.
+import { type Bound, both, type Conditions } from './conditions.ts'
 import { type FileLimits, type Partition, partitionOf, staysIn } from './partition.ts'
 
 /** A row's place in the order of `created_at, id`. */
@@ -16,40 +17,8 @@ interface Between {
 /** What is read and encoded at a time: a stretch of the order, or, where few of many rows are wanted, their `seq` in order. */
 export type KeyRange = Between | { seqs: readonly bigint[] }
 
-type Bound = bigint | string
-
-/** What rows must fulfil, all of it, and what is bound to that. */
-export interface Conditions {
-  readonly terms: readonly string[]
-  readonly bounds: readonly Bound[]
-}
-
-/** Half-open bounds of `createdAt`, epoch ms. */
-interface MomentRange {
-  since?: number | bigint | null
-  until?: number | bigint | null
-}
-
 /** Below every other `created_at` there can be. */
 const LEAST_INTEGER = -(2n ** 63n)
-
-export function rangeOf({ since, until }: MomentRange): Conditions {
-  const terms: string[] = []
-  const bounds: Bound[] = []
-  for (const [term, bound] of [
-    ['created_at >= ?', since],
-    ['created_at < ?', until],
-  ] as const) {
-    if (bound === undefined || bound === null) continue
-    terms.push(term)
-    bounds.push(BigInt(bound))
-  }
-  return { terms, bounds }
-}
-
-export function both(one: Conditions, other: Conditions): Conditions {
-  return { terms: [...one.terms, ...other.terms], bounds: [...one.bounds, ...other.bounds] }
-}
 
 /**
  * The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. `before`

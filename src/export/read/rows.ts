@@ -4,11 +4,10 @@ import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { Verdict } from '../../task.ts'
 import { COLUMNS, type RawRow } from './columns.ts'
+import { both, type Conditions, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
 import { type InvalidJson, replaceInvalid } from './invalid-json.ts'
 import {
-  both,
   type ChangedRow,
-  type Conditions,
   conditionsOf,
   type Index,
   indexCursor,
@@ -16,7 +15,6 @@ import {
   keyRangesOf,
   listCursor,
   type Place,
-  rangeOf,
 } from './key-ranges.ts'
 import type { FileLimits } from './partition.ts'
 
@@ -108,24 +106,6 @@ const NO_LIMITS: FileLimits = { partitionBy: 'none', rowsPerFile: null }
 const EVERY_ROW: Conditions = { terms: [], bounds: [] }
 
 type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
-
-/**
- * Tells whether anything was committed to the mirror at `path` since it was opened, or since it was asked last: two cuts
- * opened between two answers of which the second is false are the same. https://www.sqlite.org/pragma.html#pragma_data_version
- */
-export function watchCommits(path: string): { hasCommits(): boolean; close(): void } {
-  const db = openReader(path)
-  const version = db.prepare('PRAGMA data_version').pluck()
-  let last = version.get()
-  return {
-    hasCommits() {
-      const before = last
-      last = version.get()
-      return last !== before
-    },
-    close: () => void db.close(),
-  }
-}
 
 /** Opens the mirror at `path` and fixes the cut. Throws what `openReader` throws. */
 export function openCut(path: string, filters: Filters): CutReader {
@@ -332,28 +312,4 @@ class Cut implements CutReader {
     }
     if (batch.length > 0) yield batch
   }
-}
-
-function hasSince({ sinceSeq }: Filters): boolean {
-  return sinceSeq !== undefined && sinceSeq !== null
-}
-
-/** What rows of the range must fulfil beside being in it. */
-function wantedOf({ statuses, includeDeleted, sinceSeq }: Filters): Conditions {
-  const terms: string[] = []
-  const bounds: (bigint | string)[] = []
-  if (!includeDeleted) terms.push('deleted_at IS NULL')
-  if (sinceSeq !== undefined && sinceSeq !== null) {
-    terms.push('change_seq > ?')
-    bounds.push(BigInt(sinceSeq))
-  }
-  if (statuses) {
-    terms.push(`system_status IN (${statuses.map(() => '?')})`)
-    bounds.push(...statuses)
-  }
-  return { terms, bounds }
-}
-
-function whereOf(terms: readonly string[]): string {
-  return terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
 }
