@@ -1,6 +1,7 @@
 // The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
 import { breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe, observeWithin } from './order.ts'
+import { type Paging, pagingAfter, UNPAGED } from './paging.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
@@ -13,7 +14,7 @@ export interface TieRun {
 }
 
 /** Plain data: kept in `walks.state`, so that another process can go on. */
-export interface ChainState {
+export interface ChainState extends Paging {
   /** Index behind the last item of the last window that joined. */
   end: number
   last: { id: string; moment: Moment } | null
@@ -22,22 +23,12 @@ export interface ChainState {
   tail: string[]
   /** What the last answer held. */
   returned: number
-  /** The largest answer that was shorter than asked although more was there; 0 where none was. */
-  cap: number
-  /** The smallest such answer: where it differs from `cap`, pages are not cut by count. */
-  capLow: number
-  /** What the last answer held where it was shorter than asked; it was a cap if more follows. */
-  shortAnswer: number | null
   drift: number
   order: OrderEvidence
-  /** Pages are filtered after paging: fewer items than asked come from the whole of the window. */
-  filtered: boolean
   /** Where the window lay that last showed the chain's last item, and how much it asked for. */
   lastSeen: { skip: number; asked: number }
   /** Windows must not reach below this index: an item before it cannot be read. */
   floor: number
-  /** Seams in a row at which the last item stood further down than the answers before had said. */
-  shifts: number
   /** The newest createdAt of the first window; the service's date and this machine's when it was asked for. */
   newestInFirst: Moment
   firstServiceDate: number | null
@@ -49,20 +40,16 @@ export interface ChainState {
 
 export function newChain(digestCutoff: number | null = null): ChainState {
   return {
+    ...UNPAGED,
     end: 0,
     last: null,
     tie: null,
     tail: [],
     returned: 0,
-    cap: 0,
-    capLow: 0,
-    shortAnswer: null,
     drift: 0,
     order: noEvidence(),
-    filtered: false,
     lastSeen: { skip: 0, asked: 0 },
     floor: 0,
-    shifts: 0,
     newestInFirst: null,
     firstServiceDate: null,
     firstStartedAt: null,
@@ -89,12 +76,8 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const count = ids.length
   chain.returned = count
   if (count === 0) return chain
-  // What ends where it ended shows another of the last ties, and nothing that the short answer left out.
-  if (before.shortAnswer !== null && skip + count > before.end && isCap(before.shortAnswer, met)) {
-    chain.cap = Math.max(before.cap, before.shortAnswer)
-    chain.capLow = before.capLow === 0 ? before.shortAnswer : Math.min(before.capLow, before.shortAnswer)
-  }
-  chain.shortAnswer = count < window.asked ? count : null
+  const paged = { goesOn: skip + count > before.end, shift: runShift(before, window) }
+  Object.assign(chain, pagingAfter(before, window, paged))
   const first = before.last === null
   if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt
   addDigest(chain, window)
@@ -103,8 +86,6 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   if (seamReordered(before, window)) chain.order.unstable = true
 
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
-  const shift = runShift(before, window)
-  if (shift !== null) chain.shifts = shift > 0 ? before.shifts + 1 : 0
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
   if (!reachesLast) {
     // Not as far as the chain's last item, whatever is new in it: the walk goes on from its end.
@@ -145,13 +126,6 @@ export function seenAgain(chain: ChainState, { skip, ids }: ItemsWindow): ChainS
 function standingAt(chain: ChainState, end: number): ChainState {
   const tie = chain.tie === null ? null : { ...chain.tie, start: chain.tie.start + end - chain.end }
   return { ...chain, end, tie }
-}
-
-/** Whether an answer was cut, by what followed it: little that is new may have been listed since. */
-function isCap(shortAnswer: number, met: Uint8Array): boolean {
-  let newly = 0
-  for (const isMet of met) newly += 1 - isMet
-  return newly > 0 && 2 * newly >= shortAnswer - 1
 }
 
 /** How much further down the tie run of the chain's last item begins than was read before; null where it is not shown. */

@@ -1,5 +1,6 @@
 // What may come of looking at the end of the list, and what one answer from behind the last item says of it.
 import type { Moment } from '../task.ts'
+import type { Cut } from './paging.ts'
 import { isNothing } from './reader.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -32,10 +33,8 @@ export interface EndQuestion {
   runStart: number
   /** Ask beyond the end too: full walks. */
   beyond: boolean
-  /** Answers were cut in the middle of the list, and not by count: look at every window up to ten behind the end. */
-  cut: boolean
-  /** Pages are filtered after paging: the index says where a window lies, not where an item stands. */
-  filtered: boolean
+  /** Where it is by no fixed number, every window up to ten behind the end is looked at. */
+  cut: Cut
   /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
   page: number
   /** The end moved when it was looked at before. */

@@ -3,6 +3,7 @@
 import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
+import { isUneven } from './paging.ts'
 import { lookAt, prefetch, type Reader, seeAgain } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
@@ -72,20 +73,20 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   const single = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
   if (question.beyond && single) return { kind: 'unprovable', reason: 'page-of-one' }
   // An item that has changed its place may have done so within its tie run.
-  const counted = tied || (place !== question.index && !question.filtered)
+  const counted = tied || (place !== question.index && question.cut !== 'filtered')
   if (!question.beyond || hasLooked(question, place)) return { kind: 'proven', index: place, tied: counted }
   return lookBeyond(reader, question, place, counted)
 }
 
 /** What was looked for further on was looked for behind this place too, near enough. */
-function hasLooked({ looked, page, filtered }: EndQuestion, place: number): boolean {
-  return looked !== null && !filtered && Math.abs(place - looked) < page
+function hasLooked({ looked, page, cut }: EndQuestion, place: number): boolean {
+  return looked !== null && cut !== 'filtered' && Math.abs(place - looked) < page
 }
 
 /** The index whose answer is the last that holds anything, by galloping and bisecting; usually one request. */
 async function locateLast(reader: Reader, question: EndQuestion): Promise<number | EndJudgement> {
   const search = new Search(question.index + 1, { near: question.index + 1 })
-  const steps = question.filtered || question.cut ? MOST_STEPS : FEW_STEPS
+  const steps = isUneven(question.cut) ? MOST_STEPS : FEW_STEPS
   for (let step = 1; !search.isClosed; step += 1) {
     const { place, far } = search
     const answer = await lookAt(reader, place)
@@ -117,7 +118,7 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
  * these are not either. The later of them is the end of the chain, with what it holds behind the last item.
  */
 export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
-  if (question.filtered || question.cut) return { kind: 'moved' }
+  if (isUneven(question.cut)) return { kind: 'moved' }
   const lengths = new Set<number>()
   const behind = new Set<string>()
   let place = question.index

@@ -2,6 +2,7 @@
 // end, and how a stretch without visible ones is crossed by the places of the items around it.
 import type { ChainState } from './chain.ts'
 import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
+import { isUneven } from './paging.ts'
 import { isNothing, lookAt, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
@@ -15,12 +16,12 @@ export const FAR = 10
  */
 export function placesBeyond(
   reader: Reader,
-  { cut, filtered, page }: Pick<EndQuestion, 'cut' | 'filtered' | 'page'>,
+  { cut, page }: Pick<EndQuestion, 'cut' | 'page'>,
   index: number,
 ): number[] {
   const farthest = FAR * reader.window
   const distances = new Set<number>()
-  for (let step = 1; step <= (cut || filtered ? FAR : 1); step += 1) distances.add(step * page)
+  for (let step = 1; step <= (isUneven(cut) ? FAR : 1); step += 1) distances.add(step * page)
   if (page < reader.window) for (let far = page; far < farthest; far *= 2) distances.add(far)
   distances.add(reader.window).add(farthest)
   return [...distances].sort((one, other) => one - other).map((distance) => index + 1 + distance)
@@ -84,7 +85,7 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   const there = await reader.look(inside, 1)
   if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
   const page = chain.cap > 0 ? chain.cap : reader.window
-  const places = placesBeyond(reader, { cut: true, filtered: true, page }, inside)
+  const places = placesBeyond(reader, { cut: 'filtered', page }, inside)
   let until = -1
   for (const place of [inside + 1, ...places]) {
     const answer = await lookAt(reader, place)

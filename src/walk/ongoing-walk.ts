@@ -8,6 +8,7 @@ import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
+import { cutOf, isSingle } from './paging.ts'
 import { makeReader, type Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
@@ -16,9 +17,6 @@ import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.t
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
 export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
 export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
-
-/** So many answers of one item where more were asked for are no coincidence. */
-const SINGLES = 20
 
 export class OngoingWalk {
   readonly source: WindowSource
@@ -57,9 +55,6 @@ export class OngoingWalk {
   stuck = 0
   /** Answers in which items met before stood in no order at all. */
   scrambled = 0
-  pageOfOne: boolean
-  /** Answers of one item where more were asked for and were there. */
-  singles = 0
   /** Nothing read ahead will do for the next window. */
   fresh = false
   inLap = false
@@ -74,11 +69,11 @@ export class OngoingWalk {
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
     this.reader = makeReader(source, request.settings, this.kernel)
-    this.chain = resumed?.chain ?? newChain(request.digestCutoff ?? null)
+    const chain = newChain(request.digestCutoff ?? null)
+    this.chain = { ...chain, ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
     this.doubts = [...(resumed?.doubts ?? [])]
-    this.pageOfOne = this.doubts.includes('page-of-one')
     if (resumed !== undefined)
       Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
     this.tieStart = this.chain.tie?.start ?? 0
@@ -118,7 +113,7 @@ export class OngoingWalk {
   }
 
   endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
-    const { filtered, capLow, cap, tie } = this.chain
+    const { cap, tie } = this.chain
     const { beyond } = this.request
     const { hasMoved: moving, looked } = this.end
     const page = cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
@@ -128,22 +123,23 @@ export class OngoingWalk {
       index,
       runStart: tie === null || tie.moment !== last.moment ? index : tie.start,
       beyond,
-      filtered,
-      cut: capLow < cap,
+      cut: cutOf(this.chain),
       page,
       moving,
       looked,
     }
   }
 
-  /** A service that never gives two items at once, after so many answers that large items are no explanation. */
+  /** The service never gives two items at once. */
+  get pageOfOne(): boolean {
+    return isSingle(this.chain)
+  }
+
   doubtPageOfOne(window: ItemsWindow): boolean {
     if (this.pageOfOne || window.asked === 1 || window.ids.length > 1 || this.reader.largest > 1) return this.pageOfOne
-    this.singles += 1
-    if (this.singles < SINGLES) return false
-    this.doubts.push('page-of-one')
-    this.pageOfOne = true
-    return true
+    this.chain = { ...this.chain, singles: this.chain.singles + 1 }
+    if (this.pageOfOne) this.doubts.push('page-of-one')
+    return this.pageOfOne
   }
 
   /** Up to the end of the list: whether an item older than the walk, seen in an answer that was not taken in, was never met. */

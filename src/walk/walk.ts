@@ -8,6 +8,7 @@ import { closeLap } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { orderShown } from './order.ts'
 import { capacityOf } from './pace.ts'
+import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
 import { type Reading, readWindow } from './reader.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
@@ -21,8 +22,6 @@ const LARGEST_STEP = 1024
 const SCRAMBLED = 2
 /** Laps in all: each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
-/** Seams in a row at which the last item stood further down, and answers in a row that have to be the same. */
-const SUSPICIOUS_SHIFTS = 3
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
@@ -207,13 +206,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
  */
 async function suspectFilter(ongoing: OngoingWalk, window: ItemsWindow): Promise<void> {
   const { chain, reader } = ongoing
-  if (
-    chain.filtered ||
-    chain.shifts < SUSPICIOUS_SHIFTS ||
-    window.ids.length === window.asked ||
-    window.ids.length === chain.cap
-  )
-    return
+  if (!mayBeFiltered(chain, window)) return
   ongoing.chain = { ...chain, shifts: 0 }
   for (let time = 0; time < SUSPICIOUS_SHIFTS; time += 1) {
     const again = await reader.look(window.skip, window.asked)

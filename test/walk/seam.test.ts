@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { type ChainState, extendChain, newChain, overlapOf } from '../../src/walk/chain.ts'
+import { cutOf, mayBeFiltered } from '../../src/walk/paging.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 
 /** `abc` are ids, upper case ones have been met; createdAt falls by 1 per letter, or is given. */
@@ -153,4 +154,27 @@ test('the digest tells sequences apart, and leaves out what was created after th
 test('windows share half of what they hold, at least one item wherever an answer can hold two', () => {
   expect([0, 1, 2, 3, 4, 7, 20, 1000].map((returned) => overlapOf(returned, 10))).toEqual([0, 0, 1, 2, 2, 3, 10, 10])
   expect(overlapOf(1000, 1)).toBe(1)
+})
+
+test.each([
+  ['as many as were asked for', ['abcdefghij', 'IJklmnopqr'], 'none'],
+  ['fewer, always as many, and more follows', ['abcd', 'CDef', 'EFgh'], 'count'],
+  ['fewer, more or less, and more follows', ['abcd', 'CDefg', 'FGhi', 'HIj'], 'bytes'],
+  ['fewer at the end of the list alone', ['abcdefghij', 'IJk'], 'none'],
+  ['fewer, and the same again', ['abcd', 'CD'], 'none'],
+])('how answers are cut is seen by what follows: %s', (_, answers, cut) => {
+  let chain = newChain()
+  for (const letters of answers) chain = extendChain(chain, makeWindow(Math.max(0, chain.end - 2), letters))
+  expect(cutOf(chain)).toBe(cut)
+})
+
+test('items may be left out where the last item stands further down, seam after seam, in short answers', () => {
+  let chain = newChain()
+  const letters = ['abcde', 'zDEfgh', 'yGHijkl', 'xKLmnopq']
+  const asks = letters.map((some) => {
+    const window = makeWindow(Math.max(0, chain.end - 2), some)
+    chain = extendChain(chain, window)
+    return mayBeFiltered(chain, window)
+  })
+  expect(asks).toEqual([false, false, false, true])
 })

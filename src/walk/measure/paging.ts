@@ -1,6 +1,7 @@
 // How the service pages, by observation: caps, what lies past the end, how many items there are. For `probe` and
 // `verify`, which must not walk; a handful of windows each, and an honest "cannot tell" where those prove nothing.
 import type { Moment } from '../../task.ts'
+import type { Cut } from '../paging.ts'
 import { Search } from '../search.ts'
 
 /** What one window brought. */
@@ -50,8 +51,8 @@ export async function findTakeLimit(pager: Pager, { take, larger }: Start): Prom
 }
 
 export interface Cap {
-  /** `short`: answers are a fixed number of items short of what was asked for. `filtered`: items are dropped from pages. */
-  kind: 'none' | 'count' | 'bytes' | 'short' | 'filtered' | 'unknown'
+  /** `short`: answers are a fixed number of items short of what was asked for. */
+  kind: Exclude<Cut, 'single'> | 'short' | 'unknown'
   /** Items the largest answer held while more were asked for and there; the items missing for `short`. */
   items: number | null
   why: string
