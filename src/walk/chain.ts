@@ -1,4 +1,4 @@
-// The chain of a walk: what it has proven so far, and how a new window joins it (design.md 6.1, "Seams"). Pure.
+// The chain of a walk: the windows that have joined, and what changes when another one does (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
 import { breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe, observeWithin } from './order.ts'
 import { type Paging, pagingAfter, UNPAGED } from './paging.ts'
@@ -88,13 +88,13 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
   if (!reachesLast) {
-    // Not as far as the chain's last item, whatever is new in it: the walk goes on from its end.
+    // The window ends before the chain's last item: the walk goes on from the window's end.
     return standingAt(chain, skip + count)
   }
   // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
   let from = lastAt + 1
   if (lastAt < 0 && !first && !follows) {
-    // Behind the last item that was met before, the list goes on; without one it is read from the front again.
+    // The list goes on behind the last item that had been met; where there is none it is read from the front again.
     from = met.lastIndexOf(1) + 1
     if (from === 0) breakStretch(chain.order)
     else missNeighbour(chain.order)

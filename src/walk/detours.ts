@@ -1,5 +1,5 @@
-// Readings that do not join the chain: what cannot be read, answers without items, windows that show nothing of what was
-// met (design.md 6.1, "Seams" and "Guards").
+// Readings that do not join the chain: positions that cannot be read, answers without items, windows without an anchor
+// (design.md 6.1, "Seams" and "Guards").
 import { type ChainState, extendChain } from './chain.ts'
 import { judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
@@ -60,7 +60,7 @@ export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnding | null>
     return null
   }
   if (chain.last === null && request.accepts === undefined) {
-    // A walk that should begin in the middle of a list that has become shorter.
+    // The walk was to begin in the middle, and the list has become shorter than that.
     ongoing.retry(0)
     return null
   }
@@ -108,7 +108,7 @@ export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {
   else ongoing.lookOn(isNew(ongoing.chain, window) ? 'behind' : 'before', window.ids.length)
 }
 
-/** Newest first, and all of it newer than everything in the first window: it came in since, and pushed the others down. */
+/** Whether the window holds only items that came in since: newest first, and all as new as the newest of the first window. */
 function isNew({ order, newestInFirst }: ChainState, { moments }: ItemsWindow): boolean {
   if (newestInFirst === null || order.rising >= order.falling) return false
   return moments.every((moment) => moment !== null && moment >= newestInFirst)

@@ -8,18 +8,18 @@ import { lookAt, prefetch, type Reader, seeAgain } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
-/** Where the list still goes on then, this is not its end. */
+/** Looks for an index behind the end of a growing list. Where all show items, the end is not near. */
 const HORIZON_TRIES = 3
-/** Answers with the last item of a drifting list that are looked at: at every second one it may just have grown. */
+/** Answers with the last item that are compared in a drifting list. At every second one it may just have grown. */
 const DRIFTING_LOOKS = 5
 /** Looks at where the last item stands by now; more where answers are short in the middle of a list. */
 const FEW_STEPS = 4
 const MOST_STEPS = 40
 
 export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
-  // What lies further on does not depend on what lies directly behind. The last item does: seen before it is known that
-  // nothing follows, a single deletion in between could hide one that follows. An end that moves is asked about again and
-  // again, and mostly not further than directly behind.
+  // The places further on may be asked for at once, in any order. The last item may not: it has to be seen again after it is
+  // known that nothing follows, for a deletion in between could hide an item that does. Where the end moved before, mostly
+  // only the place directly behind is asked for, so nothing is prefetched.
   if (question.beyond && !question.moving && question.looked === null)
     prefetch(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
   let judged = await judge(reader, question)
@@ -69,7 +69,7 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   const tied = !same && question.lastMoment !== null && again.moments[at] === question.lastMoment && again.met[at] === 1
   if (!same && !tied) return { kind: 'moved' }
   if (again.ids.length > at + 1) return tied ? { kind: 'moved' } : { kind: 'more', behind: again }
-  // One at a time, whatever was asked for: what lies beside an item is never seen together with it.
+  // Answers of one item never show two items together, so no seam can be verified.
   const single = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
   if (question.beyond && single) return { kind: 'unprovable', reason: 'page-of-one' }
   // An item that has changed its place may have done so within its tie run.
@@ -105,7 +105,7 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
     // Behind the last item as this answer shows it: where something was inserted in front, that is the end.
     const last = answer.kind === 'items' ? answer.ids.lastIndexOf(question.lastId) : 0
     search.tooNear(Math.max(0, last) + 1)
-    // It has moved behind what was too far: the list moves while it is looked at.
+    // The search gave up its upper bound: the list moves while it is looked at.
     if (far !== null && search.far === null) return { kind: 'moved' }
   }
   return (search.near as number) - 1

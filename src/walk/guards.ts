@@ -1,4 +1,4 @@
-// Against services that mislead a walk: repeated items, empty lists, positions that cannot be read (design.md 6.1,
+// Guards against services that mislead a walk: by repeated items, empty lists, positions that cannot be read (design.md 6.1,
 // "Guards").
 
 import type { Moment } from '../task.ts'
@@ -9,7 +9,7 @@ import { Search } from './search.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 const UNREADABLE_IN_A_ROW = 3
-/** Where else an item is looked for in a list that seems to be empty, at first. */
+/** In a list that seems to be empty: the first further index at which an item is looked for. */
 const NEAREST = 2
 
 /**
@@ -145,9 +145,9 @@ export async function* passUnreadable(
   return found === null ? { kind: 'end', total: next } : { kind: 'window', window: found }
 }
 
-/** Items of the chain's end that have to be shown again before their sequence says anything. */
+/** The sequence of so many items of the chain's end says something; that of fewer is chance. */
 const LEAST_AGAIN = 5
-/** So often what was met and what was not take turns in one answer by nothing but chance. */
+/** Items met before and items not met take turns so often in one answer only where no order holds. */
 const TURNS = 4
 
 /**

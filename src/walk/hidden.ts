@@ -1,5 +1,5 @@
-// Stretches of hidden items: pages that are filtered after paging. Where items are looked for behind what seems to be the
-// end, and how a stretch without visible ones is crossed by the places of the items around it.
+// Pages that are filtered after paging, so that an answer may be empty in the middle of the list: where to look for items
+// behind what seems to be the end, and how to cross a stretch of hidden items by the indexes of those around it.
 import type { ChainState } from './chain.ts'
 import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
 import { isUneven } from './paging.ts'
@@ -11,8 +11,8 @@ import type { ItemsWindow } from './source.ts'
 export const FAR = 10
 
 /**
- * One window and ten windows beyond `index`; all of them where answers were short in the middle of the list. Answers that
- * reach less far than a window leave room in between: there at distances that double.
+ * Indexes behind `index` to look at: one window and ten windows further, and every window in between where the length of
+ * answers says little. Where an answer reaches less far than a window, also at distances that double.
  */
 export function placesBeyond(
   reader: Reader,

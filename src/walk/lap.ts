@@ -1,5 +1,5 @@
-// The closing lap (design.md 6.1): after a full walk the head of the list is read again, joined by seams, until items of
-// the walk's own first window come as they came then. What moved to the front while the walk was further down is met here.
+// The closing lap (design.md 6.1): after a full walk the head of the list is read again, window by window, until items of the
+// walk's first window follow one another as they did then. It meets what moved to the front while the walk was further down.
 
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
@@ -15,19 +15,19 @@ export interface FirstWindow {
 }
 
 const LEAST_RUN = 3
-/** Answers that may be the same as the one before by chance. */
+/** So many answers may equal the one before by chance. */
 const MOST_SAME = 5
-/** In windows: no list is longer by that than it was a moment ago. */
+/** In windows. No list grows by so much between two answers. */
 const FAR = 10
 /** Unreadable positions that one lap passes. */
 const MOST_JUMPS = 10
 
-/** `first`: the answer that showed the head of the list; `isWhole`: no other was needed. */
+/** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */
 export type LapResult =
   | { kind: 'closed'; first: ItemsWindow | null; isWhole: boolean }
   | { kind: 'open'; reason: 'lap-unreadable' | 'lap-too-long' }
 
-/** Items of the first window by the number of their tie run there: among equal createdAt no order is an old order. */
+/** For each id of the first window the number of its tie run: items of one run may come in any order. */
 function runsOf(firstWindow: FirstWindow): Map<string, number> {
   let run = -1
   let before: Moment = null
@@ -41,22 +41,19 @@ function runsOf(firstWindow: FirstWindow): Map<string, number> {
   )
 }
 
-/**
- * What the windows of a lap show: how far items of the walk's own first window come as they came then, and what of it
- * contradicts an order.
- */
+/** Compares the windows of a lap with the walk's first window: how many items follow one another as they did then. */
 class HeadAgain {
-  /** Items of the first window, one after another as they came then, that were shown last. */
+  /** How many items of the first window, up to the one looked at last, came one after another as they did then. */
   run = 0
   readonly #places: Map<string, number>
   readonly #chain: ChainState
   readonly #shown = noEvidence()
   #lastPlace = -2
   #furthest = -1
-  /** Was met, and is not of the first window. */
+  /** The first item seen that the walk had met, but not in its first window. */
   #stranger: { moment: Moment } | null = null
 
-  /** What it shows against an order is added to `chain.order`. */
+  /** What contradicts an order is noted in `chain.order`. */
   constructor(firstWindow: FirstWindow, chain: ChainState) {
     this.#places = runsOf(firstWindow)
     this.#chain = chain
@@ -70,8 +67,8 @@ class HeadAgain {
     for (let index = from; index < ids.length && this.run < wanted; index += 1) {
       const place = this.#places.get(ids[index] as string)
       const moment = moments[index] as Moment
-      // The first window's items came before everything else that was met, but for what came in since, newer than they are:
-      // one that comes behind has changed places.
+      // In the walk the first window came before everything else. One of its items that stands behind another item that was
+      // met has changed places, unless that other one is newer and came in since.
       if (place === undefined && met[index] === 1 && !isNewer(moment, newestInFirst)) this.#stranger ??= { moment }
       else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
       if (place !== undefined && place < this.#furthest) order.unstable = true
@@ -88,13 +85,13 @@ class LapPlace {
   skip = 0
   /** The window that joined last; `null` before the first one. */
   previous: ItemsWindow | null = null
-  /** The next window begins behind a position that cannot be read, and shows nothing of the one before. */
+  /** The next window begins behind a position that cannot be read, so it shows nothing of the window before. */
   hasJumped = false
   jumps = 0
   #back = 1
   #same = 0
 
-  /** Nothing joins here: where it last did, and before that, further and further. */
+  /** The window did not join: the next one lies further in front, by twice as much each time. */
   stepBack(stride: number): void {
     this.skip = Math.max(0, this.skip - this.#back * stride)
     this.#back *= 2
@@ -117,16 +114,17 @@ class LapPlace {
     else this.skip = reachesBack ? end : Math.max(end - overlap, window.skip + 1)
   }
 
-  /** Nothing comes further down than the last window, which comes again. */
+  /** The service gives its last window again, whatever lies behind is asked for. */
   async isBehindTheEnd(reader: Reader, window: ItemsWindow): Promise<boolean> {
     if (!this.#repeats(window)) return false
-    // Where as much was inserted in front as lies between the two, they are the same as well, but not further down.
+    // Two windows are also the same where exactly as much was inserted in front as lies between them; then one far behind
+    // them is another.
     const far = await reader.look(window.skip + FAR * reader.window, window.asked)
     this.#same += 1
     return far.kind === 'items' && isSame(this.previous as ItemsWindow, far)
   }
 
-  /** A service that rounds skip down answers so for ever. */
+  /** The same window came too often: a service that rounds skip down never gives another one. */
   get isStuck(): boolean {
     return this.#same > MOST_SAME
   }
@@ -136,7 +134,9 @@ class LapPlace {
   }
 }
 
-/** `commit` makes the step that takes a window in without moving the chain. */
+/**
+ * Reads the head of the list again. `commit` makes the step that takes a window in without moving the chain.
+ */
 export async function* closeLap(
   reader: Reader,
   chain: ChainState,
@@ -145,9 +145,9 @@ export async function* closeLap(
 ): AsyncGenerator<WalkStep, LapResult, StepResult> {
   const head = new HeadAgain(firstWindow, chain)
   const place = new LapPlace()
-  // One answer shows most: what the end of the list made smaller is tried again at the size of the beginning.
+  // The end of the list may have made windows smaller. A large answer shows most, so the size of the first one is tried again.
   reader.take = Math.max(reader.take, firstWindow.ids.length)
-  // One item is no neighbourhood, however small the overlap.
+  // A single item that comes again may have moved; several in a row have not.
   const wanted = Math.min(Math.max(overlap, LEAST_RUN), firstWindow.ids.length)
   let first: ItemsWindow | null = null
   for (let windows = 0; windows < maxWindows; windows += 1) {
@@ -181,7 +181,9 @@ export async function* closeLap(
   return { kind: 'open', reason: 'lap-too-long' }
 }
 
-/** A window at `skip`, or up to the position behind it that cannot be read; null where there is none before that. */
+/**
+ * A window at `skip`; where a position in it cannot be read, the items before that position, null where there are none.
+ */
 async function readUpTo(
   reader: Reader,
   skip: number,
@@ -189,12 +191,12 @@ async function readUpTo(
   const reading = await readWindow(reader, skip, { fresh: true })
   if (reading.kind === 'items') return { window: reading, unreadable: null }
   if (reading.kind === 'nothing') return { window: 'nothing', unreadable: null }
-  // Set aside by the walk already.
+  // What cannot be read there, the walk has set aside.
   const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
   return { window: upTo?.kind === 'items' ? upTo : null, unreadable: reading.skip }
 }
 
-/** Such an item that was met further down shows by that alone that the list is not newest first. */
+/** At least as new as the newest item of the walk's first window. */
 function isNewer(moment: Moment, newestInFirst: Moment): boolean {
   return moment !== null && newestInFirst !== null && moment >= newestInFirst
 }

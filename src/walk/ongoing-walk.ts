@@ -1,4 +1,4 @@
-// A walk under way: all that it knows, what of that is kept for another process, and its result.
+// The state of a walk that is under way, what of it is saved for another process to go on from, and the walk's result.
 // Where the walk goes is decided by walk.ts, detours.ts, ties.ts and ending.ts.
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
@@ -36,7 +36,7 @@ export class OngoingWalk {
   skip: number
   /** Where the end of the chain is looked for, while windows show nothing of it. */
   private search: Search | null = null
-  /** How far to reach back at the next tie, and ahead over what has been met: doubled each time. */
+  /** How far to reach back at the next tie, and forward over what has been met. Doubled each time. */
   back = 1
   ahead = 1
   /** Answers in a row that brought nothing new. */
@@ -55,7 +55,7 @@ export class OngoingWalk {
   stuck = 0
   /** Answers in which items met before stood in no order at all. */
   scrambled = 0
-  /** Nothing read ahead will do for the next window. */
+  /** The next window must be asked for now, not taken from what was read ahead. */
   fresh = false
   inLap = false
   /** The run that is owed could not be counted. */
@@ -84,7 +84,7 @@ export class OngoingWalk {
     return nextSkip(this.chain, this.kernel.owed !== undefined, this.reader, this.request.settings.overlap)
   }
 
-  /** Whether the walk has come by the run that is owed: in the window that joined last something else stands behind it. */
+  /** Whether the walk has passed the run that is owed: in the window that joined last something else stands behind it. */
   hasLeftOwed({ moments }: ItemsWindow): boolean {
     const { owed } = this.kernel
     return owed !== undefined && moments.findLastIndex((moment) => moment !== owed) > moments.indexOf(owed)
@@ -95,10 +95,10 @@ export class OngoingWalk {
     this.fresh = true
   }
 
-  /** An answer of `returned` items at `skip` brings the chain no further: its end stands `behind` that, or before. */
+  /** Looks for the end of the chain: an answer of `returned` items at `skip` did not show it, and it lies `where`. */
   lookOn(where: 'behind' | 'before', returned: number): void {
     const stride = Math.max(1, returned - overlapOf(returned, this.request.settings.overlap))
-    // One that began elsewhere has come to its end.
+    // A search that the walk has left is over.
     const search = this.search?.place === this.skip ? this.search : new Search(this.skip, { stride })
     if (where === 'behind') search.tooNear(stride)
     else search.tooFar()
@@ -107,7 +107,7 @@ export class OngoingWalk {
     this.retry(search.place)
   }
 
-  /** Whether the next window lies where it does by guess: nothing there says nothing of the end. */
+  /** Whether the next window's place is a guess: an empty answer there does not show the end. */
   isLooking(): boolean {
     return this.reader.largest > 1 && (this.ahead > 1 || this.search?.place === this.skip)
   }
@@ -183,12 +183,12 @@ export class OngoingWalk {
     const { chain } = this
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
-    // One that was stopped short of the end speaks of its range, or of what it has come by.
+    // A walk that was stopped before the end of the list claims its range, or only what it has read.
     const isWhole = !this.isStopped || this.request.range !== undefined
     const missing = this.kernel.missing(isWhole)
     const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : reasonOf(missing))
     if (reason === null) this.kernel.conclude(isWhole)
-    // Nothing orders a list in which an item that was seen is passed over.
+    // In a list with an order no item that was seen can have been passed over.
     const passedOver = this.hasPassedOver()
     const { order, inversionMs } = passedOver ? { order: 'none' as const, inversionMs: 0 } : shown
     return {

@@ -19,11 +19,11 @@ export interface Reader {
   patience: number
   /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
   readonly unmet: Map<string, Moment>
-  /** Of those, the ones seen up to the answer that showed the kernel's ceiling: they have to be met before it is passed. */
+  /** Those of `unmet` that were seen before the kernel's ceiling was: they have to be met before "passed" is claimed. */
   pending: string[]
   /** Whether it was looked directly behind the chain since then. */
   isLookedBehind: boolean
-  /** By how much the list becomes longer with every request, by the last two answers that showed its end. */
+  /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
   growth: number
   readonly kernel: Kernel
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
@@ -152,7 +152,7 @@ export async function readWindow(reader: Reader, skip: number, options?: ReadOpt
     const one = await reader.look(skip, 1, { maxRetries: 1 })
     if (isNothing(one)) return { kind: 'nothing' }
   }
-  // A service that fails has to show first that it still works at all; one that refuses may only refuse the size.
+  // After a failure the start of the list is asked for: does the service work at all? A refusal may only be about the size.
   if (answer.kind === 'failed') await requireAnswerAtStart(reader, skip, answer)
   const reading = await shrink(reader, skip, answer)
   return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
@@ -223,7 +223,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
   let failure = first
   let best: ItemsWindow | null = null
   reader.successes = 0
-  // A size that is refused or takes too long will be so again; a position that fails or is heavy is soon left behind.
+  // Where the size is the problem it will be again, so it is doubled back slowly; a position that fails is soon left behind.
   const aboutSize = first.kind === 'refused' || first.reason === 'timeout'
   reader.patience = aboutSize ? Math.min(64, reader.patience * 2) : 1
   while (bad - good > 1) {
@@ -248,7 +248,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
     return best
   }
   if (best !== null && bad > 1) {
-    // Asked for alone it may well be readable: then it is the size that is refused, and this is the largest.
+    // If the next item can be read alone, the size was refused and not the position, and `good` is the largest size.
     const alone = await reader.look(skip + good, 1, { maxRetries: 1 })
     if (alone.kind === 'items') {
       reader.take = good

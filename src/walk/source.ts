@@ -2,11 +2,11 @@
 import type { Line } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
 
-/** When an answer was asked for, and when it was given, counted in answers that the walk was given. */
+/** When an answer was asked for and given, on a clock that counts the answers given to the walk. */
 interface Given {
   /** Its own number, from 1. */
   number: number
-  /** So many had been given when this one was asked for: it shows nothing older. 0 where a cache may have kept it. */
+  /** How many had been given when this one was asked for: it shows the list of then or later. 0 where it may come from a cache. */
   askedAfter: number
 }
 

@@ -9,12 +9,12 @@ import { lookAt, type Reader, readWindow } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
-/** Answers in front of a run, of which few hold more than one item, that are read on from. */
+/** So many answers before the run's first item are read past: where answers are cut, the run may begin with the next one. */
 const MOST_BEFORE = 4
 /** How often a window is read anew from before its tie run, before that is counted. */
 const TIED_TRIES = 2
 const ROUNDS = 12
-/** Where another run could not be proven, so that only the items count: fewer. */
+/** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter. */
 const ROUNDS_IN_DOUBT = 3
 
 /**
@@ -76,7 +76,7 @@ export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkSte
   if (ids.length > 0) yield { kind: 'mark', ids }
 }
 
-/** Its first item was not among what was read: it lies further on than those `read` items, or before them. */
+/** Where the run's first item lies: at `start`, behind the `read` items, or before them. */
 type RunRead = { lies: 'here'; start: number } | { lies: 'further'; read: number } | { lies: 'before' }
 
 /** Reads the run once from `from` on, or until it is counted. */

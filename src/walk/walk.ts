@@ -14,13 +14,13 @@ import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-/** Answers in a row that may bring nothing new, beside one for every window of the list so far. */
+/** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
-/** In windows: steps over what has been met do not grow beyond this. */
+/** In windows. Steps forward over items that have been met double up to this. */
 const LARGEST_STEP = 1024
-/** Answers in no order at all that end a walk, and answers without anything new that end what follows it. */
+/** So many answers in no order at all end a walk; so many answers without anything new end the sweep after it. */
 const SCRAMBLED = 2
-/** Laps in all: each has less to read than the one before, unless the list moves faster than it is read. */
+/** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
@@ -53,7 +53,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   return ongoing.result(null)
 }
 
-/** A walk to the end of the list has use for what follows its first window: how many items answers hold is a guess. */
+/** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */
 function guessAhead({ request, chain, source, skip }: OngoingWalk): void {
   const { window, overlap } = request.settings
   const isWhole = request.reached === undefined && request.start === 0
@@ -116,11 +116,11 @@ async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEndin
   if (passed === 'passed') return { kind: 'list-end' }
   const last = lastOf(window)
   ongoing.shown = last
-  // A service that moves skip back answers with a full window whose last item has been the last before.
+  // A service that moves skip back answers with a full window that ends with the same item as the one before.
   const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
   const capped = window.ids.length === ongoing.chain.cap
   const short = same || (window.ids.length < window.asked && !capped)
-  // Not yet at the chain's last item again: it may only be out of this answer's reach, or deleted after some more tries.
+  // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
   const behind = last.id !== ongoing.chain.last?.id && ongoing.fruitless <= 3 * ongoing.request.settings.overlap + 10
   if (
     passed === null &&
@@ -157,7 +157,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   ongoing.source.readAhead(ongoing.skip, stride, reader.take)
 }
 
-/** Nothing can be proven any more: every further page is read once for its items, by its place. */
+/** Nothing can be proven any more, but items can still be taken in: every further page is read once, by its index. */
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
   const { reader, request } = ongoing
   for (let fruitless = 0; fruitless < SCRAMBLED && reader.requests < request.settings.maxRequests; ) {
