@@ -8,7 +8,7 @@ type Debts = Pick<State, 'owed' | 'count' | 'edge'>
 /** No run is owed any more. */
 export const PAID = { owed: null, count: null, edge: null } as const
 
-/** Whether `fact` pays the run that is owed, with the ids that were counted so far and its own; else whether its ids count. */
+/** What `fact` does for the run that is owed: `paid` with the ids counted so far and its own, or its ids `count` from now on. */
 export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' | 'counts' | null {
   if (state.owed === null) return null
   const { owed, count } = counted(state, fact, trial)
@@ -28,7 +28,10 @@ export function owedOf({ owed, count }: State): OwedRun | null {
   return owed === null ? null : { ...owed, from: count?.start ?? null, to: count?.end ?? null }
 }
 
-/** Of the floor's run some may have changed places with its last item; what was read behind may show where it ends. */
+/**
+ * The floor's run is owed: ties of its last item may have changed places with it. What was read behind the floor may already
+ * show where that run ends.
+ */
 export function owingFloor({ floor, bracket }: State): Debts {
   const { index, gaps, last, isWithinRun, received } = bracket as Bracket
   const isEnd = !isWithinRun && gaps.length === 0 && last.skip === index + 1
@@ -44,7 +47,7 @@ export function owing({ moment, id }: Floor): Debts {
   return { owed: { moment, member: id ?? '' }, count: null, edge: null }
 }
 
-/** A run is owed from now on, if it was not: where it ends may have been shown at once. */
+/** A run is owed from now on, unless one was. The same answer may show where it ends. */
 export function owingTied(state: State, fact: Fact): Debts {
   if (state.owed !== null) return state
   const { runEnd: end, runGoesOn, sent, received, asked, count: length } = fact
@@ -57,8 +60,9 @@ export function owingTied(state: State, fact: Fact): Debts {
 }
 
 /**
- * Where the run ends, then where it begins and where it ends again, and all its ids seen since then: see "counted". One
- * answer may show a side of it, or two: what the first ends with and the second, asked for afterwards, begins with.
+ * Counts the owed run (docs/proof.md, "counted"): where it ends, then where it begins, then where it ends again, and the ids
+ * seen meanwhile. A side is shown by one answer, or by two, the second asked for after the first: one ends with an item of
+ * the run and the next begins with another, or the other way round.
  */
 export function counted(before: State, fact: Fact, { without }: Trial): State {
   const unless = (name: string, holds: boolean): boolean => holds || without === `counted: ${name}`
@@ -95,14 +99,14 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
     : paid
 }
 
-/** The run itself stands behind what was counted: that was another one of the same createdAt. */
+/** Whether the run itself stands behind what was counted, which then was another run of the same createdAt. */
 function isOfAnother(count: State['count'], { hasMember, runStart }: Fact): boolean {
   return count !== null && !count.hasMember && hasMember && runStart !== null && runStart >= count.end
 }
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
 
-/** Where the owed run begins, and the index behind it, as far as this answer and the one before it show that. */
+/** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
 function sidesShown(before: State, fact: Fact) {
   const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
   const { edge, owed, ended: end } = before
@@ -121,7 +125,7 @@ function sidesShown(before: State, fact: Fact) {
   }
 }
 
-/** Where the last answer ends; positions behind it that cannot be read are passed. */
+/** Where the last answer ends, with the positions directly behind it that cannot be read. */
 function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edge | null {
   const { sent, received, kind, skip, count, asked } = fact
   const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received

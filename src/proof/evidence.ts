@@ -4,7 +4,10 @@ import type { Fact } from './facts.ts'
 import { Judge, type Line, OtherRules, RULES_NUMBER, Unproven } from './judge.ts'
 import type { Basis, WalkRange } from './state.ts'
 
-/** The values of an answer in this order, those that are mostly empty last. Another order, or another value, is `RULES_NUMBER`'s next. */
+/**
+ * The order in which an answer's values are written, those that are mostly empty last, each with the value that may be left
+ * out at the end. Whoever changes it raises `RULES_NUMBER`.
+ */
 const FACT: Record<keyof Fact, null | false | 0> = {
   skip: 0,
   asked: 0,
@@ -52,7 +55,7 @@ export function textOf(lines: readonly Line[]): string {
   )
 }
 
-/** The lines of `textOf`. Throws where they are none; values are believed: it is the digest that tells of changed ones. */
+/** The inverse of `textOf`. Throws where a line has no known kind. Values are not checked: the digest tells of changed ones. */
 export function linesOf(text: string): Line[] {
   return (JSON.parse(text) as unknown[][]).map(([op, ...values]): Line => {
     if (op === null || typeof op === 'number') {
@@ -85,7 +88,7 @@ export interface Proven {
   /** The whole list or range; else what stands at or before the end of the window that joined last. */
   isWhole: boolean
   answers: number
-  /** Windows that were taken in, and on what the links between them rest, beside what one answer shows: how often each. */
+  /** Windows that were taken in; and how often a link between them rests on an assumption, by its name. */
   windows: number
   rests: Partial<Record<Basis, number>>
   /** What the end of the list rests on; empty where it was not claimed. */
@@ -111,7 +114,7 @@ export function prove(lines: Iterable<Line>): Proven {
       proven.end = judge.state.ended ?? []
       isOver = true
     } else {
-      // What this line adds, and no earlier one.
+      // Emptied, so that it holds only what this line adds.
       judge.state = { ...judge.state, basis: [] }
       hear(judge, line)
       for (const basis of judge.state.basis) proven.rests[basis] = (proven.rests[basis] ?? 0) + 1
@@ -127,7 +130,7 @@ function hear(judge: Judge, line: Line): void {
   try {
     judge.hear(line)
   } catch (error) {
-    // Values that no run has written.
+    // The line holds values that no run writes.
     throw error instanceof Unproven ? error : new Unproven('a line of it cannot be judged')
   }
 }

@@ -36,7 +36,7 @@ export interface Fact {
   showsPassed: boolean
   /** The last item in it that had been met, where it is `tied`. */
   anchorId: string | null
-  /** Where the answer holds it alone, or it is the one that the windows which have joined end with. */
+  /** The first item, kept only where the answer holds nothing else or it is the floor's last item. */
   firstId: string | null
   lastId: string | null
   /** createdAt of the first and of the last item. */
@@ -49,9 +49,9 @@ export interface Fact {
   trail: number
   /** The item before those. */
   beforeTrail: RunMember | null
-  /** The index of the item that the windows which have joined end with; null where the answer does not show it. */
+  /** The index of the floor's last item (see `State.floor`); null where the answer does not show it. */
   floorAt: number | null
-  /** Where that is asked for: the answer shows items of other createdAt around it. */
+  /** The answer shows that the floor's last item has no ties: items of other createdAt stand around it. False where not asked. */
   isFloorAlone: boolean
   /** Neighbours of equal createdAt whose ids rise, and fall. */
   tiedRising: number
@@ -63,7 +63,7 @@ export interface Fact {
   runStart: number | null
   runEnd: number | null
   runGoesOn: number | null
-  /** It shows that run's member: one that had been met. Another run may have the same createdAt. */
+  /** It shows the item by which that run is known, for another run may have the same createdAt. */
   hasMember: boolean
   /** It shows an item before that run and one behind it: all of it, at one moment. */
   isWhole: boolean
@@ -71,7 +71,7 @@ export interface Fact {
   fresh: number
 }
 
-/** A run, known by one of it that was met: another run may have the same createdAt. */
+/** A run of equal createdAt, known by one item that was met, for another run may have the same createdAt. */
 export interface RunMember {
   moment: Moment
   member: string
@@ -150,7 +150,10 @@ export function idsOfRun(answer: ListAnswer, owed: OwedRun): readonly string[] {
   return first < 0 ? [] : answer.ids.slice(from, Math.max(from, Math.min(behind, (owed.to ?? Infinity) - answer.skip)))
 }
 
-/** The run of the first item where none is owed. Other runs may have its createdAt: where the answer shows its member, it is that one. */
+/**
+ * The indexes in the answer of the owed run's first item and behind its last one; of the first item's run where none is owed;
+ * [-1, -1] where it shows none. Of several runs of that createdAt it is the one that holds the member, where that is shown.
+ */
 function placeOfRun({ ids, moments, skip }: ListAnswer, owed: OwedRun | null): [first: number, behind: number] {
   if (owed === null && ids.length === 0) return [-1, -1]
   const { moment, member, from, to } = owed ?? { moment: moments[0] ?? null, member: null, from: null, to: null }
@@ -162,7 +165,7 @@ function placeOfRun({ ids, moments, skip }: ListAnswer, owed: OwedRun | null): [
   let behind = first
   while (first > 0 && isOfRun(first - 1)) first -= 1
   while (behind < ids.length && isOfRun(behind)) behind += 1
-  // One that begins where the run is over, and does not show its member, is another.
+  // A run that begins behind the owed one's end, and does not hold the member, is another one.
   return !isShown && to !== null && skip + first >= to ? [-1, -1] : [first, behind]
 }
 

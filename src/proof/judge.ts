@@ -1,5 +1,5 @@
-// The verdict on a walk by its facts alone, line by line, in the order in which they came: what the kernel goes by, and what
-// `verify --proof` gives the evidence of a walk to again. It knows no ids but those that facts name. Pure.
+// Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
+// `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
 import { after, afterEmpty, claimed, missingFor, type Seam, seamOf } from './rules.ts'
@@ -20,23 +20,23 @@ export type Line =
   /** The last: complete, for the whole or for what stands at or before the end of the window that joined last. */
   | { op: 'complete'; isWhole: boolean }
 
-/** Evidence does not prove what it claims; the message says why, and names nothing of it. */
+/** The evidence does not prove what it claims. The message says why, and quotes nothing of it. */
 export class Unproven extends Error {}
 
-/** Grows with every change of a rule or of what a line says: what was proven by others is no proof by these. */
+/** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
 export const RULES_NUMBER = 3
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
 
-/** Ids of one run that are kept while it is counted: a longer one cannot be proven. */
+/** So many ids of a run are kept while it is counted. A longer run cannot be proven. */
 const LARGEST_RUN = 300_000
 /** Answers without items behind the floor, one after another, that are kept. */
 const MOST_GAPS = 256
 /** Answers that a walk may still take in. */
 const MOST_TOLD = 64
 
-/** What another process needs to go on. */
+/** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
 export function resumed(state: State): State {
   return { ...state, bracket: null, count: null, edge: null, repeat: null }
 }
@@ -96,15 +96,15 @@ export class Judge {
 
   /**
    * The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete.
-   * The fact of one that has joined and brought something.
+   * Returns the window's fact where it has joined and brought something.
    */
   take(handle: number): Fact | null {
     const fact = this.#told.get(handle)
     const byPlace = this.#byPlace?.handle === handle ? this.#byPlace.state : null
-    // It brings nothing new, so that nothing has to be said of it.
+    // It brings nothing new, so it need not join.
     if (byPlace === null && fact !== undefined && fact.metPrefix === fact.count && this.seam(handle) !== 'shown')
       return null
-    // Everything else that stayed has been met.
+    // Everything that stayed has been met already.
     if (this.state.ended !== null) return null
     const claim = this.#claimToJoin(fact?.skip ?? 0)
     const missing =
@@ -147,7 +147,7 @@ export class Judge {
     return true
   }
 
-  /** What is missing for ever where another process goes on: the ids of a run that was counted are forgotten with this one. */
+  /** Missing for good if another process goes on now: the ids of a counted run that have not been marked would be forgotten. */
   get unmarked(): string | null {
     return this.isToMark ? 'every run that was counted was marked' : null
   }
@@ -208,7 +208,7 @@ export class Judge {
     return { ...this.state, ...debt, bracket: null, floor, ceiling, basis: union(this.state.basis, basis) }
   }
 
-  /** What an answer says by its place alone. */
+  /** What may be claimed of an answer by its index alone. */
   #claimOf(fact: Fact): Claim {
     const { bracket, floor, ended } = this.state
     if (ended !== null || floor === null) return 'look'
@@ -217,7 +217,7 @@ export class Judge {
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
     if (fact.skip === floor.index + 1) {
       if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind)) return 'look'
-      // What is read behind the floor once more counts from now on.
+      // The position behind the floor is read once more: only that answer counts from now on.
       this.state = { ...this.state, bracket: null }
     } else if (bracket === null || bracket.last.kind === 'items' || fact.skip !== bracket.reach + 1) return 'look'
     return this.#missing(fact, 'behind') === null ? 'behind' : 'look'

@@ -8,7 +8,7 @@ import { Judge, type Line, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
 import type { State, WalkRange } from './state.ts'
 
-/** What goes on in another process: plain data. */
+/** What another process needs to go on: plain data. */
 export interface Saved {
   state: State
   spoiled: string | null
@@ -16,7 +16,7 @@ export interface Saved {
   answers: number
 }
 
-/** Ids behind the floor that are kept: one is enough. */
+/** So many ids seen behind the floor are kept. One would be enough to deny an end. */
 const MOST_AHEAD = 20_000
 
 export class Kernel {
@@ -24,8 +24,8 @@ export class Kernel {
   /** Ids of the answers that may still be taken in, by their handles. */
   readonly #told = new Map<number, readonly string[]>()
   /**
-   * Ids that were seen behind the floor, and not taken in since. Those that were seen further on, and not in one answer with
-   * it, may have come in front of it: for each until when that is forgotten.
+   * Ids that were seen behind the floor and have not been taken in since. One that was not seen in the same answer as the
+   * floor may stand in front of it by now: it is forgotten when a window joins that was asked for after this time.
    */
   readonly #ahead = new Map<string, number>()
   #isLost = false
@@ -64,7 +64,7 @@ export class Kernel {
   /** An answer; `handle` names its window for `take`. */
   tell(answer: ListAnswer, handle: number | null): void {
     this.#answers = this.#before + answer.received
-    // What was asked for at a time that is not known was asked for before everything.
+    // An answer of unknown age counts as the oldest.
     const sent = answer.sent === 0 ? 0 : this.#before + answer.sent
     const told = { ...answer, sent, received: this.#answers }
     const fact = factOf(told, knownOf(this.state, this.#seen, this.#hasRange))
@@ -113,7 +113,7 @@ export class Kernel {
     return this.state.owed?.moment
   }
 
-  /** Different ids of the owed run that were seen since it is counted. */
+  /** How many different ids of the owed run were seen since its count began. */
   get counted(): number {
     return this.#seen.size
   }
@@ -174,7 +174,7 @@ export class Kernel {
   #lookAhead({ skip, count, floorAt, received }: Fact, { ids, met }: ListAnswer): void {
     const { floor } = this.state
     if (floor === null || this.#ahead.size > MOST_AHEAD) return
-    // Where its last item does not stand any more, nothing says what lies behind it, until that is seen again.
+    // Once another item stands at the floor's index, nothing is known to lie behind the floor until its last item is seen again.
     const isElsewhere = floorAt === null && skip <= floor.index && skip + count > floor.index
     this.#isLost = floorAt === null && (this.#isLost || isElsewhere)
     if (floorAt === null && (this.#isLost || skip <= floor.index)) return

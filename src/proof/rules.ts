@@ -31,7 +31,7 @@ function isShown(state: State, fact: Fact, settings: Settings): boolean {
   return fact.anchor === 'tied' && tiesAreOrdered(state, settings)
 }
 
-/** A claim of something that was never read says nothing. */
+/** Whether the claim speaks of something that was read. */
 function saysSomething(
   { floor, bracket, ceiling }: State,
   { kind }: Fact,
@@ -58,7 +58,7 @@ function isBehind({ oldest, newest }: Floor, { order, to }: WalkRange): boolean 
   return order === 'created_desc' ? oldest < to : newest >= to
 }
 
-/** One run is owed at a time. */
+/** Whether the floor's run may come to be owed: one run is owed at a time. */
 function mayOwe(state: State, settings: Settings): boolean {
   return state.owed === null || state.owed.moment === state.floor?.moment || tiesAreOrdered(state, settings)
 }
@@ -67,17 +67,17 @@ function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): boolean 
   return kind === 'items' && asked === 1 && firstId !== null && firstId === floor?.id
 }
 
-/** A refusal may be about the window, and not about the list. */
+/** A refusal may be about the window and not about the list: then this answer has to reach further. */
 function reachesBeyondRefusal({ bracket }: State, fact: Fact): boolean {
   return bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach
 }
 
-/** Positions that were passed brought nothing, or could not be read, afterwards either. */
+/** Whether every position that was passed was asked for again, and brought the same. */
 function isAsItWas({ bracket }: State): boolean {
   return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
 }
 
-/** By claim: the names of its conditions, in the order in which they are asked for. */
+/** For each claim its conditions, in the order in which they are tried. */
 export const RULES: Record<Claim, Record<string, Condition>> = {
   look: {},
   join: {
@@ -158,13 +158,13 @@ export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial 
 
 /** The state after a fact was told, and a claim made of it for which nothing was missing. */
 export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
-  // Said of the windows that have joined, not of this answer.
+  // These two speak of the windows that have joined, not of this answer.
   if (claim === 'passed') return ended(before, PASSED)
   if (claim === 'reached') return ended(before, ['created-order'])
   return claimed(noted(before, fact, trial), fact, claim, trial)
 }
 
-/** The same, of a fact that was told before: only what the claim itself adds. */
+/** As `after`, for a fact that was told before: adds only what the claim itself does. */
 export function claimed(told: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
   const settings = trial.settings ?? SETTINGS
   if (claim === 'passed') return ended(told, PASSED)
@@ -221,13 +221,13 @@ function joined(state: State, fact: Fact, settings: Settings): State {
     floor: floorOf(fact, state.largest),
     passed: isTied || state.owed !== null ? state.passed : (fact.beforeTrail ?? state.passed),
     ceiling: ceilingBehind(state, fact),
-    // By a few the list may have grown meanwhile.
+    // Much more behind the floor than a short answer showed: that one was cut. A few may have come in meanwhile.
     uneven: state.uneven || 2 * behindFloor(fact) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
   }
 }
 
-/** Items behind the floor's last one; where the answer does not show that, behind those that it begins with and were met. */
+/** Items behind the floor's last one, or, where the answer does not show that, behind the ones met that it begins with. */
 function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
@@ -236,7 +236,7 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
   const { skip, asked, kind, count, received } = fact
   const { index } = floor as Floor
   const gaps = bracket === null ? [] : [...bracket.gaps, bracket.last]
-  // Where answers are cut, one without items tells of no more positions than another held items.
+  // Where answers are cut, an empty one speaks of no more positions than the largest answer held.
   const width = kind === 'items' ? count : Math.min(asked, Math.max(1, largest))
   const reach = Math.max(bracket?.reach ?? index, skip + width - 1)
   // It begins with another createdAt than the floor has, so its first run begins with it.
@@ -255,7 +255,7 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
 
 /** The floor stands where it stood: what was read behind it has joined, or it is the last of the list. */
 function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | 'stands'): State {
-  // The same answer has completed the count of a run with which the list ends.
+  // This very answer has completed the count of the run that the list ends with.
   if (state.bracket === null) return state
   const { floor, gaps, isWithinRun } = state.bracket
   const more: Basis[] = ['held']
@@ -278,8 +278,8 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
 }
 
 /**
- * The floor's last item stands there by now, or further down where hidden items are left out. Where it has moved for certain, what was
- * read behind its place is forgotten.
+ * The floor's last item was seen: it stands there by now, or further down where hidden items are left out. Where it has moved
+ * for certain, what was read behind its former place is forgotten.
  */
 function sighted(state: State, { floorAt, sent, received, count, asked }: Fact): State {
   const { floor, isFiltered } = state
@@ -298,7 +298,7 @@ function confirmed(state: State, fact: Fact): State {
   return { ...state, bracket: { ...bracket, confirmed: [...bracket.confirmed, fact.skip] } }
 }
 
-/** What every answer tells, whatever is claimed of it. */
+/** What is noted of every answer, whatever is claimed of it. */
 function noted(before: State, fact: Fact, trial: Trial): State {
   const state = {
     ...before,
@@ -318,7 +318,7 @@ function noted(before: State, fact: Fact, trial: Trial): State {
   return state.owed === null ? state : counted(state, fact, trial)
 }
 
-/** Where nothing stands, the list ends; and where the floor's last item is seen afterwards, that is known in the list of then. */
+/** Notes an index at which nothing stands; and, once the floor's last item is seen alone, where that index lies by now. */
 function ceilingAfter({ ceiling, floor }: State, fact: Fact): State['ceiling'] {
   const { kind, skip, sent, received, isFloorAlone } = fact
   if (floor === null) return ceiling
@@ -328,7 +328,7 @@ function ceilingAfter({ ceiling, floor }: State, fact: Fact): State['ceiling'] {
   return { ...ceiling, index: ceiling.index + movedSince(ceiling, floor, fact), place: fact.floorAt }
 }
 
-/** The next window's list: known by the last item of the one before, which it has to show. */
+/** Where the empty index lies in the list of the window that joins, by the last item of the one before, which it has to show. */
 function ceilingBehind({ ceiling, floor }: State, fact: Fact): State['ceiling'] {
   if (ceiling === null || floor === null || floor.run < 0 || fact.floorAt === null) return null
   if (fact.sent < ceiling.received) return null
@@ -336,7 +336,7 @@ function ceilingBehind({ ceiling, floor }: State, fact: Fact): State['ceiling'] 
   return { ...ceiling, index, place: fact.skip + fact.count - 1, isBefore: true }
 }
 
-/** What was read behind the floor has joined, as that stands where it stood: so nothing in front of it has changed. */
+/** The same where the floor stands where it stood: nothing in front of it has changed, so the index has not moved. */
 function ceilingHeld({ ceiling, floor }: State, behind: Floor, fact: Fact): State['ceiling'] {
   if (ceiling === null || floor === null || floor.run < 0 || fact.sent < ceiling.received) return null
   if (floor.isPlaced || fact.floorAt !== floor.joinedAt) return null

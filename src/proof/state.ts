@@ -26,14 +26,14 @@ export type Claim =
   | 'repeated'
   | 'reached'
 
-/** The last window that joined: everything that stayed and stood before `index` + 1 when it was read has been met. */
+/** The end of the last window that joined: everything that stayed and stood at `index` or before when it was read has been met. */
 export interface Floor {
   index: number
   id: string | null
   moment: Moment
   /** Its index in the window that joined. */
   joinedAt: number
-  /** Its index was seen by itself: ties may stand before it that have not been met. */
+  /** `index` was seen since then, by itself: ties that have not been met may stand before it. */
   isPlaced: boolean
   /** When its last item was received alone, asked for at `joinedAt`; null where it was not. */
   aloneAt: number | null
@@ -44,7 +44,7 @@ export interface Floor {
   newest: Moment
   sent: number
   received: number
-  /** Its items, where another answer held more, and more was asked for: an end, or a cut by something else than count. */
+  /** How many items the window held, where more were asked for and another answer held more: the list's end, or a cut by size. */
   short: number | null
 }
 
@@ -101,7 +101,7 @@ export interface Edge {
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */
 export interface State {
   floor: Floor | null
-  /** An item that a window which joined shows before one of another createdAt: everything of its run has been met. */
+  /** An item before one of another createdAt in a window that joined, so that everything of its run has been met. */
   passed: RunMember | null
   bracket: Bracket | null
   /** A run of which some that stayed may not have been met. */
@@ -123,7 +123,7 @@ export interface State {
    * list in which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
    */
   ceiling: { index: number; received: number; place: number | null; isBefore: boolean } | null
-  /** Where the last item was alone, further down than it stands; `wasPlaced`: after it was alone at its place. */
+  /** Where the last item, asked for alone, was given further down than it stands; `wasPlaced`: after it was given at its place. */
   repeat: { id: string; skip: number; place: number; received: number; wasPlaced: boolean } | null
   /** The list was seen to move while a run was counted. */
   drifts: boolean
@@ -171,7 +171,7 @@ export interface Settings {
 
 export const SETTINGS: Settings = { orderedTies: 20, range: null }
 
-/** Only for the proof of the proof: a condition that is switched off, or what stands in for the measures. */
+/** Only for the tests of the rules: a condition that is switched off, and other settings. */
 export interface Trial {
   without?: string
   settings?: Settings
