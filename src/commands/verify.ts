@@ -30,7 +30,8 @@ export const verify: CommandSpec<VerifyFlags> = {
     },
     {
       flags: '--service',
-      description: 'compare random live tasks with the service, digit for digit; exit 3 where they differ',
+      description:
+        'compare random live tasks with the service, digit for digit, and how many it lists; exit 3 where they differ',
     },
     {
       flags: '--sample <number>',
@@ -118,6 +119,14 @@ async function verifyAgainstService(context: CommandContext, sample: number): Pr
   const { serviceText } = await import('./text/verify.ts')
   const { exitCode, ...result } = await verifyService(await serviceContext(context), sample)
   await context.print(context.json ? { schemaVersion: 1, service: result } : serviceText(result, context.columns))
+  const { problems, total } = result
+  if (problems.length === 0) return exitCode
+  context.tell(
+    new MirrorError('partial', `The mirror is not equal to the service: ${problems.join('; ')}`, {
+      facts: { inTheList: total.service, inTheMirror: total.mirror, setAside: total.setAside },
+      hint: 'Tasks that came, changed or went since the last run count too: run `task-mirror sync --full`, then this again.',
+    }),
+  )
   return exitCode
 }
 

@@ -20,6 +20,7 @@ test('an equal mirror is exit 0: the whole sample digit for digit, and the numbe
     missing: [],
     unanswered: [],
     total: { service: 200, mirror: 200, setAside: 0 },
+    problems: [],
     exitCode: 0,
   })
   // A sample beyond the mirror is the whole mirror.
@@ -38,10 +39,19 @@ test('what differs is told by id and by the names of fields, what is missing by 
   account.update([updated])
   account.remove([gone])
   account.finish(1)
-  const { code, stdout } = await runInside(['verify', '--service', '--json'], options)
+  const { code, stdout, stderr } = await runInside(['verify', '--service', '--json'], options)
   expect(code).toBe(3)
   const { service } = JSON.parse(stdout)
   expect(service).toMatchObject({ sampled: 40, equal: 37, total: { service: 39, mirror: 40 } })
+  expect(service.problems).toEqual([
+    "2 tasks differ from the service's",
+    'the service does not have 1 task of the mirror',
+    'the service lists 1 task fewer than the mirror holds',
+  ])
+  expect(JSON.parse(stderr.trim().split('\n').at(-1)!)).toMatchObject({
+    code: 'partial',
+    hint: expect.stringContaining('sync --full'),
+  })
   expect(service.missing).toEqual([{ id: gone, answer: 'HTTP 404: Task not found' }])
   const after = JSON.parse(account.get(updated)!)
   const changed = service.different.find(({ id }: { id: string }) => id === updated)
@@ -72,6 +82,23 @@ test('a total that cannot be proven is said and fails nothing; one that differs 
   expect(await verifyService(context, 5)).toMatchObject({ equal: 5, total: { service: 302 }, exitCode: 3 })
 })
 
+test('that the service lists more than the mirror holds is said with exit 3, and what to do', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 40, openFraction: 0 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  await runInside(['sync'], options)
+  simulator.account.insert(2)
+  const { code, stdout, stderr } = await runInside(['verify', '--service', '--json'], options)
+  const problem = 'the service lists 2 items more than the mirror holds or has set aside'
+  expect({ code, problems: JSON.parse(stdout).service.problems }).toEqual({ code: 3, problems: [problem] })
+  expect(JSON.parse(stderr.trim().split('\n').at(-1)!)).toMatchObject({
+    level: 'error',
+    code: 'partial',
+    msg: `The mirror is not equal to the service: ${problem}`,
+    hint: expect.stringContaining('task-mirror sync --full'),
+  })
+})
+
 test('tasks that the service fails to answer for are unanswered, not missing; a verify without a mirror makes none', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')
@@ -80,7 +107,8 @@ test('tasks that the service fails to answer for are unanswered, not missing; a 
   await expect(verifyService(context, 5)).rejects.toMatchObject({ code: 'mirror-missing' })
   await runSync(context, { command: 'sync' })
   simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
-  expect(await verifyService(context, 10)).toMatchObject({ equal: 0, missing: [], exitCode: 3 })
+  const problems = ['the service gave no usable answer for 10 tasks']
+  expect(await verifyService(context, 10)).toMatchObject({ equal: 0, missing: [], problems, exitCode: 3 })
   simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 403 } : null))
   const { unanswered } = await verifyService(context, 10)
   expect(unanswered).toHaveLength(10)

@@ -3,6 +3,7 @@ import { EXIT } from '../../errors.ts'
 import { openReader } from '../../mirror/open.ts'
 import { sampleLiveIds } from '../../mirror/shown/sample.ts'
 import { readStatus } from '../../mirror/shown/status.ts'
+import { countText } from '../../shown.ts'
 import type { Verdict } from '../../task.ts'
 import { findPastEnd, OutOfRequests, readStart } from '../../walk/measure/paging.ts'
 import { findTotal } from '../../walk/measure/total.ts'
@@ -44,6 +45,8 @@ export interface ServiceVerified {
     /** How the number was found, or why it was not. */
     why: string
   }
+  /** Why the mirror is not called equal, a sentence each. */
+  problems: string[]
   exitCode: number
 }
 
@@ -74,14 +77,32 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
     const ids = sampleLiveIds(db, sample, run.random)
     const found = await askAll(run, ids)
     const { setAside } = tasks
-    const isTotalOff = total.service !== null && (total.service < tasks.live || total.service > tasks.live + setAside)
     const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
     const result = { ...found, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
-    const isEqual = found.equal === found.sampled && !isTotalOff
-    return { ...result, exitCode: isEqual ? EXIT.done : EXIT.partial }
+    const problems = problemsOf(result)
+    return { ...result, problems, exitCode: problems.length === 0 ? EXIT.done : EXIT.partial }
   } finally {
     db.close()
   }
+}
+
+function problemsOf({
+  different,
+  missing,
+  unanswered,
+  total,
+}: Omit<ServiceVerified, 'problems' | 'exitCode'>): string[] {
+  const listed = total.service ?? total.mirror
+  const all = [
+    different.length > 0 && `${countText(different.length, 'task differs', 'tasks differ')} from the service's`,
+    missing.length > 0 && `the service does not have ${countText(missing.length, 'task')} of the mirror`,
+    unanswered.length > 0 && `the service gave no usable answer for ${countText(unanswered.length, 'task')}`,
+    listed > total.mirror + total.setAside &&
+      `the service lists ${countText(listed - total.mirror - total.setAside, 'item')} more than the mirror holds or has set aside`,
+    listed < total.mirror &&
+      `the service lists ${countText(total.mirror - listed, 'task')} fewer than the mirror holds`,
+  ]
+  return all.filter((problem) => problem !== false)
 }
 
 /** The number of tasks, and with the first window whether the account is still the same. */
@@ -124,7 +145,7 @@ async function compareOne({ service, writer }: Run, id: string): Promise<Compare
 }
 
 async function askAll(run: Run, ids: string[]) {
-  const found: Omit<ServiceVerified, 'differAtMost' | 'total' | 'exitCode'> = {
+  const found: Omit<ServiceVerified, 'differAtMost' | 'total' | 'problems' | 'exitCode'> = {
     sampled: ids.length,
     equal: 0,
     different: [],
