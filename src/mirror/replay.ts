@@ -1,5 +1,4 @@
 // Set-aside items on their way back: which ones wait, their raw text, and marking those that are done with.
-import { latestKnown } from '../clock.ts'
 import type { Db } from './connect.ts'
 
 export interface WaitingItem {
@@ -33,15 +32,14 @@ export function markReplayed(db: Db, id: number, now: number): void {
 }
 
 /**
- * Marks the unreadable places that a later full walk did not meet: one that began after the place was last met and ended
- * `complete` has read whatever lies there now. A walk dated in the future proves nothing. Returns how many. There is no text that could be lost.
+ * What of the list is set aside and was last met before `before`, epoch ms: items with a task id, and those that show nothing
+ * by which a later version of this program could take them in.
  */
-export function markReadPlaces(db: Db, now: number): number {
+export function lastMetBefore(db: Db, before: number): Pick<WaitingItem, 'id' | 'taskId'>[] {
   return db
     .prepare(
-      `UPDATE rejected_items SET replayed_at = ? WHERE reason = 'unreadable' AND replayed_at IS NULL AND seen_at <
-         (SELECT CASE WHEN started_at <= ? THEN started_at END FROM walks
-          WHERE kind = 'full' AND verdict = 'complete' ORDER BY id DESC LIMIT 1)`,
+      `SELECT id, task_id AS taskId FROM rejected_items WHERE replayed_at IS NULL AND source = 'list' AND seen_at < ?
+       AND (task_id IS NOT NULL OR reason IN ('unreadable', 'not-an-object', 'no-id'))`,
     )
-    .run(now, latestKnown(now)).changes
+    .all(before) as Pick<WaitingItem, 'id' | 'taskId'>[]
 }

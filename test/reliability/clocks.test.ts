@@ -3,8 +3,8 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { Log } from '../../src/log.ts'
-import { markReadPlaces } from '../../src/mirror/replay.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
+import { replaySetAside } from '../../src/sync/one-off/replay.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { runHere, startCli } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -165,7 +165,8 @@ test('an unreadable place is not taken for read by a full walk from the future',
   const db = new Database(path)
   db.exec(`INSERT INTO rejected_items (run_id, source, skip, reason, message, raw, raw_hash, seen_at)
     VALUES (1, 'list', 3, 'unreadable', 'HTTP 500', '', x'00', ${Date.now()})`)
-  expect(markReadPlaces(db, Date.now())).toBe(0)
-  expect(markReadPlaces(db, Date.now() + AHEAD + DAY)).toBe(1)
   db.close()
+  const replay = (now: () => number) => replaySetAside(makeRunContext(simulator.url, path, { now }))
+  expect(await replay(Date.now)).toMatchObject({ settled: 0, left: 1 })
+  expect(await replay(() => Date.now() + AHEAD + DAY)).toMatchObject({ settled: 1, left: 0 })
 })

@@ -92,7 +92,7 @@ test('an old text neither replaces newer content nor takes a tombstone back', as
   expect(reading(path, (db) => readTask(db, kept)?.row.extra)).toBeNull()
 })
 
-test('an unreadable place is settled by a later complete full walk that does not meet it, and by nothing else', async () => {
+test('an unreadable place is settled by a later complete full walk that does not meet it, also one of an earlier version', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')
   await using simulator = await startSimulator({ tasks: 40, openFraction: 0, poison: ['17'] })
@@ -106,6 +106,8 @@ test('an unreadable place is settled by a later complete full walk that does not
 
   simulator.options.poison.length = 0
   await runSync(context, { command: 'sync', full: true })
+  expect(reading(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
+  setAside(path, 1000, { reason: 'unreadable' })
   expect(await replaySetAside(context)).toEqual({ schemaVersion: 1, tried: 1, taken: 0, settled: 1, left: 0 })
   expect(reading(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
 })

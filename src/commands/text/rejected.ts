@@ -28,6 +28,6 @@ export function* setAsideText({ total, items }: SetAsideList, width?: number): G
 
 export function replayText({ tried, taken, settled, left }: ReplayResult): string {
   if (tried === 0) return 'Nothing is set aside.'
-  const places = settled === 0 ? '' : `, ${countText(settled, 'unreadable place')} passed by a later full walk`
-  return `${countText(tried, 'item')} tried: ${grouped(taken)} taken in${places}, ${grouped(left)} left.`
+  const unmet = settled === 0 ? '' : `, ${grouped(settled)} no longer met by a later full walk`
+  return `${countText(tried, 'item')} tried: ${grouped(taken)} taken in${unmet}, ${grouped(left)} left.`
 }

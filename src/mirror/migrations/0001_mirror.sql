@@ -104,7 +104,7 @@ CREATE TABLE rejected_items (
   raw TEXT NOT NULL,              -- as sent; empty where nothing could be read
   raw_hash BLOB NOT NULL,         -- recognises the same item in later runs
   seen_at INTEGER NOT NULL,       -- when it was last met
-  replayed_at INTEGER             -- when it was taken in after all, or a later complete full walk no longer met its unreadable place; NULL while set aside
+  replayed_at INTEGER             -- when it was taken in after all, or a later complete full walk met its task whole or, where it has no id at all, did not meet it; NULL while set aside
 ) STRICT;
 
 CREATE UNIQUE INDEX rejected_items_raw_hash ON rejected_items (raw_hash);

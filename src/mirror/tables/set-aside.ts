@@ -38,7 +38,9 @@ export function setAsideTable(db: Db, maxBytes: number) {
      WHERE replayed_at IS NOT NULL`,
   )
   const meetAgain = db.prepare('UPDATE rejected_items SET seen_at = ? WHERE raw_hash = ?')
-  const replayed = db.prepare('UPDATE rejected_items SET replayed_at = ? WHERE task_id = ? AND replayed_at IS NULL')
+  const replayed = db.prepare(
+    'UPDATE rejected_items SET replayed_at = ? WHERE task_id = ? AND replayed_at IS NULL AND source = coalesce(?, source)',
+  )
   const pendingIds = db
     .prepare('SELECT count(*) FROM rejected_items WHERE task_id IS NOT NULL AND replayed_at IS NULL')
     .pluck()
@@ -79,10 +81,10 @@ export function setAsideTable(db: Db, maxBytes: number) {
       if (item.taskId !== null) pending = undefined
       return true
     },
-    /** The task has been taken in after all: what was set aside of it is done with. */
-    resolve: (taskId: string, now: number): void => {
+    /** The task has been taken in after all: what was set aside of it is done with, of one source where it is given. */
+    resolve: (taskId: string, now: number, source: SetAside['source'] | null = null): void => {
       pending ??= pendingIds.get() as number
-      if (pending === 0 || replayed.run(now, taskId).changes === 0) return
+      if (pending === 0 || replayed.run(now, taskId, source).changes === 0) return
       bytes = undefined
       pending = undefined
     },

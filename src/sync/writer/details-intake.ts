@@ -119,7 +119,8 @@ class DetailBatch {
       const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
       tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
     } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
-    if (outcome !== 'unchanged') tables.setAside.resolve(taskId, now)
+    // Where it shows what the mirror holds, it tells nothing of the list.
+    if (taken.isTaken) tables.setAside.resolve(taskId, now, outcome === 'unchanged' ? 'detail' : null)
     if (taken.isOpen) {
       const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
       tables.owed.postpone(taskId, 'open', { now, next: now + wait }, null)

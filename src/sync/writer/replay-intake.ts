@@ -1,7 +1,8 @@
 // Set-aside items on the writing side: taken in from their own raw text where that can be read now.
-import { ageOf } from '../../clock.ts'
-import { markReadPlaces, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../../mirror/replay.ts'
+import { ageOf, latestKnown } from '../../clock.ts'
+import { lastMetBefore, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../../mirror/replay.ts'
 import { shapeTask } from '../../mirror/shape.ts'
+import type { WalkRow } from '../../mirror/tables/walks.ts'
 import { type PageItem, readItemText } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { countOutcome, isAnother } from './intake.ts'
@@ -9,6 +10,23 @@ import { prepareTask } from './prepare.ts'
 import { takeDetail } from './take-detail.ts'
 import { takeListed } from './take-listed.ts'
 import type { Writing } from './writing.ts'
+
+/**
+ * Marks what a complete full walk shows to be no longer set aside: it began after the item was last met, and met its task whole or,
+ * where it has no id, read the whole list without it. Returns how many. A walk dated in the future shows nothing. In a transaction.
+ */
+export function settleUnmet(writing: Writing, { id: walkId, startedAt }: WalkRow, now: number): number {
+  const { db, tables } = writing
+  if (startedAt > latestKnown(now)) return 0
+  const isMet = (taskId: string): boolean => {
+    const known = tables.tasks.find(taskId)
+    return known !== undefined && writing.marks(walkId).has(known.seq)
+  }
+  const settled = lastMetBefore(db, startedAt).filter(({ taskId }) => taskId === null || isMet(taskId))
+  for (const { id } of settled) markReplayed(db, id, now)
+  tables.setAside.reload()
+  return settled.length
+}
 
 export function replayIntake(writing: Writing) {
   const { db, tables, runs, runId } = writing
@@ -73,6 +91,11 @@ export function replayIntake(writing: Writing) {
     /** The service has been asked for the tasks of `items`, and they were taken in. */
     settleReplayed: (items: WaitingItem[], now: number): void => writing.commit(() => settle(items, now)),
 
-    settleReadPlaces: (now: number): number => writing.commit(() => markReadPlaces(db, now)),
+    /** As the end of the last complete full walk does; that may have been one of an earlier version. */
+    settleUnmet: (now: number): number =>
+      writing.commit(() => {
+        const walk = writing.walks.lastEnded('full', 'complete')
+        return walk === null ? 0 : settleUnmet(writing, walk, now)
+      }),
   }
 }

@@ -4,6 +4,7 @@ import { Met } from '../../mirror/tables/evidence.ts'
 import { type Facts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { WalkEnd, WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { Unproven } from '../../proof/judge.ts'
+import { settleUnmet } from './replay-intake.ts'
 import type { Writing } from './writing.ts'
 
 export interface WalkEnded extends WalkEnd {
@@ -11,7 +12,7 @@ export interface WalkEnded extends WalkEnd {
   /** What the kernel of proof was told since the last step, as JSON text. */
   evidence: string
   facts: Facts
-  /** Rows the walk did not meet become candidates for deletion: complete full walks only. */
+  /** Rows the walk did not meet become candidates for deletion, and set-aside items are done with: complete full walks only. */
   candidates: boolean
   now: number
 }
@@ -71,7 +72,9 @@ export function walkIntake(writing: Writing) {
         const unproven = ended.verdict === 'complete' ? seal(walkId) : null
         if (unproven === null) {
           writeFacts(writing.db, ended.facts, now)
-          return { unproven, candidates: ended.candidates ? oweMissing(walkId, now) : 0 }
+          if (!ended.candidates) return { unproven, candidates: 0 }
+          settleUnmet(writing, walks.get(walkId) as WalkRow, now)
+          return { unproven, candidates: oweMissing(walkId, now) }
         }
         walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
         return { unproven, candidates: 0 }

@@ -1,0 +1,135 @@
+// What was set aside and comes whole later: `rejected` lists what is still missing, and nothing else.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { openReader } from '../../src/mirror/open.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
+import { readSetAside } from '../../src/mirror/tables/set-aside-read.ts'
+import { refreshTask } from '../../src/sync/one-off/refresh.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const TASKS = Array.from({ length: 40 }, (_, index) => ({
+  id: `task-${String(index).padStart(2, '0')}`,
+  userId: 'u',
+  data: { method: 'GET', url: 'https://x.example/', body: '', header: {} },
+  systemStatus: 'DONE',
+  createdAt: 1_790_000_000_000 - 1000 * index,
+  completedAt: 1_790_000_000_005 - 1000 * index,
+  result: { body: null, header: {}, statusCode: 200, statusText: 'OK' },
+}))
+const whole = (index: number) => JSON.stringify(TASKS[index])
+const deep = (index: number) => whole(index).replace('null', `${'['.repeat(501)}${']'.repeat(501)}`)
+
+/** A service of `TASKS`, but for the texts that stand in `list` by index, and in `details` by id; an answer of 500 where they are empty. */
+async function startService() {
+  const list = new Map<number, string>()
+  const details = new Map<string, string>()
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part) => parts.push(part))
+    request.on('end', () => {
+      const says = (body: string) => {
+        const code = body === '' ? 500 : 200
+        response.statusCode = code
+        response.setHeader('content-type', 'application/json')
+        response.end(`{"statusCode":${code},"message":"","body":{${body}}}`)
+      }
+      if (request.method === 'GET') {
+        const index = TASKS.findIndex(({ id }) => request.url?.endsWith(id))
+        const id = TASKS[index]?.id ?? ''
+        return says(`"item":${details.get(id) ?? (index === -1 ? 'null' : whole(index))}`)
+      }
+      const { skip, take } = JSON.parse(Buffer.concat(parts).toString())
+      const items = TASKS.map((_, index) => list.get(index) ?? whole(index)).slice(skip, skip + take)
+      says(items.includes('') ? '' : `"items":[${items}]`)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    ...{ url, list, details },
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+  }
+}
+
+/** What `rejected` lists, and that `status` counts the same. */
+function listed(path: string): [string, string | null][] {
+  const db = openReader(path)
+  const { total, items } = readSetAside(db, { limit: 99, withRaw: false })
+  expect(readStatus(db).tasks.setAside).toBe(total)
+  db.close()
+  return items.map(({ reason, taskId }): [string, string | null] => [reason, taskId]).sort()
+}
+
+test('a complete full walk that meets set-aside items no more, or whole, ends with them settled; others wait', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using service = await startService()
+  const context = makeRunContext(service.url, path, { random: () => 0 })
+  const full = async () => {
+    const { exitCode, summary } = await runSync(context, { command: 'sync', full: true })
+    return [exitCode, summary.verdict, summary.rejected]
+  }
+  expect(await full()).toEqual([0, 'complete', 0])
+  const before = { id: 'x'.repeat(513) }
+  service.list
+    .set(5, deep(5))
+    .set(9, 'null')
+    .set(12, '{"n":1}')
+    .set(20, '')
+    .set(30, whole(30).replace('"userId":"u"', '"userId":"v"'))
+    .set(33, JSON.stringify(before))
+  const all = [
+    ['id-too-long', null],
+    ['no-id', null],
+    ['not-an-object', null],
+    ['other-identity', 'task-30'],
+    ['too-deep', 'task-05'],
+    ['unreadable', null],
+  ]
+  expect(await full()).toEqual([3, 'complete', 6])
+  expect(listed(path)).toEqual(all)
+  // Met again by a complete walk, and whole by one that reads only what is new: neither tells that it is over.
+  expect(await full()).toEqual([0, 'complete', 0])
+  expect(listed(path)).toEqual(all)
+
+  service.list.clear()
+  await runSync(context, { command: 'sync' })
+  expect(listed(path)).toEqual(all)
+  expect(await full()).toEqual([0, 'complete', 0])
+  // Its text holds an id, which a later version may be able to take in.
+  expect(listed(path)).toEqual([['id-too-long', null]])
+  // What comes back is news.
+  service.list.set(5, deep(5))
+  expect(await full()).toEqual([3, 'complete', 1])
+})
+
+test('a full walk that is partial settles nothing', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using service = await startService()
+  const context = makeRunContext(service.url, path, { random: () => 0 })
+  service.list.set(5, 'null').set(9, deep(9))
+  await runSync(context, { command: 'sync' })
+  service.list.clear()
+  // Several places in a row that cannot be read.
+  for (let index = 20; index < 40; index += 1) service.list.set(index, '')
+  expect((await runSync(context, { command: 'sync', full: true })).summary.verdict).toBe('partial')
+  expect(listed(path)).toContainEqual(['not-an-object', null])
+})
+
+test('a detail that was set aside is settled by one that shows what the mirror holds already', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using service = await startService()
+  const context = makeRunContext(service.url, path, { random: () => 0 })
+  await runSync(context, { command: 'sync' })
+  service.details.set('task-07', whole(8))
+  expect(await refreshTask(context, 'task-07')).toContain('was set aside')
+  expect(listed(path)).toEqual([['other-id', 'task-07']])
+  service.details.clear()
+  await refreshTask(context, 'task-07')
+  expect(listed(path)).toEqual([])
+})
