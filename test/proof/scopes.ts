@@ -2,8 +2,10 @@
 // false claim has to be found.
 import type { Scope } from './small-worlds.ts'
 
-export interface Trials extends Omit<Scope, 'name'> {
+export interface Trials extends Omit<Scope, 'name' | 'inTurn'> {
   needs: readonly string[]
+  /** The readings of a false claim that is known, where any search of the scope takes seconds to find one. */
+  known?: Scope['inTurn']
 }
 
 const HELD = ['look', 'join', 'behind', 'again'] as const
@@ -61,6 +63,13 @@ export const QUICK: Record<string, Trials> = {
     ],
     only: ['insert'],
     needs: ['join: shows an anchor, or begins with the list'],
+    known: [
+      [0, 3],
+      [1, 3],
+      [4, 3],
+      [0, 3],
+      [4, 3],
+    ],
   },
   'the last item alone, among hidden ones': {
     ...{
@@ -204,6 +213,12 @@ export const QUICK: Record<string, Trials> = {
     },
     claims: ['look', 'join', 'repeated'],
     needs: ['repeated: the last item, asked for alone'],
+    known: [
+      [0, 3],
+      [1, 1],
+      [3, 1],
+      [2, 2],
+    ],
   },
   'the last item alone, at its place and further down, among items that are left out': {
     ...{ tasks: 5, readings: 3, changes: 1, take: 3, cap: null, asksAll: true, ties: false, hidden: 2 },
@@ -224,6 +239,14 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 3, readings: 7, changes: 1, take: 2, cap: 2, asksAll: true, ties: false, counts: true },
     ...{ claims: PLACED, only: ['insert'], lists: [[0, 1, 2]] },
     needs: ['counted: shows one that was met'],
+    known: [
+      [0, 2],
+      [1, 1],
+      [3, 1],
+      [4, 1],
+      [2, 2],
+      [4, 2],
+    ],
   },
   'a run that grows while it is counted': {
     ...{ tasks: 3, readings: 9, changes: 2, take: 2, cap: 2, ties: true, counts: true },

@@ -24,6 +24,8 @@ export interface Scope {
   asksAll?: boolean
   /** What is asked for (skip and take); everything where absent. */
   asks?: readonly (readonly [skip: number, asked: number])[]
+  /** What is asked for with each reading, one after another. */
+  inTurn?: readonly (readonly [skip: number, asked: number])[]
   /** Answers may be asked for early and come late. */
   ahead?: boolean
   /** Behind the end the last window comes again. */
@@ -251,7 +253,7 @@ class Search {
     if (world.readings === 0) return
     const { ahead } = this.#scope
     if (world.early !== null) this.#deliver({ ...world, early: null }, world.early)
-    for (const [skip, asked] of this.#asks(world.items.length)) {
+    for (const [skip, asked] of this.#asks(world)) {
       for (const answer of this.#answers(world.items, skip, asked)) {
         const beyond = world.items.some((item, index) => index >= skip && !item.hidden)
         const end = skip + Math.max(1, answer.length)
@@ -267,10 +269,11 @@ class Search {
     }
   }
 
-  *#asks(length: number): Generator<readonly [skip: number, asked: number]> {
-    const { asks, asksAll, take } = this.#scope
+  *#asks({ items, readings }: World): Generator<readonly [skip: number, asked: number]> {
+    const { asks, inTurn, asksAll, take } = this.#scope
+    if (inTurn !== undefined) return yield inTurn[this.#scope.readings - readings] as readonly [number, number]
     if (asks !== undefined) return yield* asks
-    for (let skip = 0; skip < length + 2; skip += 1) {
+    for (let skip = 0; skip < items.length + 2; skip += 1) {
       // Where every answer may be cut anywhere, asking for less shows nothing else.
       for (let asked = asksAll ? 1 : take; asked <= take; asked += 1) yield [skip, asked]
     }
