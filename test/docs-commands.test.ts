@@ -53,15 +53,11 @@ beforeAll(async () => {
   env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key'), ...storage.env }
   // Commands are run as a reader does, who stands in one folder.
   process.chdir(scratch.dir)
-  for (const line of [
-    'sync',
-    'export --out lake/ --partition-by month',
-    'export --out snapshots/',
-    'copy --out backup.sqlite',
-  ])
+  for (const line of ['sync', 'export --out lake/ --partition-by month', 'export --out snapshots/'])
     expect(await inside(line.split(' ')), line).toMatchObject({ code: 0 })
   simulator.account.insert(5)
   await inside(['sync'])
+  await inside(['copy', '--out', 'backup.sqlite'])
   await inside(['export', '--out', 's3://lake/tasks'])
 })
 
@@ -105,9 +101,14 @@ function inlineLines(text: string): Line[] {
   }))
 }
 
+/** Their blocks are followed by test/procedures.test.ts, from the first to the last. */
+const PROCEDURES = /^## (Backup and restore|Upgrade and roll back)\n[\s\S]*?(?=^## )/gm
+
 /** Blocks that a reader would paste into a shell. */
 function blocks(text: string): string[] {
-  return [...text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
+  return [...text.replaceAll(PROCEDURES, '').matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```$/gm)].map(
+    ([, block]) => block!,
+  )
 }
 
 /** Whether a line stands in NOT_RUN, apart from `cd FOLDER &&` before it. */
@@ -122,6 +123,11 @@ async function runLine(text: string): Promise<void> {
   if (text.includes('<(')) return runBlock(text)
   // What stands behind a pipe, or is done where the command fails, is another program.
   const [line] = typed(text).split(/ \|\|? /) as [string]
+  await runTyped(line)
+}
+
+/** Without a shell, and most commands without a process of their own. */
+async function runTyped(line: string): Promise<void> {
   const words = line
     .replace(/ > \S+$/, '')
     .replace(/^cd \S+ && /, '')
@@ -145,11 +151,11 @@ async function runLine(text: string): Promise<void> {
 }
 
 async function runBlock(block: string, more: Record<string, string> = {}): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const command = `task-mirror() { '${process.execPath}' '${CLI}' "$@"; }`
   const child = spawn('bash', ['-eu', '-c', `${command}\n${block}`], {
     cwd: scratch.dir,
-    env: { PATH, HOME, ...env, ...more },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env, ...more },
     // sqlite3 without a statement reads them from stdin.
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: HANGS_MS,
@@ -179,7 +185,9 @@ describe.each(DOCUMENTS.filter(({ text }) => blocks(text).length > 0))('$name', 
       .map((line) => line.replace(/\s+#.*$/, ''))
       .filter((line) => line !== '')
     const kept = lines.filter((line) => !skipped(line, name)).map(typed)
-    if (kept.length > 0) await runBlock(kept.join('\n'), { YOUR_KEY: KEY })
+    // Nothing in it is for a shell.
+    if (kept.every((line) => /^task-mirror [\w ./:=,-]+$/.test(line))) for (const line of kept) await runTyped(line)
+    else await runBlock(kept.join('\n'), { YOUR_KEY: KEY })
   })
 })
 

@@ -2,6 +2,7 @@
 // differ without meaning anything.
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
 import { makeStage, type Stage } from './stage.ts'
 
@@ -24,7 +25,7 @@ describe.concurrent('a list that is a summary', () => {
     [{ listOmits: ['accuracy'], openFraction: 0.2 }, ['accuracy']],
     [{ listCarries: 'noResult', listOmits: ['data.url'] }, ['data.url', 'result']],
   ]
-  test.for(CASES)(
+  test.for(few(CASES, (_, n) => n === 1 || n === 2 || n === 4))(
     '%j: every task is whole when the run ends with 0, and a quiet run asks for no detail',
     async ([options, fields]) => {
       await using stage = await makeStage({ tasks: 60, openFraction: 0, oddities: 0.2, ...options })
@@ -76,11 +77,12 @@ describe.concurrent('a list that is a summary', () => {
     await expectExactCopy(stage)
   })
 
+  const TASKS = SOAK ? 1500 : 1000
   test.for(['cut', 'omit', 'mark'] as const)(
     'only of what is long (%s): found, and few others are asked for',
     async (how) => {
       await using stage = await makeStage({
-        tasks: 1500,
+        tasks: TASKS,
         openFraction: 0,
         taskBytes: 1200,
         listBodyBytes: 3000,
@@ -92,12 +94,12 @@ describe.concurrent('a list that is a summary', () => {
         const bytes = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body)).length
         return bytes(data.body) > 3000 || bytes(result.body) > 3000
       }).length
-      expect(long).toBeGreaterThan(5)
+      expect(long).toBeGreaterThan(3)
       const first = await stage.sync()
       expect(first.code).toBe(0)
       await expectExactCopy(stage)
       expect(detailsOf(first)).toBeGreaterThanOrEqual(long)
-      expect(detailsOf(first)).toBeLessThan(500)
+      expect(detailsOf(first)).toBeLessThan(TASKS / 3)
     },
   )
 
@@ -196,7 +198,7 @@ test('one that never has a result is asked for more and more rarely, and alarms 
 })
 
 describe.concurrent('details that lag behind the list', () => {
-  test.for(['id_asc', 'created_desc', 'created_asc'] as const)(
+  test.for(few(['id_asc', 'created_desc', 'created_asc'] as const, (_, n) => n === 0))(
     'are not believed, %s: DONE stays DONE, and is whole in the end',
     async (order) => {
       await using stage = await makeStage({
@@ -249,7 +251,7 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
     return stage
   }
 
-  test.for<[string, Show, Show]>([
+  const DIFFERENCES: [string, Show, Show][] = [
     ['the detail has less', as(() => ({ tags: ['a'] })), asItIs],
     ['a moment of reading in both', as((n) => ({ servedAt: n })), as((n) => ({ servedAt: n }))],
     ['a counter of the list', as((n) => ({ views: n })), asItIs],
@@ -264,15 +266,20 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
       },
       as((n) => ({ servedAt: n })),
     ],
-  ])('%s', async ([, list, detail]) => {
-    await using stage = await run(list, detail)
-    expect((await stage.sync()).code).toBe(0)
-    for (let round = 0; round < 2; round += 1) {
-      const again = await stage.sync('--full')
-      expect(again.code).toBe(0)
-      expect(detailsOf(again)).toBeLessThanOrEqual(14)
-    }
-  })
+  ]
+  // What the detail alone has is in the last one too, and what it lacks in the last test.
+  test.for(few(DIFFERENCES, ([what]) => !/^(a moment of reading in the detail alone|the detail has less)$/.test(what)))(
+    '%s',
+    async ([, list, detail]) => {
+      await using stage = await run(list, detail)
+      expect((await stage.sync()).code).toBe(0)
+      for (let round = 0; round < 2; round += 1) {
+        const again = await stage.sync('--full')
+        expect(again.code).toBe(0)
+        expect(detailsOf(again)).toBeLessThanOrEqual(14)
+      }
+    },
+  )
 
   test('numbers spelled otherwise', async () => {
     await using stage = await makeStage({ tasks: 30, openFraction: 0 })

@@ -3,9 +3,11 @@
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { makeStage, SOAK, type Stage } from './stage.ts'
+import { few, SOAK } from '../support/soak.ts'
+import { makeStage, type Stage } from './stage.ts'
 
 const IDS = 7
+const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 
 /** But for the moment of the last detail: a full walk compares a few of them with the list. */
 const content = (stage: Stage) =>
@@ -23,7 +25,7 @@ async function replaceAccount(stage: Stage, options: Partial<SimulatorOptions>) 
 }
 
 describe.concurrent('another account with the same ids ends with 7, and nothing is written', () => {
-  test.for([
+  const ACCOUNTS = [
     { order: 'created_desc', key: 'another key', tasks: 300 },
     { order: 'created_desc', key: '', tasks: 300 },
     { order: 'created_asc', key: '', tasks: 300 },
@@ -31,7 +33,10 @@ describe.concurrent('another account with the same ids ends with 7, and nothing 
     // Its newest tasks are not known: the mirror's are looked up by id.
     { order: 'created_desc', key: '', tasks: 2_000 },
     { order: 'created_desc', key: '', tasks: 5 },
-  ] as const)('$order, key "$key", $tasks tasks', async ({ order, key, tasks }) => {
+  ] as const
+  const isEnough = ({ order, key, tasks }: (typeof ACCOUNTS)[number]) =>
+    order === 'created_desc' && (key !== '' || tasks !== 300)
+  test.for(few(ACCOUNTS, isEnough))('$order, key "$key", $tasks tasks', async ({ order, key, tasks }) => {
     await using stage = await makeStage({ seed: IDS, tasks: 300, order, openFraction: 0.05 })
     expect((await stage.sync()).code).toBe(0)
     const before = content(stage)
@@ -51,7 +56,7 @@ describe.concurrent('another account with the same ids ends with 7, and nothing 
   })
 })
 
-test.concurrent.for(['created_desc', 'created_asc', 'id_asc'] as const)(
+test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
   'an account without one of the known tasks ends with 7, and nothing is written until it is accepted, %s',
   async (order) => {
     await using stage = await makeStage({ seed: IDS, tasks: 300, order, openFraction: 0.05 })
@@ -71,7 +76,7 @@ test.concurrent.for(['created_desc', 'created_asc', 'id_asc'] as const)(
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 
-  test.for(['created_desc', 'created_asc', 'id_asc'] as const)('are told once and set aside, %s', async (order) => {
+  test.for(few(ORDERS, (order) => order === 'id_asc'))('are told once and set aside, %s', async (order) => {
     await using stage = await makeStage({ tasks: 300, order, openFraction: 0 })
     await stage.sync()
     const before = content(stage)

@@ -1,14 +1,15 @@
 // Issue 3 and design.md 6.7: time limits, waiting, keys, other services, owed details, and a service that fails now and then.
 import { describe, expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, SOAK, type Stage, WINDOW } from './stage.ts'
+import { makeStage, type Stage, WINDOW } from './stage.ts'
 
 const content = (stage: Stage) => stage.rows('SELECT id, content_hash, change_seq FROM tasks ORDER BY id')
 
 describe.concurrent('time', () => {
   test('--max-duration ends a run with exit 4, and run after run gets there', async () => {
-    await using stage = await makeStage({ window: WINDOW, tasks: 12 * WINDOW, openFraction: 0 })
+    await using stage = await makeStage({ window: WINDOW, tasks: 8 * WINDOW, openFraction: 0 })
     let runs = 0
     let reached = 0
     // From some window on the service does not answer any more, in the second run from a later one.
@@ -142,7 +143,7 @@ describe.concurrent('keys and addresses', () => {
 })
 
 describe.concurrent('owed details', () => {
-  test.for((['noResult', 'bare', 'noData'] as const).slice(0, SOAK ? 3 : 2))(
+  test.for(few(['noResult', 'bare', 'noData'] as const, (carries) => carries === 'bare'))(
     'a list that carries %s: every detail is asked for, and what fails stays owed until a later run',
     async (listCarries) => {
       await using stage = await makeStage({ tasks: 150, listCarries, openFraction: 0 })
@@ -170,13 +171,13 @@ describe.concurrent('owed details', () => {
   )
 
   test('details owed survive kill -9', async () => {
-    await using stage = await makeStage({ tasks: 1200, listCarries: 'noResult', openFraction: 0, latencyMs: 3 })
-    const running = await stage.startUntilAsked(400, ['sync'])
+    await using stage = await makeStage({ tasks: 600, listCarries: 'noResult', openFraction: 0, latencyMs: 3 })
+    const running = await stage.startUntilAsked(250, ['sync'])
     running.process.kill('SIGKILL')
     expect((await running.ended).signal).toBe('SIGKILL')
     const owed = stage.value<number>("SELECT count(*) FROM open_checks WHERE reason = 'detail'")
     expect(owed).toBeGreaterThan(100)
-    expect(owed).toBeLessThan(1200)
+    expect(owed).toBeLessThan(600)
     const next = await stage.sync()
     expect(next.asked.filter(({ operation }) => operation === 'get')).toHaveLength(owed)
     expect(next.code).toBe(0)

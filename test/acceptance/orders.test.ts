@@ -3,11 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Account } from '../../src/simulator/account.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, missingFrom, SOAK, type Stage } from './stage.ts'
+import { makeStage, missingFrom, type Stage } from './stage.ts'
 
 const SMALL = { TASK_MIRROR_SYNC_WINDOW: '100' }
-const TASKS = SOAK ? 10_000 : 1_000
+const TASKS = SOAK ? 10_000 : 600
 
 /** No open task is due again only because this machine is slow. */
 const stepMs = 100
@@ -22,17 +23,20 @@ async function expectComplete(stage: Stage, ...flags: string[]): Promise<{ plan:
 }
 
 describe.concurrent('stamped by several servers some tenths of a second apart', () => {
-  test.for(['created_desc', 'created_asc'] as const)('%s: known once, it is not doubted again', async (order) => {
-    const options = { tasks: TASKS, order, spanDays: (TASKS / 10 / 86_400) * 5, stampJitterMs: 400, openFraction: 0 }
-    await using stage = await makeStage({ stepMs, ...options })
-    await expectComplete(stage)
-    for (const inserts of [0, 3, 30]) {
-      stage.simulator.account.insert(inserts, { openShare: 0 })
-      expect((await expectComplete(stage)).plan).not.toContain('full')
-    }
-    await expectComplete(stage, '--full')
-    await expectExactCopy(stage)
-  })
+  test.for(few(['created_desc', 'created_asc'] as const, (_, n) => n === 0))(
+    '%s: known once, it is not doubted again',
+    async (order) => {
+      const options = { tasks: TASKS, order, spanDays: (TASKS / 10 / 86_400) * 5, stampJitterMs: 400, openFraction: 0 }
+      await using stage = await makeStage({ stepMs, ...options })
+      await expectComplete(stage)
+      for (const inserts of [0, 3, 30]) {
+        stage.simulator.account.insert(inserts, { openShare: 0 })
+        expect((await expectComplete(stage)).plan).not.toContain('full')
+      }
+      await expectComplete(stage, '--full')
+      await expectExactCopy(stage)
+    },
+  )
 })
 
 type Life = (account: Account) => void
@@ -105,7 +109,7 @@ describe.concurrent('what is new or was written to comes to the front', () => {
   })
 })
 
-test.concurrent.for([7, 8])(
+test.concurrent.for(few([7, 8], (seed) => seed === 7))(
   'in random order (seed %i): partial soon, and nothing that was shown is missing',
   async (seed) => {
     await using stage = await makeStage({ stepMs, tasks: TASKS, order: 'shuffled', openFraction: 0, seed })

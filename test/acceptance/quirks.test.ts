@@ -1,17 +1,18 @@
 // Issue 2: services that give less than was asked, or something else than was asked behind the end.
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, missingFrom, SOAK, WINDOW } from './stage.ts'
+import { makeStage, missingFrom, WINDOW } from './stage.ts'
 
 type Quirk = Partial<SimulatorOptions>
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 
-/** Quick: one order each in turn. Soak: all of them. */
+/** One order each in turn, in the soak all of them. */
 function cases(quirks: Quirk[]) {
   return quirks.flatMap((quirk, index) =>
-    ORDERS.filter((_, place) => SOAK || index % ORDERS.length === place).map((order) => ({
+    few(ORDERS, (_, place) => index % ORDERS.length === place).map((order) => ({
       what: JSON.stringify(quirk),
       options: { window: WINDOW, tasks: 2.5 * WINDOW, order, oddities: 0.1, ...quirk },
       order,

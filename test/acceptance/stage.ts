@@ -8,9 +8,7 @@ import { type LoggedRequest, type Simulator, type SimulatorHooks, startSimulator
 import type { RunSummary } from '../../src/sync/summary.ts'
 import { type CliResult, type RunningCli, runCli, runHere, startCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
-
-/** `SOAK=1` (or `npm run test:soak`) turns the loops of this folder from a few seconds into minutes. */
-export const SOAK = process.env.SOAK !== undefined && process.env.SOAK !== '' && process.env.SOAK !== '0'
+import { SOAK } from '../support/soak.ts'
 
 /**
  * Tasks that a window holds where a stage says so: in `npm test` a fifth of the default, so that a fifth of the tasks make as

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { CLI, startCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { few } from '../support/soak.ts'
 
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
@@ -22,7 +23,7 @@ async function onTerminal(args: string, cwd: string, columns: number): Promise<s
   return text
 }
 
-test.skipIf(!hasScript).each([40, 80, 200])(
+test.skipIf(!hasScript).each(few([40, 80, 200], (columns) => columns === 40))(
   'on a terminal of %d columns there is one line that is redrawn, then the summary',
   async (columns) => {
     using scratch = makeScratch()
@@ -47,7 +48,7 @@ test.skipIf(!hasScript).each([40, 80, 200])(
 
 test.skipIf(!hasScript)('with --quiet a terminal stays empty', async () => {
   using scratch = makeScratch()
-  const simulator = await startSimulator({ tasks: 3000 })
+  const simulator = await startSimulator({ tasks: 1200 })
   try {
     expect(await onTerminal(`sync --quiet --base-url ${simulator.url}`, scratch.dir, 80)).toBe('')
   } finally {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CLI, runCli } from '../support/cli.ts'
+import { CLI, runCli, runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 test('--version prints the version alone', async () => {
@@ -46,7 +46,7 @@ test.each([
   [['simulate', '--tasks', 'many'], '--tasks'],
 ])('%j is wrong usage: exit 2, stdout empty, stderr says why', async (args, message) => {
   using scratch = makeScratch()
-  const { code, stdout, stderr } = await runCli(args, { cwd: scratch.dir })
+  const { code, stdout, stderr } = await runInside(args, { cwd: scratch.dir })
   expect(stderr).toContain(message)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })

@@ -9,6 +9,7 @@ import type { ExportOptions } from '../../src/export/options.ts'
 import type { Manifest } from '../../src/export/publish/manifest.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
 import fc from '../support/fc.ts'
+import { SOAK } from '../support/soak.ts'
 import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
@@ -196,6 +197,6 @@ test('a full snapshot with tombstones and all later feeds in order are exactly t
           .map((row) => [row.id, String(row.change_seq)]),
       )
     }),
-    { numRuns: 12 },
+    { numRuns: SOAK ? 100 : 5 },
   )
 })

@@ -10,6 +10,7 @@ import type { ExportOptions } from '../../src/export/options.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import fc from '../support/fc.ts'
+import { SOAK } from '../support/soak.ts'
 import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 import { startStorage } from './s3/storage.ts'
@@ -114,7 +115,7 @@ test('any text comes back, also where it is long, empty or null', async () => {
       const plain = safe.map((row, r) => row.map((cell, c) => (cell === `'${expected[r]![c]}` ? cell.slice(1) : cell)))
       expect(plain).toEqual(expected)
     }),
-    { numRuns: 25 },
+    { numRuns: SOAK ? 200 : 10 },
   )
 })
 

@@ -12,6 +12,7 @@ import { FORMATS } from '../../src/export/formats.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
 import type { KeyRange } from '../../src/export/read/key-ranges.ts'
 import { type Filters, openCut } from '../../src/export/read/rows.ts'
+import { few } from '../support/soak.ts'
 import { duck } from './duck.ts'
 import { batchesOf, copyMirror, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
@@ -71,7 +72,7 @@ const filters: NonNullable<ExportOptions['filters']>[] = [
 
 test('two threads write the same NDJSON as one, byte for byte', async () => {
   const mirror = copyMirror(many)
-  for (const [i, wanted] of filters.entries()) {
+  for (const [i, wanted] of few(filters, (_, n) => n < 3).entries()) {
     const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}-${i}.ndjson`)) as [string, string]
     const common = { dbPath: mirror.path, filters: wanted, withMeta: true }
     const before = await exportSnapshot({ ...alone, ...common, out: one })

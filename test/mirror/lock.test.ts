@@ -18,6 +18,7 @@ import { takeLock } from '../../src/mirror/lock.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { runCli } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { few } from '../support/soak.ts'
 
 const OPTIONS = { busyTimeoutMs: 100, fileMode: 0o600 }
 
@@ -58,7 +59,8 @@ test.each(['.lock', '.lock-journal', '-wal', '-shm', '-journal'])(
       () => execFileSync('mkfifo', [path + suffix]),
       () => mkdirSync(path + suffix),
     ]
-    for (const make of plant) {
+    // A pipe alone would keep somebody waiting.
+    for (const make of few(plant, (_, n) => n === (suffix.startsWith('.lock') ? 1 : 0) || suffix === '-wal')) {
       rmSync(path + suffix, { force: true, recursive: true })
       make()
       const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }

@@ -10,6 +10,7 @@ import type { Task, TaskRow } from '../../src/task.ts'
 import fc from '../support/fc.ts'
 import { canonical } from '../support/json-canon.ts'
 import { taskText as anyTask, pageText } from '../support/json-text.ts'
+import { SOAK } from '../support/soak.ts'
 
 const rowsOf = (texts: string[]): TaskRow[] =>
   readPage(Buffer.from(pageText(texts))).items.map((item) => {
@@ -27,7 +28,7 @@ it('gives any task back digit for digit, on one line', () => {
         expect(text.isWellFormed()).toBe(true)
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: SOAK ? 5000 : 400 },
   )
 })
 

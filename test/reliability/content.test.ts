@@ -11,6 +11,7 @@ import { expect, test } from 'vitest'
 import { runHere } from '../support/cli.ts'
 import { canonical } from '../support/json-canon.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
+import { SOAK } from '../support/soak.ts'
 
 const LONG = 'x'.repeat(300_000)
 
@@ -62,6 +63,8 @@ const UNFIT: [string, string][] = [
 ]
 
 const STARTED = 1_763_600_000_000
+/** Answers beyond 4 MB take another way. */
+const MEGABYTES = SOAK ? 20 : 8
 
 function taskTexts(): string[] {
   const suite = parsing
@@ -148,10 +151,10 @@ test('any JSON anywhere in a task comes out as it came in: mirror, NDJSON and Pa
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
 })
 
-test('a body of 20 MB is taken in whole', async () => {
+test(`a body of ${MEGABYTES} MB is taken in whole`, async () => {
   using scratch = makeScratch()
-  const body = `{"rows":[${Array.from({ length: 200_000 }, (_, n) => `{"n":${n}.0,"text":"${'y'.repeat(80)}"}`).join(',')}]}`
-  expect(body.length).toBeGreaterThan(20_000_000)
+  const body = `{"rows":[${Array.from({ length: 10_000 * MEGABYTES }, (_, n) => `{"n":${n}.0,"text":"${'y'.repeat(80)}"}`).join(',')}]}`
+  expect(body.length).toBeGreaterThan(1_000_000 * MEGABYTES)
   await using service = await serve([`{"id":"large","createdAt":${STARTED},"completedAt":1,"result":{"body":${body}}}`])
   const run = inside(scratch, service.url)
   expect(await run('sync', '--quiet')).toMatchObject({ code: 0 })

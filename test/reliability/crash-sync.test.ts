@@ -2,7 +2,8 @@
 // holds whole windows, and the next run makes it equal to the service.
 import { existsSync, rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { makeStage, SOAK, type Stage } from '../acceptance/stage.ts'
+import { makeStage, type Stage } from '../acceptance/stage.ts'
+import { SOAK } from '../support/soak.ts'
 import {
   chosen,
   countsOf,

@@ -17,10 +17,10 @@ import fc from '../support/fc.ts'
 import { taskText as anyTask, objectText, pageText, valueText } from '../support/json-text.ts'
 import { allowedMs, processorMs } from '../support/processor.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { SOAK } from '../support/soak.ts'
 
 const DONE = new Set(['DONE'])
 const LIMIT_MS = 200
-const SOAK = process.env.SOAK === '1'
 const SOAK_MS = 12_000
 
 /** As the service sent them when the mirror of 0.1.0 was made. */

@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { makeStage, SOAK, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
+import { makeStage, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
+import { few, SOAK } from '../support/soak.ts'
 import { expectExactLines, leftOvers } from './crash.ts'
 import { runTraced, type Traced, tracingMissing } from './tracing.ts'
 
@@ -76,7 +77,7 @@ const SYNC_FAULTS: Fault[] = [
 ]
 
 describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ?? 'by strace'})`, () => {
-  test.concurrent.for(SOAK ? SYNC_FAULTS : SYNC_FAULTS.filter((_, n) => n % 2 === 1))(
+  test.concurrent.for(few(SYNC_FAULTS, (_, n) => n % 2 === 1))(
     'during a sync, $what: exit 7, what was committed stays, the next run ends it',
     async ({ inject, paths, says }) => {
       await using stage = await smallStage()
@@ -95,7 +96,7 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
   )
 
   // SQLite repeats some by itself: then all is well.
-  test.skipIf(!SOAK)(
+  test.runIf(SOAK)(
     'each sync of a first run fails once: the mirror is whole, or exit 7 and the next run makes it so',
     {
       timeout: 900_000,
@@ -135,7 +136,7 @@ describe.skipIf(tracingMissing !== null)(`a disk that fails (${tracingMissing ??
     expect((await stage.sync()).code).toBe(0)
     expect((await stage.runHere(['export', '--out', join(stage.dir, 'lake/')])).code).toBe(0)
     const before = filesIn(stage.dir)
-    for (const { what, args, inject } of SOAK ? EXPORT_FAULTS : EXPORT_FAULTS.filter((_, n) => n % 2 === 0)) {
+    for (const { what, args, inject } of few(EXPORT_FAULTS, (_, n) => n % 2 === 0)) {
       const out = join(stage.dir, args[1]!)
       const isFile = !args[1]!.endsWith('/')
       if (isFile) writeFileSync(out, 'what was there before')

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { makeStage, SOAK, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
+import { makeStage, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
 import { startCli } from '../support/cli.ts'
+import { few } from '../support/soak.ts'
 
 /** Makes every insert of a task take SQLite minutes, in one statement. */
 function slowDown(stage: Stage): void {
@@ -63,7 +64,7 @@ const SIGNALS = [
   ['SIGINT', 130],
 ] as const
 
-test.concurrent.for(SIGNALS.slice(0, SOAK ? 2 : 1))(
+test.concurrent.for(few(SIGNALS, ([signal]) => signal === 'SIGTERM'))(
   '%s during a long SQLite statement is exit %i within 5 s, and the statement is as if it had never been',
   async ([signal, exit]) => {
     await using stage = await makeStage({ tasks: 600, openFraction: 0 })

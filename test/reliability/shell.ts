@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { CLI, type CliResult, HANGS_MS, listenTo } from '../support/cli.ts'
 
-/** The environment is `env` and PATH alone: no HOME. */
+/** The environment is `env`, PATH and where Node keeps what it has compiled: no HOME. */
 export function runShell(
   script: string,
   args: readonly string[],
@@ -10,7 +10,7 @@ export function runShell(
 ): Promise<CliResult> {
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, CLI, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: HANGS_MS,
   })

@@ -1,12 +1,14 @@
 // The everyday worlds of docs/reliability.md in small, and the bars of lists that are learned: nothing is
 // missing or altered anywhere, and a run ends with 0 wherever that can be proven.
 import { expect, test } from 'vitest'
+import { SOAK } from '../support/soak.ts'
 import { BARS, leastWindows, measure, meets, play, WORLDS } from './everyday.ts'
 
 test.concurrent.for(WORLDS)('$name', async (world) => {
   // One request at a time: what comes in while a list is read then does so at the same request on every machine.
   const env = { TASK_MIRROR_SERVICE_CONCURRENCY: '1' }
-  const { runs, wrong } = await play(world, world.share === undefined ? 600 : 1_000, 100, env)
+  const size = SOAK ? 100 : 50
+  const { runs, wrong } = await play(world, (world.share === undefined ? 6 : 10) * size, size, env)
   expect(wrong).toEqual({ missing: 0, extra: 0, altered: 0 })
   for (const { run, code, verdict, missing } of runs) {
     expect({ run, code, missing }).toEqual({ run, code: verdict === 'complete' ? 0 : 3, missing: 0 })

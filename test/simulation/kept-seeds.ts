@@ -1,16 +1,16 @@
 // Scenarios that once broke a promise, whole, so that they stay what they were when the making of scenarios changes.
 // kept-seeds.jsonl has a line for each: what it showed in one sentence, and the scenario as a failing seed prints it; what
-// is as in CALM and PLAIN may be left out.
+// is as in CALM and PLAIN may be left out; those that are `long` are the soak's.
 import { readFileSync } from 'node:fs'
 import { CALM, PLAIN, type Scenario } from './scenario.ts'
 
-export const KEPT: { story: string; scenario: Scenario }[] = readFileSync(
+export const KEPT: { story: string; scenario: Scenario; isLong: boolean }[] = readFileSync(
   new URL('kept-seeds.jsonl', import.meta.url),
   'utf8',
 )
   .trimEnd()
   .split('\n')
   .map((line) => {
-    const { story, scenario } = JSON.parse(line)
-    return { story, scenario: { ...CALM, ...scenario, account: { ...PLAIN, ...scenario.account } } }
+    const { story, scenario, long = false } = JSON.parse(line)
+    return { story, isLong: long, scenario: { ...CALM, ...scenario, account: { ...PLAIN, ...scenario.account } } }
   })

@@ -1,11 +1,12 @@
 // Plays seed after seed and tells of those that break a promise, with everything that happened: shared by the test files,
 // which divide the seeds among them so that they run side by side.
 import { expect } from 'vitest'
+import { SOAK } from '../support/soak.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
 
 /** Seeds of each of the two files: as many as fit into `npm test`, or into a soak. */
-export const SEEDS_EACH = process.env.SOAK === '1' ? 500 : 50
+export const SEEDS_EACH = SOAK ? 500 : 20
 /** Failing scenarios that are told in full. */
 const TOLD = 2
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import fc from '../support/fc.ts'
+import { SOAK } from '../support/soak.ts'
 import { type Item, makeModel, newestFirst, walkModel } from './model.ts'
 
 /** Nothing that was listed throughout is missing. */
@@ -507,7 +508,7 @@ describe('a list that changes while it is read', () => {
           if (plan.length === 0) expect(walked.result.verdict).toBe('complete')
         },
       ),
-      { numRuns: 400 },
+      { numRuns: SOAK ? 2_000 : 150 },
     )
   })
 })

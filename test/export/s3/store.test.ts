@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { exportSnapshot } from '../../../src/export/export.ts'
 import type { ExportOptions } from '../../../src/export/options.ts'
 import type { Latest, Manifest } from '../../../src/export/publish/manifest.ts'
+import { SOAK } from '../../support/soak.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from '../mirror.ts'
 import { type Asked, type Storage, startStorage } from './storage.ts'
 
@@ -89,7 +90,7 @@ test('a large file goes in parts, and comes back byte for byte', async () => {
 
 test('503 SlowDown, a reset in a part and lost answers are got over', async () => {
   const storage = await startStorage()
-  const mirror = makeMirror(...largeRows(20))
+  const mirror = makeMirror(...largeRows(10))
   const failed = new Set<string>()
   storage.fault = ({ method, path }) => {
     const once = `${method} ${path}`
@@ -108,7 +109,7 @@ test('503 SlowDown, a reset in a part and lost answers are got over', async () =
 
 test('a part that keeps failing leaves the previous publication in force and nothing behind', async () => {
   const storage = await startStorage()
-  const mirror = makeMirror(...largeRows(20))
+  const mirror = makeMirror(...largeRows(10))
   const before = await publishing(mirror, storage, { filters: { until: 1_700_000_010_000 } })
   storage.fault = ({ path }) => (path.includes('partNumber=2') ? { status: 500, code: 'InternalError' } : undefined)
   const env = { ...storage.env, AWS_MAX_ATTEMPTS: '2' }
@@ -135,7 +136,7 @@ test('a manifest that is there already, with other content, is never written ove
 
 test('an interruption between parts ends the upload', async () => {
   const storage = await startStorage()
-  const mirror = makeMirror(...largeRows(30))
+  const mirror = makeMirror(...largeRows(20))
   const abort = new AbortController()
   storage.fault = ({ path }) => {
     if (path.includes('partNumber=2')) abort.abort()
@@ -148,7 +149,7 @@ test('an interruption between parts ends the upload', async () => {
 
 test('a kill between parts leaves the previous publication in force', async () => {
   const storage = await startStorage()
-  const mirror = makeMirror(...largeRows(20))
+  const mirror = makeMirror(...largeRows(10))
   const before = await publishing(mirror, storage, { filters: { until: 1_700_000_002_000 } })
   const script = `import { exportSnapshot } from '${SOURCE}'
     await exportSnapshot({ dbPath: process.argv[1], out: 's3://lake/tasks', format: 'ndjson', compression: 'none',
@@ -169,7 +170,7 @@ test('a kill between parts leaves the previous publication in force', async () =
 
 test('what a dead export left is cleared away a day later; what may still be written is not', async () => {
   const storage = await startStorage()
-  const mirror = makeMirror(...largeRows(20))
+  const mirror = makeMirror(...largeRows(10))
   const start = 1_790_000_000_000
   // As a kill leaves it: whole files and an upload, but no manifest, and nobody to tidy up.
   storage.fault = ({ method, path }) =>
@@ -198,14 +199,16 @@ test.each([
   await expect(running).rejects.toMatchObject({ code: 'snapshot-unwritable', message: expect.stringContaining(words) })
 })
 
-test.each([
+const ENCRYPTIONS = [
   [{ encryption: 'sse-s3', kmsKeyId: null }, ['AES256', undefined]],
   [{ encryption: 'sse-kms', kmsKeyId: null }, ['aws:kms', undefined]],
   [{ encryption: 'sse-kms', kmsKeyId: 'alias/tasks' }, ['aws:kms', 'alias/tasks']],
-] as const)('%j is asked for with every object, large or small', async (settings, expected) => {
+] as const
+
+test.each(ENCRYPTIONS)('%j is asked for with every object, large or small', async (settings, expected) => {
   const storage = await startStorage()
   storage.encrypts = true
-  const mirror = makeMirror(...largeRows(20))
+  const mirror = makeMirror(...largeRows(SOAK || settings.kmsKeyId !== null ? 10 : 1))
   const s3 = { ...settings, insecureHosts: [] }
   const result = await publishing(mirror, storage, { ...NDJSON, s3 })
   await publishing(mirror, storage, { s3, filters: { until: 1_700_000_010_000 } })
@@ -220,7 +223,7 @@ test.each([
   }
 })
 
-test.each([2, 20])(
+test.each([2, 10])(
   'a storage that passes over encryption gets no snapshot of %s MB, and nothing stays',
   async (megabytes) => {
     const storage = await startStorage()
