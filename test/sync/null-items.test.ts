@@ -48,3 +48,14 @@ test('each of several is set aside, and one that comes later is told as well', a
   nulls.add(30)
   expect(await rejected()).toBe(1)
 })
+
+test('neighbours, no more than windows share, are told once each, wherever windows begin', async () => {
+  using scratch = makeScratch()
+  await using service = await startService(new Set([14, 15, 16]))
+  for (const window of [8, 9, 10, 11, 12]) {
+    const given = { sync: { window, overlap: 3 } }
+    const context = makeRunContext(service.url, scratch.path('task-mirror.sqlite'), given)
+    const { summary } = await runSync(context, { command: 'sync', full: true })
+    expect([window, summary.verdict, summary.rejected]).toEqual([window, 'complete', window === 8 ? 3 : 0])
+  }
+})

@@ -133,3 +133,19 @@ test('a detail that was set aside is settled by one that shows what the mirror h
   await refreshTask(context, 'task-07')
   expect(listed(path)).toEqual([])
 })
+
+test('an item without an id directly behind a place that cannot be read is set aside, and stays so', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using service = await startService()
+  const context = makeRunContext(service.url, path, { random: () => 0 })
+  service.list.set(20, '').set(21, '{"n":1}')
+  for (const rejected of [2, 0]) {
+    const { summary } = await runSync(context, { command: 'sync', full: true })
+    expect(summary).toMatchObject({ verdict: 'complete', rejected })
+    expect(listed(path)).toEqual([
+      ['no-id', null],
+      ['unreadable', null],
+    ])
+  }
+})

@@ -26,6 +26,8 @@ export interface TakeIn {
 export class WindowTaking {
   /** Items of the window that the walk had not met before. */
   newlyMet = 0
+  /** Whether something with an id stands before the next item: items without one are told by that (prepare.ts). */
+  #isNamed = false
   /** Ids of the tasks in it. */
   readonly ids = new Set<string>()
   readonly #writing: Writing
@@ -45,13 +47,15 @@ export class WindowTaking {
 
   /** Call in a transaction. `hasChanged`: whether the row of an id may be another than when the window was looked up. */
   take(hasChanged: (id: string) => boolean): void {
-    const { walkId, progress } = this.#step
+    const { walkId, skip, progress } = this.#step
     const { window, unfit } = this.#holding
     window.ids.forEach((id, index) => {
       const item = unfit.get(index)
       if (item === undefined) this.#takeItem(id, index, hasChanged)
       else this.#takeUnfit(item, id, index)
+      if (item === undefined || item.taskId !== null) this.#isNamed = true
     })
+    this.#writing.lastTaken = { walkId, skip, end: skip + window.ids.length }
     this.#marks?.save()
     if (walkId !== null && progress !== undefined) {
       this.#writing.walks.progress(walkId, progress, this.newlyMet, this.#step)
@@ -87,12 +91,18 @@ export class WindowTaking {
       if (!unfitMet.has(identity)) this.newlyMet += 1
       unfitMet.add(identity)
     }
-    // What names it is not in this answer; it is in the one before, which shares this item.
-    const isFirst = index === 0 && skip > 0 && this.#holding.window.ids.length > 1
-    if (isFirst && taskId === null) return
+    // What names it is not in this answer; it is in the one before, where that shares this item.
+    if (taskId === null && !this.#isNamed && this.#isSharedAt(skip + index)) return
     const known = taskId === null ? { identity } : {}
     const added = { source: 'list' as const, skip: skip + index, taskId, reason, message, raw, ...known }
     if (tables.setAside.add(added, runId, now)) this.#countRejected()
+  }
+
+  /** Whether the window before shows this place, too. Behind a place that cannot be read it does not. */
+  #isSharedAt(place: number): boolean {
+    const before = this.#writing.lastTaken
+    if (before === null || before.walkId !== this.#step.walkId) return this.#step.skip > 0
+    return before.skip <= place && place < before.end
   }
 
   #takeTask(

@@ -67,6 +67,8 @@ export class Writing implements Intake {
   readonly seen = new Bits()
   /** Items without a usable row that the current walk has met. */
   readonly unfitMet = new Set<string>()
+  /** Where the window lay that was taken in last, and of which walk it is; null before there was one. */
+  lastTaken: { walkId: number | null; skip: number; end: number } | null = null
   /** When the detail that brought the present content was asked for, by seq; an older answer never replaces it. */
   readonly detailReadAt = new Map<number, number>()
   readonly commit: Commits['commit']
