@@ -50,7 +50,9 @@ CHURNS['inserts and deletes, inside the window'] = (account, request) => {
   insertInside(account, request)
 }
 
-const CASES = Object.keys(CHURNS).flatMap((what, index) =>
+/** Both at once, and each alone where the walk looks first. */
+const ENOUGH = /^(inserts and deletes, .*|inserts, (front|inside the window)|deletes, front)$/
+const CASES = few(Object.keys(CHURNS), (what) => ENOUGH.test(what)).flatMap((what, index) =>
   few(ORDERS, (_, place) => index % ORDERS.length === place).map((order) => ({ what, order })),
 )
 
@@ -116,15 +118,18 @@ describe.concurrent('an account that lives at an ordinary pace is proven complet
     },
     { order: 'created_asc', insertsPerRequest: 1, deletesPerRequest: 0.2, finishesPerRequest: 1, updatesPerRequest: 1 },
   ]
-  test.for(lives.map((options) => ({ what: JSON.stringify(options), options })))('$what', async ({ options }) => {
-    const where = options.order === 'created_desc' ? 'front' : 'behind'
-    await using stage = await makeStage({ window: WINDOW, tasks: 1.5 * WINDOW, openInserts: 0.05, where, ...options })
-    for (const run of ['first', 'second']) {
-      const stayed = stage.listedThroughout()
-      const { code, summary, asked } = await stage.sync()
-      expect(missingFrom(stage, stayed()), run).toBe(0)
-      expect({ run, code, verdict: summary.verdict }).toEqual({ run, code: 0, verdict: 'complete' })
-      expect(asked.length, run).toBeLessThan(120)
-    }
-  })
+  test.for(few(lives, (_, n) => n === 0 || n === 4).map((options) => ({ what: JSON.stringify(options), options })))(
+    '$what',
+    async ({ options }) => {
+      const where = options.order === 'created_desc' ? 'front' : 'behind'
+      await using stage = await makeStage({ window: WINDOW, tasks: 1.5 * WINDOW, openInserts: 0.05, where, ...options })
+      for (const run of ['first', 'second']) {
+        const stayed = stage.listedThroughout()
+        const { code, summary, asked } = await stage.sync()
+        expect(missingFrom(stage, stayed()), run).toBe(0)
+        expect({ run, code, verdict: summary.verdict }).toEqual({ run, code: 0, verdict: 'complete' })
+        expect(asked.length, run).toBeLessThan(120)
+      }
+    },
+  )
 })

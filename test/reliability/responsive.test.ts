@@ -15,7 +15,7 @@ import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { few, SOAK } from '../support/soak.ts'
 
-const SIZE = SOAK ? DEFAULTS.service.maxResponseBytes - 2_000 : 12_000_000
+const SIZE = SOAK ? DEFAULTS.service.maxResponseBytes - 2_000 : 9_000_000
 /** Where the decoder's way is different; the others take long. */
 const SHORT = ['white space', 'a lone surrogate', 'lists in one another', 'tiny items', 'a long message', 'no JSON']
 const LONGEST_MS = 200
