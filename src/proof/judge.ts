@@ -1,8 +1,9 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { countsFor, owing } from './counting.ts'
+import { after, afterEmpty, claimed } from './effects.ts'
 import type { Fact } from './facts.ts'
-import { after, afterEmpty, claimed, missingFor, type Seam, seamOf } from './rules.ts'
+import { missingFor, type Seam, seamOf } from './rules.ts'
 import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */

@@ -3,8 +3,9 @@
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
+import { after, afterEmpty } from '../../src/proof/effects.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
-import { after, afterEmpty, missingFor, RULES } from '../../src/proof/rules.ts'
+import { missingFor, RULES } from '../../src/proof/rules.ts'
 import { type Basis, BEGINNING, type Claim, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
 
 export interface Scope {
