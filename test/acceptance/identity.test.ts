@@ -44,7 +44,7 @@ describe.concurrent('another account with the same ids ends with 7, and nothing 
     const env: Record<string, string> = key === '' ? {} : { TASK_MIRROR_API_KEY: key }
     const id = other.account.idAt(0)
     const others = [['backfill'], ['backfill', '--since', '400d'], ['backfill', '--id', id], ['get', '--refresh', id]]
-    for (const args of [['sync'], ...(key === '' && !SOAK ? [['sync', '--full']] : others)]) {
+    for (const args of [['sync'], ...(key === '' && tasks !== 5 && !SOAK ? [['sync', '--full']] : others)]) {
       const { code, stderr } = await stage.runHere([...args, '--json'], env)
       expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringContaining('other-account') })
       expect(content(stage)).toEqual(before)

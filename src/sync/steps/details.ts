@@ -99,8 +99,12 @@ export async function askForAll(
   const ask = async (id: string): Promise<void> => {
     const detail = await askForTask(run, id)
     result.asked += 1
-    if (isFound(detail)) ready.push(foundStep(detail, byHand))
-    else {
+    if (isFound(detail)) {
+      // What a run asks for on its own stands in windows that it has seen; this may be all that it ever sees.
+      if (byHand && detail.answer.kind === 'ok')
+        await run.account.saw(await run.writer.shownByDetail(detail.answer.value.handle, id))
+      ready.push(foundStep(detail, byHand))
+    } else {
       result.missing.push(detail)
       ready.push(failedStep(detail, reason))
     }
