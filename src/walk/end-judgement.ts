@@ -33,6 +33,8 @@ export interface EndQuestion {
   runStart: number
   /** Ask beyond the end too: full walks. */
   beyond: boolean
+  /** The walk did not begin with the list. */
+  isPart: boolean
   /** Where it is by no fixed number, every window up to ten behind the end is looked at. */
   cut: Cut
   /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */

@@ -95,10 +95,13 @@ async function locateLast(reader: Reader, question: EndQuestion): Promise<number
       search.tooFar()
       continue
     }
-    if (judged !== 'met' && judged !== 'elsewhere')
-      return judged === MORE && step === 1 && answer.kind === 'items' ? { kind: 'more', behind: answer } : judged
-    const fixed = step === 1 ? await repeatsOrWraps(reader, question, place) : null
+    const isKnown = judged === 'met' || judged === 'elsewhere'
+    // What a walk has not met that began further down may be the last window again, of which it knows the end alone.
+    const mayRepeat = step === 1 && (isKnown || (question.isPart && judged === MORE))
+    const fixed = mayRepeat ? await repeatsOrWraps(reader, question, place) : null
     if (fixed !== null) return fixed
+    if (!isKnown)
+      return judged === MORE && step === 1 && answer.kind === 'items' ? { kind: 'more', behind: answer } : judged
     // One of the last item's tie run, in another order this time: the list goes on, in the same run.
     const tied = answer.kind === 'items' && question.lastMoment !== null && answer.moments[0] === question.lastMoment
     if ((judged === 'elsewhere' && !tied) || (far === null && step > steps)) return { kind: 'moved' }

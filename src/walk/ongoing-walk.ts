@@ -123,6 +123,7 @@ export class OngoingWalk {
       index,
       runStart: tie === null || tie.moment !== last.moment ? index : tie.start,
       beyond,
+      isPart: this.request.start > 0,
       cut: cutOf(this.chain),
       page,
       moving,

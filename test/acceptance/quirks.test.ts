@@ -57,6 +57,21 @@ describe.concurrent('nothing is lost, exit 0', () => {
     await expectExactCopy(stage)
   })
 
+  test('a last window that comes again, cut before its last item: the next run knows it, though it began further down', async () => {
+    const short = { capItems: 0.5 * WINDOW, shortBy: 3, repeatLast: true, oddities: 0.1 }
+    await using stage = await makeStage({ tasks: 2.5 * WINDOW, window: WINDOW, order: 'created_asc', ...short })
+    expect((await stage.sync()).code).toBe(0)
+    stage.simulator.account.insert(30, { openShare: 0 })
+    const { code, summary, asked } = await stage.sync()
+    expect({ code, plan: summary.plan[0], verdict: summary.verdict }).toEqual({
+      code: 0,
+      plan: 'tail',
+      verdict: 'complete',
+    })
+    expect(asked.length).toBeLessThan(60)
+    await expectExactCopy(stage)
+  })
+
   const SMALL = [0, 1, 2].map((more) => ({ capBytes: 5000, tasks: 0.6 * WINDOW + more }))
   test.for(cases(few(SMALL, (_, n) => n === 0)))(
     'windows so small that a large task fills one alone: $what, $order',
