@@ -9,6 +9,8 @@ import { makeStage, missingFrom, type Stage } from './stage.ts'
 
 const SMALL = { TASK_MIRROR_SYNC_WINDOW: '100' }
 const TASKS = SOAK ? 10_000 : 600
+/** Few enough to stand in one window with what is new behind them: the front is one answer. */
+const FEW_OPEN = 12 / TASKS
 
 /** No open task is due again only because this machine is slow. */
 const stepMs = 100
@@ -52,12 +54,12 @@ const COMPLETING: Life = (account) => {
 
 describe.concurrent('what is new or was written to comes to the front', () => {
   const lists: [what: string, options: Partial<SimulatorOptions>, life: Life, most: number][] = [
-    ['by last update', { order: 'updated_desc', openFraction: 0.02 }, TOUCHING, 2],
+    ['by last update', { order: 'updated_desc', openFraction: FEW_OPEN }, TOUCHING, 2],
     ['by last update, nothing open', { order: 'updated_desc', openFraction: 0, openInserts: 0 }, TOUCHING, 4],
-    ['by completion, open ones in front', { order: 'completed_desc', openFraction: 0.02 }, COMPLETING, 2],
+    ['by completion, open ones in front', { order: 'completed_desc', openFraction: FEW_OPEN }, COMPLETING, 2],
     [
       'by completion, open ones behind',
-      { order: 'completed_desc', openTasksStand: 'behind', openFraction: 0.02 },
+      { order: 'completed_desc', openTasksStand: 'behind', openFraction: FEW_OPEN },
       COMPLETING,
       5,
     ],
@@ -94,7 +96,7 @@ describe.concurrent('what is new or was written to comes to the front', () => {
   })
 
   test('more was touched than one answer shows: it is read again until one does', async () => {
-    await using stage = await makeStage({ stepMs, tasks: TASKS, order: 'updated_desc', openFraction: 0.02 })
+    await using stage = await makeStage({ stepMs, tasks: TASKS, order: 'updated_desc', openFraction: FEW_OPEN })
     await expectComplete(stage)
     TOUCHING(stage.simulator.account)
     await expectComplete(stage)
