@@ -49,12 +49,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { reader, kernel } = ongoing
   const stride = Math.max(1, reader.largest)
-  const { tie } = ongoing.chain
-  const { count } = kernel.state
-  // Another run may have the same createdAt: the chain ends with it where that begins behind the end of the one that is owed.
-  const isAtEnd = tie !== null && tie.moment === kernel.owed && (count === null || tie.start < count.end)
-  const from = isAtEnd ? tie.start : ongoing.owedFrom
-  let search = new Search(Math.max(0, from - 1), { stride })
+  let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
   const rounds = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
   for (let round = 0; kernel.owed !== undefined && !kernel.isSpoiled && round < rounds; round += 1) {
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
@@ -67,6 +62,16 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   }
   ongoing.isUnpaid = kernel.owed !== undefined
   yield* markCounted(ongoing)
+}
+
+/** Where the owed run begins: the chain ends with it, or with another one of the same createdAt, or with none. */
+function startOfOwed({ kernel, chain: { tie, tail, end }, owedFrom }: OngoingWalk): number {
+  const { owed, count } = kernel.state
+  if (tie === null || tie.moment !== owed?.moment) return owedFrom
+  // The owed run is known by one of its items, which the chain's end shows where it holds all of the run.
+  const inTail = tie.start - (end - tail.length)
+  const isOther = inTail >= 0 && !tail.includes(owed.member, inTail)
+  return isOther || (count !== null && tie.start >= count.end) ? owedFrom : tie.start
 }
 
 /** The ids of a run that was counted are met from now on. */

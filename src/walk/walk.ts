@@ -16,6 +16,9 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 /** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
+/** So many requests may be made, and so many more for every window of the list: one that changes all the time always brings news. */
+const REQUESTS = 1000
+const REQUESTS_PER_WINDOW = 50
 /** In windows. Steps forward over items that have been met double up to this. */
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk; so many answers without anything new end the sweep after it. */
@@ -30,8 +33,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   for (;;) {
     const { maxRequests } = ongoing.request.settings
     if (ongoing.reader.requests >= maxRequests) return ongoing.result('request-limit')
-    if (ongoing.fruitless > FRUITLESS + ongoing.met / Math.max(1, ongoing.reader.largest))
-      return ongoing.result('no-progress')
+    if (isSpent(ongoing)) return ongoing.result('no-progress')
     const reading = await readWindow(ongoing.reader, ongoing.skip, { fresh: ongoing.fresh })
     yield* markCounted(ongoing)
     ongoing.fresh = false
@@ -51,6 +53,12 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   yield* markCounted(ongoing)
   yield* closingLap(ongoing)
   return ongoing.result(null)
+}
+
+function isSpent({ fruitless, met, reader }: OngoingWalk): boolean {
+  const largest = Math.max(1, reader.largest)
+  const windows = reader.farthest / largest
+  return fruitless > FRUITLESS + met / largest || reader.requests > REQUESTS + REQUESTS_PER_WINDOW * windows
 }
 
 /** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */

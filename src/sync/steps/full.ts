@@ -98,7 +98,7 @@ const REASONS: Record<string, string> = {
   wraps: 'the service starts again from the top behind the end of the list.',
   'skip-limit': 'the service refuses to go beyond an index, though items may lie there.',
   'page-of-one': 'the service gives one item at a time, so no seam can be verified.',
-  'no-progress': 'many windows in a row brought nothing new.',
+  'no-progress': 'many windows in a row brought nothing new, or the list was read many times over and kept changing.',
   'request-limit': 'the bound on requests of one walk was reached.',
   'end-not-shown': 'no answer showed where the list ends.',
   'not-joined': 'a window could not be joined with those before it, so tasks between them may be missing.',
