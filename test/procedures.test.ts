@@ -21,6 +21,7 @@ import { startSimulator } from '../src/simulator/server.ts'
 import { idOf, type Service, serve } from './golden/service.ts'
 import { CLI, HANGS_MS } from './support/cli.ts'
 import { makeScratch, type Scratch } from './support/scratch.ts'
+import { SOAK } from './support/soak.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -83,46 +84,52 @@ const idsIn = (path: string): string[] => {
   }
 }
 
-test.concurrent('a mirror is backed up, damaged, restored, upgraded and taken back by the commands of the page', async () => {
-  using scratch = makeScratch()
-  await using simulator = await startSimulator({ tasks: 300, openFraction: 0.02 })
-  const env = { TASK_MIRROR_BASE_URL: simulator.url }
-  const mirror = scratch.path('task-mirror.sqlite')
-  const all = () => simulator.account.ids().sort()
-  await follow(['task-mirror sync', ...backup], CLI, scratch, env)
+// The gate runs it beside the tests.
+test
+  .skipIf(!SOAK)
+  .concurrent(
+    'a mirror is backed up, damaged, restored, upgraded and taken back by the commands of the page',
+    async () => {
+      using scratch = makeScratch()
+      await using simulator = await startSimulator({ tasks: 300, openFraction: 0.02 })
+      const env = { TASK_MIRROR_BASE_URL: simulator.url }
+      const mirror = scratch.path('task-mirror.sqlite')
+      const all = () => simulator.account.ids().sort()
+      await follow(['task-mirror sync', ...backup], CLI, scratch, env)
 
-  const half = openSync(mirror, 'r+')
-  writeSync(half, Buffer.alloc(64 * 1024, 'overwritten'), 0, 64 * 1024, 16 * 1024)
-  closeSync(half)
-  simulator.account.insert(5)
-  const damaged = await type('task-mirror verify', CLI, scratch, env)
-  expect(damaged.code, damaged.said).toBe(7)
-  await follow(restore, CLI, scratch, env)
-  expect(idsIn(mirror)).toEqual(all())
+      const half = openSync(mirror, 'r+')
+      writeSync(half, Buffer.alloc(64 * 1024, 'overwritten'), 0, 64 * 1024, 16 * 1024)
+      closeSync(half)
+      simulator.account.insert(5)
+      const damaged = await type('task-mirror verify', CLI, scratch, env)
+      expect(damaged.code, damaged.said).toBe(7)
+      await follow(restore, CLI, scratch, env)
+      expect(idsIn(mirror)).toEqual(all())
 
-  writeFileSync(mirror, 'no database at all any more'.repeat(100))
-  const foreign = await type(restore[0]!, CLI, scratch, env)
-  expect(foreign).toMatchObject({ code: 7, said: expect.stringContaining('If it was a mirror, move it away') })
-  await follow(['mkdir away && mv task-mirror.sqlite* away/', ...restore], CLI, scratch, env)
-  expect(idsIn(mirror)).toEqual(all())
+      writeFileSync(mirror, 'no database at all any more'.repeat(100))
+      const foreign = await type(restore[0]!, CLI, scratch, env)
+      expect(foreign).toMatchObject({ code: 7, said: expect.stringContaining('If it was a mirror, move it away') })
+      await follow(['mkdir away && mv task-mirror.sqlite* away/', ...restore], CLI, scratch, env)
+      expect(idsIn(mirror)).toEqual(all())
 
-  const newer = newerProgram(scratch)
-  await follow(before(upgrade), CLI, scratch, env)
-  simulator.account.insert(5)
-  await follow(after(upgrade), newer, scratch, env)
-  expect(idsIn(mirror)).toEqual(all())
+      const newer = newerProgram(scratch)
+      await follow(before(upgrade), CLI, scratch, env)
+      simulator.account.insert(5)
+      await follow(after(upgrade), newer, scratch, env)
+      expect(idsIn(mirror)).toEqual(all())
 
-  const migrated = readFileSync(mirror)
-  // As by every other command (test/reliability/operators.test.ts).
-  const refused = await type('task-mirror sync', CLI, scratch, env)
-  expect(refused, refused.said).toMatchObject({ code: 7, said: expect.stringContaining('newer task-mirror') })
-  expect(readFileSync(mirror).equals(migrated), 'the older program changed a newer mirror').toBe(true)
+      const migrated = readFileSync(mirror)
+      // As by every other command (test/reliability/operators.test.ts).
+      const refused = await type('task-mirror sync', CLI, scratch, env)
+      expect(refused, refused.said).toMatchObject({ code: 7, said: expect.stringContaining('newer task-mirror') })
+      expect(readFileSync(mirror).equals(migrated), 'the older program changed a newer mirror').toBe(true)
 
-  simulator.account.insert(5)
-  await follow(after(rollBack), CLI, scratch, env)
-  expect(idsIn(mirror)).toEqual(all())
-  await follow(['task-mirror verify'], CLI, scratch, env)
-})
+      simulator.account.insert(5)
+      await follow(after(rollBack), CLI, scratch, env)
+      expect(idsIn(mirror)).toEqual(all())
+      await follow(['task-mirror verify'], CLI, scratch, env)
+    },
+  )
 
 const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url))
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(.*)\.sqlite$/.exec(name)?.[1] ?? [])
