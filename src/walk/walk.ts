@@ -16,9 +16,9 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 /** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
-/** So many requests may be made, and so many more for every window of the list: one that changes all the time always brings news. */
+/** So many requests may be made, and so many more for every item of the list: one that changes all the time always brings news. */
 const REQUESTS = 1000
-const REQUESTS_PER_WINDOW = 50
+const REQUESTS_PER_ITEM = 20
 /** In windows. Steps forward over items that have been met double up to this. */
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk; so many answers without anything new end the sweep after it. */
@@ -55,10 +55,9 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   return ongoing.result(null)
 }
 
-function isSpent({ fruitless, met, reader }: OngoingWalk): boolean {
-  const largest = Math.max(1, reader.largest)
-  const windows = reader.farthest / largest
-  return fruitless > FRUITLESS + met / largest || reader.requests > REQUESTS + REQUESTS_PER_WINDOW * windows
+/** By items, not by windows: behind light tasks there may be heavy ones, one to an answer. */
+function isSpent({ fruitless, met, reader: { requests, largest, farthest } }: OngoingWalk): boolean {
+  return fruitless > FRUITLESS + met / Math.max(1, largest) || requests > REQUESTS + REQUESTS_PER_ITEM * farthest
 }
 
 /** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */

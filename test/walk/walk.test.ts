@@ -398,6 +398,15 @@ describe('a list that changes while it is read', () => {
     expect(walked.met.size).toBe(450)
   })
 
+  test('behind light tasks heavy ones, three to an answer, are read to the last, whatever the largest answer held', async () => {
+    const model = makeModel(newestFirst(2_500), {
+      answer: (skip, take, { items }) => items.slice(skip, skip < 990 ? Math.min(skip + take, 1_000) : skip + 3),
+    })
+    const { result, met } = await walkModel(model, { window: 1_000 })
+    expect(met.size).toBe(2_500)
+    expect(result.verdict).toBe('complete')
+  })
+
   test('a task that moves behind what was read, while ten in front go, is no anchor: nothing orders this list', async () => {
     const moved = newestFirst(60)
     const model = makeModel(moved, {

@@ -28,6 +28,6 @@ export function* setAsideText({ total, items }: SetAsideList, width?: number): G
 
 export function replayText({ tried, taken, settled, left }: ReplayResult): string {
   if (tried === 0) return 'Nothing is set aside.'
-  const unmet = settled === 0 ? '' : `, ${grouped(settled)} no longer met by a later full walk`
-  return `${countText(tried, 'item')} tried: ${grouped(taken)} taken in${unmet}, ${grouped(left)} left.`
+  const byWalk = settled === 0 ? '' : `, ${grouped(settled)} settled by a later full walk`
+  return `${countText(tried, 'item')} tried: ${grouped(taken)} taken in${byWalk}, ${grouped(left)} left.`
 }

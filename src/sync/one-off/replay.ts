@@ -13,7 +13,7 @@ export interface ReplayResult {
   tried: number
   /** Taken in, or found to be in the mirror in newer form. */
   taken: number
-  /** Items of the list that a complete full walk, begun after they were last met, did not meet again. */
+  /** Items of the list that a complete full walk, begun after they were last met, met whole or did not meet again. */
   settled: number
   /** Still set aside. */
   left: number
@@ -33,7 +33,7 @@ export async function replaySetAside(context: RunContext): Promise<ReplayResult>
 
 async function replayAll(run: Run): Promise<ReplayResult> {
   const { writer, now, progress } = run
-  const settled = await writer.settleUnmet(now())
+  const settled = await writer.settleByWalk(now())
   let tried = settled
   let taken = 0
   for (let after = 0; ; ) {

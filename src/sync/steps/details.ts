@@ -100,7 +100,7 @@ export async function askForAll(
     const detail = await askForTask(run, id)
     result.asked += 1
     if (isFound(detail)) {
-      // What a run asks for on its own stands in windows that it has seen; this may be all that it ever sees.
+      // A run that is given ids may see nothing else of the account; any other has seen windows of it.
       if (byHand && detail.answer.kind === 'ok')
         await run.account.saw(await run.writer.shownByDetail(detail.answer.value.handle, id))
       ready.push(foundStep(detail, byHand))

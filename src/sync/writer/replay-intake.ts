@@ -15,7 +15,7 @@ import type { Writing } from './writing.ts'
  * Marks what a complete full walk shows to be no longer set aside: it began after the item was last met, and met its task whole or,
  * where it has no id, read the whole list without it. Returns how many. A walk dated in the future shows nothing. In a transaction.
  */
-export function settleUnmet(writing: Writing, { id: walkId, startedAt }: WalkRow, now: number): number {
+export function settleByWalk(writing: Writing, { id: walkId, startedAt }: WalkRow, now: number): number {
   const { db, tables } = writing
   if (startedAt > latestKnown(now)) return 0
   const isMet = (taskId: string): boolean => {
@@ -92,10 +92,10 @@ export function replayIntake(writing: Writing) {
     settleReplayed: (items: WaitingItem[], now: number): void => writing.commit(() => settle(items, now)),
 
     /** As the end of the last complete full walk does; that may have been one of an earlier version. */
-    settleUnmet: (now: number): number =>
+    settleByWalk: (now: number): number =>
       writing.commit(() => {
         const walk = writing.walks.lastEnded('full', 'complete')
-        return walk === null ? 0 : settleUnmet(writing, walk, now)
+        return walk === null ? 0 : settleByWalk(writing, walk, now)
       }),
   }
 }

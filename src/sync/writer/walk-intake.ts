@@ -4,7 +4,7 @@ import { Met } from '../../mirror/tables/evidence.ts'
 import { type Facts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { WalkEnd, WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { Unproven } from '../../proof/judge.ts'
-import { settleUnmet } from './replay-intake.ts'
+import { settleByWalk } from './replay-intake.ts'
 import type { Writing } from './writing.ts'
 
 export interface WalkEnded extends WalkEnd {
@@ -73,7 +73,7 @@ export function walkIntake(writing: Writing) {
         if (unproven === null) {
           writeFacts(writing.db, ended.facts, now)
           if (!ended.candidates) return { unproven, candidates: 0 }
-          settleUnmet(writing, walks.get(walkId) as WalkRow, now)
+          settleByWalk(writing, walks.get(walkId) as WalkRow, now)
           return { unproven, candidates: oweMissing(walkId, now) }
         }
         walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
