@@ -18,9 +18,9 @@ export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' |
 
 /** What `factOf` has to know of ids. */
 export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): KnownRuns {
-  const { floor, ceiling, passed } = state
+  const { floor, ceiling } = state
   const asksIfAlone = ceiling !== null && ceiling.place === null
-  return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone, passed, hasRange }
+  return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone, hasRange }
 }
 
 /** The run that is owed, and where it is counted. */

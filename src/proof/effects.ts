@@ -76,7 +76,6 @@ function joined(state: State, fact: Fact, settings: Settings): State {
     ...(isTied ? owingTied(state, fact) : {}),
     bracket: null,
     floor: floorOf(fact, state.largest),
-    passed: isTied || state.owed !== null ? state.passed : (fact.beforeTrail ?? state.passed),
     ceiling: ceilingBehind(state, fact),
     // Much more behind the floor than a short answer showed: that one was cut. A few may have come in meanwhile.
     uneven: state.uneven || 2 * behindFloor(fact) > (state.floor?.short ?? Number.POSITIVE_INFINITY),

@@ -32,8 +32,6 @@ export interface Fact {
    * (`shown`) or none (`tied`).
    */
   anchor: 'none' | 'tied' | 'shown'
-  /** It shows an item of whose run everything has been met: see `State.passed`. */
-  showsPassed: boolean
   /** The last item in it that had been met, where it is `tied`. */
   anchorId: string | null
   /** The first item, kept only where the answer holds nothing else or it is the floor's last item. */
@@ -47,8 +45,6 @@ export interface Fact {
   newest: Moment
   /** Items at the end that share the last one's createdAt. */
   trail: number
-  /** The item before those. */
-  beforeTrail: RunMember | null
   /** The index of the floor's last item (see `State.floor`); null where the answer does not show it. */
   floorAt: number | null
   /** The answer shows that the floor's last item has no ties: items of other createdAt stand around it. False where not asked. */
@@ -92,13 +88,11 @@ export interface KnownRuns {
   floorId: string | null
   /** Whether it has to be known that it has no ties. */
   asksIfAlone: boolean
-  /** One of a run of which everything was met: see `State`. */
-  passed: RunMember | null
   /** The walk speaks of a range. */
   hasRange: boolean
 }
 
-export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, passed, hasRange }: KnownRuns): Fact {
+export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, hasRange }: KnownRuns): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
@@ -115,7 +109,6 @@ export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, p
   return {
     ...{ skip, asked, sent, received, kind, count, metPrefix },
     anchor,
-    showsPassed: passed !== null && ids.some((id, at) => id === passed.member && moments[at] === passed.moment),
     anchorId: anchor === 'tied' ? (ids[last] as string) : null,
     firstId: count === 1 || ids[0] === floorId ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
@@ -125,13 +118,7 @@ export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, p
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),
     newest: known.length === 0 ? null : known.reduce((one, other) => Math.max(one, other)),
-    ...{
-      trail,
-      tiedRising,
-      tiedFalling,
-      beforeTrail:
-        trail < count ? { moment: moments[count - 1 - trail] ?? null, member: ids[count - 1 - trail] ?? '' } : null,
-    },
+    ...{ trail, tiedRising, tiedFalling },
     ...(owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, owed)),
     fresh: owed === null ? 0 : new Set(idsOfRun(answer, owed)).difference(seen).size,
   }

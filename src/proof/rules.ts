@@ -11,7 +11,7 @@ export function tiesAreOrdered({ tiedRising, tiedFalling }: State, settings: Set
 
 /** The answer begins with the list, or shows an anchor that no tie can have carried past an item: docs/proof.md, "shown". */
 export function isShown(state: State, fact: Fact, settings: Settings): boolean {
-  if (fact.skip === 0 || fact.anchor === 'shown' || fact.showsPassed) return true
+  if (fact.skip === 0 || fact.anchor === 'shown') return true
   return fact.anchor === 'tied' && tiesAreOrdered(state, settings)
 }
 

@@ -101,8 +101,6 @@ export interface Edge {
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */
 export interface State {
   floor: Floor | null
-  /** An item before one of another createdAt in a window that joined, so that everything of its run has been met. */
-  passed: RunMember | null
   bracket: Bracket | null
   /** A run of which some that stayed may not have been met. */
   owed: RunMember | null
@@ -137,7 +135,6 @@ export interface State {
 
 export const BEGINNING: State = {
   floor: null,
-  passed: null,
   bracket: null,
   owed: null,
   count: null,

@@ -242,13 +242,6 @@ test('nothing mends that a window was taken in behind a gap, and one with nothin
   expect(reader.kernel.missing()).toBe('join: shows an anchor, or begins with the list')
 })
 
-test('an anchor of a run that was passed will do, though ties may stand before it', () => {
-  const reader = new Reader('a9 b8 c8 d8')
-  reader.join(0, 2)
-  reader.list = ['x10', 'a9', 'd8', 'c8', 'b8']
-  expect(reader.join(1, 2)).toBeNull()
-})
-
 test('where its createdAt has changed, so may its run', () => {
   const reader = new Reader('a9 b8 c8 d8')
   reader.join(0, 2)

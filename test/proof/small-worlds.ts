@@ -567,7 +567,6 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
   return [
     world.items.map(item).join(','),
     f(floor),
-    state.passed === null ? '-' : `${m(state.passed.moment)}.${i(Number(state.passed.member))}`,
     bracket === null
       ? '-'
       : `${bracket.index}.${bracket.reach}.${bracket.isWithinRun}.${f(bracket.floor)}.${JSON.stringify([bracket.last, bracket.gaps, bracket.confirmed])}`,
