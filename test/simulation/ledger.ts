@@ -85,6 +85,11 @@ export class Ledger {
     return (texts.findLast(({ from }) => from <= answer) ?? (texts[0] as { text: string })).text
   }
 
+  /** The service does not know it any more, not even by its id. */
+  isGone(id: string): boolean {
+    return this.#account.get(id) === null
+  }
+
   textsOf(id: string): string[] {
     return this.lives.get(id)?.texts.map(({ text }) => text) ?? []
   }
