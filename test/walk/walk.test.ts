@@ -1,6 +1,7 @@
 // Walks over lists in memory: what is proven, what is not, and at what cost.
 
 import { describe, expect, test } from 'vitest'
+import { seeded, shuffle } from '../../src/simulator/random.ts'
 import fc from '../support/fc.ts'
 import { SOAK } from '../support/soak.ts'
 import { type Item, makeModel, newestFirst, walkModel } from './model.ts'
@@ -432,6 +433,37 @@ describe('a list that changes while it is read', () => {
     // Its createdAt at the head shows that createdAt does not order this list.
     expect(walked.result.order).toBe('none')
   })
+
+  test('more than a lap shows at once move to the front while it is further down: laps go on until one answer shows the front', async () => {
+    const model = makeModel(newestFirst(100), {
+      before: (request, it) => {
+        if (request > 0 && request <= 6) it.items.unshift(...it.items.splice(60 + request, 4))
+      },
+    })
+    const known = { order: 'updated_desc', inversionMs: 0 } as const
+    const { result, met, listedThroughout } = await walkModel(model, { lap: 'unless-one-answer', known })
+    expect(listedThroughout.difference(met).size).toBe(0)
+    expect(result.front).toEqual(model.items.slice(0, 10).map(({ id }) => id))
+  })
+
+  test.each([
+    [10, 3_500, 650, 0.6],
+    [1_000, 3_500, 10, 0.7],
+    [1_000, 20_000, 30, 0.6],
+  ])(
+    'in another order at every read, %i of %i in an answer: soon over, with what it showed',
+    async (cap, count, most, share) => {
+      const random = seeded(1)
+      const model = makeModel(newestFirst(count), {
+        before: (_, { items }) => void shuffle(items, random),
+        answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(cap, take)),
+      })
+      const { result, met, requests } = await walkModel(model, { window: 1_000, overlap: 10 })
+      expect(result).toMatchObject({ verdict: 'partial', reason: 'no-order', order: 'none' })
+      expect(requests).toBeLessThanOrEqual(most)
+      expect(met.size).toBeGreaterThan(share * count)
+    },
+  )
 
   describe('whose last item is too large to stand beside another', () => {
     const withLargeLast = (before: (request: number, items: Item[]) => void) =>
