@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { type Cost, measure } from './measure.ts'
 import { areThere } from './shell.ts'
-import { addBar, addRow, node, type Stage, sizeOf, taskMirror } from './stage.ts'
+import { addBar, addRow, node, run, type Stage, sizeOf, taskMirror } from './stage.ts'
 
 export async function benchExport(stage: Stage, mirror: string, tasks: number): Promise<void> {
   const { folder, repeats } = stage
@@ -66,38 +66,46 @@ export async function benchExport(stage: Stage, mirror: string, tasks: number): 
 
 type Row = ReturnType<typeof addRow>
 
-/** Datasets and filters in Parquet; rows per second beside those of one file of the whole mirror. */
+/** Datasets and filters in Parquet; rows per second beside those of one file of a mirror of about as many tasks. */
 async function benchDivided(stage: Stage, mirror: string, tasks: number): Promise<void> {
-  const { folder, repeats } = stage
+  const { folder, repeats, server } = stage
   const group = `datasets and filters of ${tasks} tasks, Parquet`
   const file = join(folder, 'one.parquet')
   const dataset = join(folder, 'lake/')
   const perFile = Math.ceil(tasks / 10)
-  const kinds: [string, ...string[]][] = [
-    ['one file', '--out', file],
-    ['partitions by month', '--out', dataset, '--partition-by', 'month'],
-    [`${perFile} rows a file`, '--out', dataset, '--rows-per-file', String(perFile)],
-    ['one status', '--out', file, '--status', 'DONE'],
-    ['the newer half by time', '--out', file, '--since', String(medianMoment(mirror))],
-    ['a feed of a quarter', '--out', dataset, '--changes', String(Math.ceil((tasks * 3) / 4))],
+  const half = join(folder, 'half.sqlite')
+  const quarter = join(folder, 'quarter.sqlite')
+  await run(['backfill'], server.base(Math.ceil(tasks / 2), 0), half)
+  await run(['backfill'], server.base(Math.ceil(tasks / 4), 0), quarter)
+  // Each row beside the last one above it that is a whole file.
+  const kinds: [name: string, mirror: string, ...flags: string[]][] = [
+    ['one file', mirror, '--out', file],
+    ['partitions by month', mirror, '--out', dataset, '--partition-by', 'month'],
+    [`${perFile} rows a file`, mirror, '--out', dataset, '--rows-per-file', String(perFile)],
+    ['one status', mirror, '--out', file, '--status', 'DONE'],
+    ['one file of half as many', half, '--out', file],
+    ['the newer half by time', mirror, '--out', file, '--since', String(medianMoment(mirror))],
+    ['one file of a quarter', quarter, '--out', file],
+    ['a feed of a quarter', mirror, '--out', dataset, '--changes', String(Math.ceil((tasks * 3) / 4))],
   ]
   const costs = kinds.map((): Cost[] => [])
   const counts = kinds.map(() => 0)
   for (let turn = 0; turn < repeats; turn += 1) {
-    for (const [i, [, ...flags]] of kinds.entries()) {
-      const cost = await taskMirror('export', '--db', mirror, '--quiet', '--json', ...flags)
+    for (const [i, [, db, ...flags]] of kinds.entries()) {
+      const cost = await taskMirror('export', '--db', db, '--quiet', '--json', ...flags)
       costs[i]!.push(cost)
       counts[i] = (JSON.parse(cost.stdout) as { rows: number }).rows
       for (const path of [file, dataset]) rmSync(path, { recursive: true, force: true })
     }
   }
-  const [one, ...others] = kinds.map(([name], i) => addRow(stage, group, name, counts[i]!, costs[i]!)) as [
-    Row,
-    ...Row[],
-  ]
-  for (const row of others) {
-    const share = row.tasksPerSecond! / one.tasksPerSecond!
-    addBar(stage, `${row.name} against one file, rows/s`, share, 'x', { atLeast: 0.9 })
+  let whole: Row | null = null
+  for (const [i, [name]] of kinds.entries()) {
+    const row = addRow(stage, group, name, counts[i]!, costs[i]!)
+    if (whole === null || name.startsWith('one file')) whole = row
+    else
+      addBar(stage, `${name} against ${whole.name}, rows/s`, row.tasksPerSecond! / whole.tasksPerSecond!, 'x', {
+        atLeast: 0.9,
+      })
   }
 }
 
