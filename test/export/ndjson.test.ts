@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { taskLine } from '../../src/export/encode/ndjson.ts'
 import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
 import { shapeTask, taskText } from '../../src/mirror/shape.ts'
+import { TABLE } from '../../src/task/columns.ts'
 import type { Task, TaskRow } from '../../src/task.ts'
 import fc from '../support/fc.ts'
 
@@ -17,24 +18,12 @@ function rawRow(row: Partial<TaskRow>, meta: Record<string, bigint | null> = {})
 const text = fc.option(fc.string({ unit: 'grapheme' }), { nil: null })
 const integer = fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { nil: null })
 const json = fc.option(fc.json(), { nil: null })
+const VALUES = { text, integer, moment: integer, json }
 const rows = fc.record({
+  ...Object.fromEntries(TABLE.map(({ name, kind }) => [name, VALUES[kind] as fc.Arbitrary<unknown>])),
   id: fc.string({ minLength: 1 }),
-  user_id: text,
-  system_status: text,
-  accuracy: text,
-  timeframe: integer,
-  created_at: integer,
-  completed_at: integer,
-  data_method: text,
-  data_url: text,
-  data_body: text,
-  data_header: json,
-  result_status_code: integer,
-  result_status_text: text,
-  result_header: json,
-  result_body: json,
   extra: fc.option(fc.constantFrom('{"new":1.0,"data":{"more":null}}', '{"data":[]}'), { nil: null, freq: 4 }),
-})
+}) as fc.Arbitrary<TaskRow>
 
 test('a line is what taskText makes of the row, whichever columns it has', () => {
   fc.assert(

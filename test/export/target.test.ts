@@ -57,7 +57,7 @@ test('a folder that stands there is a dataset whatever its name ends in', () => 
 })
 
 test.each<[Asked, string]>([
-  [['a.tsv'], 'Nothing tells the format of a.tsv'],
+  [['a.txt'], 'Nothing tells the format of a.txt'],
   [['a.csv', undefined, 'snappy'], 'CSV cannot be compressed with snappy'],
   [['a.gz'], 'Nothing tells the format of a.gz'],
   [['ndjson'], 'Nothing tells the format of ndjson'],

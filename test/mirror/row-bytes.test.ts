@@ -6,14 +6,13 @@ import { openWriter } from '../../src/mirror/open.ts'
 import { boundValues, contentHash, hashOfRowBytes, RowBytes, rowBytes, rowOf } from '../../src/mirror/row-bytes.ts'
 import { shapeTask } from '../../src/mirror/shape.ts'
 import { TaskTable } from '../../src/mirror/tables/tasks.ts'
-import { TASK_COLUMNS } from '../../src/task/columns.ts'
+import { INTEGER_COLUMNS, TASK_COLUMNS } from '../../src/task/columns.ts'
 import { valuesOf } from '../../src/task/row.ts'
 import type { TaskRow } from '../../src/task.ts'
 import fc from '../support/fc.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const EMPTY = shapeTask({ id: 'x' })
-const INTEGERS = ['timeframe', 'created_at', 'completed_at', 'result_status_code']
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -31,7 +30,7 @@ const anyRow: fc.Arbitrary<TaskRow> = fc.record(
   Object.fromEntries(
     TASK_COLUMNS.map((name) => [
       name,
-      name === 'id' ? fc.uuid() : fc.option<unknown, null>(INTEGERS.includes(name) ? integer : text, { nil: null }),
+      name === 'id' ? fc.uuid() : fc.option<unknown, null>(INTEGER_COLUMNS.has(name) ? integer : text, { nil: null }),
     ]),
   ),
 ) as unknown as fc.Arbitrary<TaskRow>
