@@ -57,3 +57,12 @@ test('a column that a later migration adds is described by the comment behind it
     },
   ])
 })
+
+test('a column of a later migration is described whatever its comment holds', () => {
+  const added = 'CREATE TABLE a (\n  b TEXT -- one\n);\nALTER TABLE a ADD COLUMN c INTEGER; -- two; three\n'
+  const [{ columns }] = describeSchema([added]) as [ReturnType<typeof describeSchema>[0]]
+  expect(columns.map(({ name, type, about }) => [name, type, about])).toEqual([
+    ['b', 'TEXT', 'one'],
+    ['c', 'INTEGER', 'two; three'],
+  ])
+})

@@ -27,7 +27,7 @@ export function describeSchema(migrations: readonly string[]): Described[] {
         if (/;\s*(--.*)?$/.test(line)) open = null
         continue
       }
-      const added = /^ALTER TABLE (\w+) ADD COLUMN (.*);(.*)$/.exec(line)
+      const added = /^ALTER TABLE (\w+) ADD COLUMN ([^;]*);(.*)$/.exec(line)
       if (added !== null) {
         const column = tableColumn(`  ${added[2]},${added[3]}`)
         if (column !== null) found.find(({ name }) => name === added[1])?.columns.push(column)
