@@ -6,21 +6,22 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
+import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import { makeStage } from '../acceptance/stage.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** The source with a column `priority`, by the four steps of the recipe. */
+/** The source with a column `added`, which must be none of those that there are, by the recipe. */
 async function withColumn(folder: string): Promise<string> {
   for (const part of ['src', 'build']) cpSync(`${ROOT}${part}`, `${folder}/${part}`, { recursive: true })
   cpSync(`${ROOT}package.json`, `${folder}/package.json`)
   symlinkSync(`${ROOT}node_modules`, `${folder}/node_modules`)
   const table = `${folder}/src/task/columns.ts`
-  const line = "  { number: 16, name: 'priority', path: ['priority'], kind: 'integer' },\n"
+  const line = `  { number: ${TASK_COLUMNS.length}, name: 'added', path: ['added'], kind: 'integer' },\n`
   writeFileSync(table, readFileSync(table, 'utf8').replace(/(?= {2}\{ number: 15)/, line))
-  const comment = '-- How soon, 1 to 9.\nALTER TABLE tasks ADD COLUMN priority INTEGER; -- 1 to 9\n'
-  writeFileSync(`${folder}/src/mirror/migrations/9999_priority.sql`, comment)
+  const comment = '-- Made up.\nALTER TABLE tasks ADD COLUMN added INTEGER; -- 1 to 9\n'
+  writeFileSync(`${folder}/src/mirror/migrations/9999_added.sql`, comment)
   await run(process.execPath, [`${folder}/build/publish-columns.ts`])
   return `${folder}/src/cli.ts`
 }
@@ -29,9 +30,11 @@ test('a column added by the recipe: old hashes hold, the next full walk fills it
   await using stage = await makeStage({ tasks: 40, openFraction: 0 })
   const { account } = stage.simulator
   for (const [index, id] of account.ids().entries())
-    account.replaceText(id, JSON.stringify({ ...JSON.parse(account.get(id) as string), priority: 1 + (index % 9) }))
+    account.replaceText(id, JSON.stringify({ ...JSON.parse(account.get(id) as string), added: 1 + (index % 9) }))
   expect((await stage.sync()).code).toBe(0)
   const before = (await stage.run(['export', '--out', '-'])).stdout
+  const csvHead = (csv: { stdout: string }) => csv.stdout.split('\r\n')[0]
+  const headBefore = csvHead(await stage.run(['export', '--out', '-', '--format', 'csv']))
 
   const cli = await withColumn(`${stage.dir}/source`)
   const env = { PATH: process.env.PATH, TASK_MIRROR_BASE_URL: stage.simulator.url }
@@ -41,11 +44,12 @@ test('a column added by the recipe: old hashes hold, the next full walk fills it
   expect((await later('export', '--out', '-')).stdout).toBe(before)
   await later('sync', '--full')
   await later('verify')
-  expect(stage.value('SELECT count(*) FROM tasks WHERE priority BETWEEN 1 AND 9 AND extra IS NULL')).toBe(40)
+  expect(stage.value('SELECT count(*) FROM tasks WHERE added BETWEEN 1 AND 9 AND extra IS NULL')).toBe(40)
   expect((await later('export', '--out', '-')).stdout).toBe(before)
+  expect(csvHead(await later('export', '--out', '-', '--format', 'csv'))).toBe(`${headBefore},added`)
   await later('export', '--out', 'tasks.parquet', '--compression', 'none')
   const bytes = readFileSync(`${stage.dir}/tasks.parquet`)
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
-  const rows = await parquetReadObjects({ file, columns: ['priority'] })
-  expect(rows.reduce((sum, { priority }) => sum + Number(priority), 0)).toBe(4 * 45 + 10)
+  const rows = await parquetReadObjects({ file, columns: ['added'] })
+  expect(rows.reduce((sum, { added }) => sum + Number(added), 0)).toBe(4 * 45 + 10)
 })

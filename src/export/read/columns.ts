@@ -1,6 +1,6 @@
 // The one table that drives every format of a snapshot: names, types, nullability, order, what may hold secrets.
 import { MirrorError } from '../../errors.ts'
-import { COLUMNS_BY_NUMBER, type TaskColumn } from '../../task/columns.ts'
+import { COLUMNS_BY_NUMBER, FIRST_COLUMNS, type TaskColumn } from '../../task/columns.ts'
 
 /**
  * utf8: any text; json: JSON text; int64: any 64-bit integer; timestamp_ms: a 64-bit integer of epoch milliseconds, UTC;
@@ -38,14 +38,18 @@ const ofMirror = (name: string, kind: ColumnKind, nullable: boolean): Column => 
   ...{ name, source: name, kind, nullable, secret: false, key: false },
 })
 
-/** Every column of `tasks` but `seq` (a row number of this mirror), the hashes and `read_at` (bookkeeping of the sync). */
+/**
+ * Every column of `tasks` but `seq` (a row number of this mirror), the hashes and `read_at` (bookkeeping of the sync). What
+ * came later stands behind all others, as in the table: whoever reads CSV by position goes on.
+ */
 export const COLUMNS: readonly Column[] = [
-  ...COLUMNS_BY_NUMBER.map(ofTask),
+  ...COLUMNS_BY_NUMBER.slice(0, FIRST_COLUMNS).map(ofTask),
   ofMirror('first_seen_at', 'timestamp_ms', false),
   ofMirror('changed_at', 'timestamp_ms', false),
   ofMirror('deleted_at', 'timestamp_ms', true),
   ofMirror('change_seq', 'int64', false),
   ofMirror('host', 'utf8', true),
+  ...COLUMNS_BY_NUMBER.slice(FIRST_COLUMNS).map(ofTask),
 ]
 
 /** Position of a column in a `RawRow`; throws for a name that is no column. */
