@@ -29,23 +29,28 @@ async function withColumn(folder: string): Promise<string> {
 test('a column added by the recipe: old hashes hold, the next full walk fills it, exports carry it', async () => {
   await using stage = await makeStage({ tasks: 40, openFraction: 0 })
   const { account } = stage.simulator
-  for (const [index, id] of account.ids().entries())
-    account.replaceText(id, JSON.stringify({ ...JSON.parse(account.get(id) as string), added: 1 + (index % 9) }))
+  for (const [index, id] of account.ids().entries()) {
+    const task = JSON.parse(account.get(id) as string)
+    account.replaceText(id, JSON.stringify({ ...task, own: true, added: 1 + (index % 9) }))
+  }
   expect((await stage.sync()).code).toBe(0)
-  const before = (await stage.run(['export', '--out', '-'])).stdout
+  const tasksOf = ({ stdout }: { stdout: string }) => JSON.parse(`[${stdout.trim().replaceAll('\n', ',')}]`)
+  const before = tasksOf(await stage.run(['export', '--out', '-']))
+  expect((await stage.run(['export', '--out', 'lake/', '--format', 'ndjson'])).code).toBe(0)
   const csvHead = (csv: { stdout: string }) => csv.stdout.split('\r\n')[0]
   const headBefore = csvHead(await stage.run(['export', '--out', '-', '--format', 'csv']))
 
   const cli = await withColumn(`${stage.dir}/source`)
   const env = { PATH: process.env.PATH, TASK_MIRROR_BASE_URL: stage.simulator.url }
   const later = (...args: string[]) => run(process.execPath, [cli, ...args], { cwd: stage.dir, env })
-  // Readers, before any run has migrated the mirror.
+  // Readers, before any run has migrated the mirror. In a task's text the new column stands before other members.
   await later('verify')
-  expect((await later('export', '--out', '-')).stdout).toBe(before)
+  expect(tasksOf(await later('export', '--out', '-'))).toEqual(before)
+  await later('verify', '--snapshot', 'lake/', '--deep')
   await later('sync', '--full')
   await later('verify')
-  expect(stage.value('SELECT count(*) FROM tasks WHERE added BETWEEN 1 AND 9 AND extra IS NULL')).toBe(40)
-  expect((await later('export', '--out', '-')).stdout).toBe(before)
+  expect(stage.value(`SELECT count(*) FROM tasks WHERE added BETWEEN 1 AND 9 AND extra = '{"own":true}'`)).toBe(40)
+  expect(tasksOf(await later('export', '--out', '-'))).toEqual(before)
   expect(csvHead(await later('export', '--out', '-', '--format', 'csv'))).toBe(`${headBefore},added`)
   await later('export', '--out', 'tasks.parquet', '--compression', 'none')
   const bytes = readFileSync(`${stage.dir}/tasks.parquet`)

@@ -14,6 +14,8 @@ interface LineFormat {
   liner(encoding: Encoding): (row: RawRow) => string
   /** Whether a line feed between double quotes is part of a line. No other character ends a line. */
   isQuoted: boolean
+  /** What a line says, where another version may say it in other text; absent: its text is all that counts. */
+  meaningOf?(line: string): string
   /** See `FoundRow`. */
   idsOf(line: string, encoding: Encoding): readonly string[]
 }
@@ -21,7 +23,7 @@ interface LineFormat {
 const LINE_FEED = 10
 const QUOTE = 34
 
-export function lineFormat({ head, liner, isQuoted, idsOf }: LineFormat): FormatCode {
+export function lineFormat({ head, liner, isQuoted, meaningOf, idsOf }: LineFormat): FormatCode {
   /** The lines of a file behind its head. */
   async function* linesOf(path: string, encoding: Encoding): AsyncGenerator<Buffer[]> {
     const first = Buffer.from(head(encoding))
@@ -55,7 +57,11 @@ export function lineFormat({ head, liner, isQuoted, idsOf }: LineFormat): Format
           const line = bytes.toString()
           return {
             ids: idsOf(line, encoding),
-            differsFrom: (row) => (Buffer.from(lineOf(row)).equals(bytes) ? null : 'its text'),
+            differsFrom(row) {
+              const wanted = lineOf(row)
+              const isSame = Buffer.from(wanted).equals(bytes) || (meaningOf && meaningOf(wanted) === meaningOf(line))
+              return isSame ? null : 'its text'
+            },
           }
         })
       }

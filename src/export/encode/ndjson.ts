@@ -1,5 +1,6 @@
 // One task as one line of JSON: the task as the service sends it. Knows rows and text, never files or SQL.
-import { taskText } from '../../mirror/shape.ts'
+import { parseExact } from '../../json.ts'
+import { canonicalText, taskText } from '../../mirror/shape.ts'
 import type { TaskRow } from '../../task.ts'
 import { COLUMNS, positionOf, type RawRow } from '../read/columns.ts'
 import type { FormatCode } from './format.ts'
@@ -19,6 +20,8 @@ export const ndjson: FormatCode = lineFormat({
     return (row) => `${taskLine(row, withMeta)}\n`
   },
   isQuoted: false,
+  // Members that came to have a column stand in another place.
+  meaningOf: (line) => canonicalText(parseExact(line)),
   idsOf: (line) => [(JSON.parse(line) as { id: string }).id],
 })
 
