@@ -146,7 +146,8 @@ export function breakWindows(real: typeof Windows): typeof Windows {
           for (const [index, id] of ids.entries()) if (writing.tables.tasks.find(id)) looked.met[index] = 1
         }
         if (active === 'progress-outside' && !lookedAt.has(walkId) && (writing.walks.get(walkId)?.windows ?? 0) > 0) {
-          looked.met.fill(1, 0, 1)
+          // An item of another createdAt before an anchor shows that no tie was passed over.
+          looked.met.fill(1, 0, 2)
         }
         lookedAt.add(walkId)
         return looked
