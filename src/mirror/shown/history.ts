@@ -4,6 +4,7 @@ import type { Verdict } from '../../task.ts'
 import { freshAtAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { believedFacts } from '../tables/facts.ts'
+import type { RunRow } from '../tables/runs.ts'
 
 export interface LastFullWalk {
   id: number
@@ -22,15 +23,7 @@ export interface History {
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
   /** The last run of `sync` or `backfill`. */
-  lastRun: {
-    id: number
-    command: string
-    startedAt: number
-    /** null while it runs, or when it was killed; so is the exit code. */
-    finishedAt: number | null
-    exitCode: number | null
-    error: string | null
-  } | null
+  lastRun: Pick<RunRow, 'id' | 'command' | 'startedAt' | 'finishedAt' | 'exitCode' | 'error'> | null
   /** When runs of `sync` began, the last first, epoch ms; at most 20. */
   syncStarts: number[]
   /** Whether the last run of `sync` has no end. */

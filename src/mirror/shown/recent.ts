@@ -1,31 +1,11 @@
 // What was done last with the mirror: runs, publications, items set aside. Small tables only: read whenever it is shown.
-import type { Outcome, Verdict } from '../../task.ts'
 import type { Db } from '../connect.ts'
+import type { RunRow } from '../tables/runs.ts'
+import type { SnapshotRow } from '../tables/snapshots.ts'
 
-export interface LastPublication {
-  id: string
-  path: string
-  format: string
-  rows: number
-  bytes: number
-  /** Epoch ms. */
-  publishedAt: number
-}
+export type LastPublication = Pick<SnapshotRow, 'id' | 'path' | 'format' | 'rows' | 'bytes' | 'publishedAt'>
 
-export interface RecentRun {
-  id: number
-  command: string
-  outcome: Outcome | null
-  verdict: Verdict | null
-  exitCode: number | null
-  requests: number
-  inserted: number
-  updated: number
-  deleted: number
-  startedAt: number
-  finishedAt: number | null
-  error: string | null
-}
+export type RecentRun = Omit<RunRow, 'rejected'>
 
 interface Published extends LastPublication {
   isFeed: 0 | 1

@@ -1,49 +1,20 @@
 // What the mirror holds and how fresh it is: the figures of `status`. Reads indexes and small tables only.
-import type { Order, Outcome, Verdict } from '../../task.ts'
+import type { Order } from '../../task.ts'
 import type { Db } from '../connect.ts'
 import { pathText } from '../forms/differences.ts'
 import type { SummaryField, UnevenField } from '../forms/forms.ts'
 import { type Facts, readFacts } from '../tables/facts.ts'
 import { NO_RESULT } from '../tables/owed.ts'
-import type { WalkKind } from '../tables/walks.ts'
+import type { RunRow } from '../tables/runs.ts'
+import type { WalkRow } from '../tables/walks.ts'
 import { walBytes } from '../wal.ts'
 import { freshAtOf, type LastFullWalk, lastFullWalkOf } from './history.ts'
 
-export interface RunRow {
-  id: number
-  command: string
-  /** null while it runs, or when it was killed. */
-  outcome: Outcome | null
-  verdict: Verdict | null
-  requests: number
-  inserted: number
-  updated: number
-  deleted: number
-  rejected: number
-  startedAt: number
-  finishedAt: number | null
-  exitCode: number | null
-  /** What ended it early. */
-  error: string | null
-}
-
 /** A walk that has ended, or a full one that was cut off and is to be gone on with. */
-export interface WalkFigures {
-  id: number
-  kind: WalkKind
-  /** null while it is not ended. */
-  verdict: Verdict | null
-  reason: string | null
-  /** Half-open bounds of createdAt, epoch ms; null on a side without a bound. */
-  rangeSince: number | null
-  rangeUntil: number | null
-  /** Distinct tasks met. */
-  met: number
-  drift: number
-  startedAt: number
-  /** When it last committed something: its end, or where it was cut off. */
-  updatedAt: number
-}
+export type WalkFigures = Pick<
+  WalkRow,
+  'id' | 'kind' | 'verdict' | 'reason' | 'rangeSince' | 'rangeUntil' | 'met' | 'drift' | 'startedAt' | 'updatedAt'
+>
 
 export interface MirrorStatus {
   baseUrl: string | null

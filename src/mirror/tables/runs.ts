@@ -3,27 +3,11 @@ import type { Outcome, Verdict } from '../../task.ts'
 import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
 
-/** What a run counts while it works; names as in `--json`. */
-export interface RunCounts {
-  windows: number
-  details: number
-  seen: number
-  inserted: number
-  updated: number
-  unchanged: number
-  deleted: number
-  restored: number
-  rejected: number
-}
-
-interface RunTraffic {
+export interface RunEnd {
   requests: number
   retries: number
   bytes: number
   waitedMs: number
-}
-
-export interface RunEnd extends RunTraffic {
   plan: string[]
   outcome: Outcome
   verdict: Verdict | null
@@ -43,6 +27,29 @@ const COUNTED = [
   'restored',
   'rejected',
 ] as const
+
+/** What a run counts while it works; names as in `--json`. */
+export type RunCounts = Record<(typeof COUNTED)[number], number>
+
+/** What is shown of a run. */
+export interface RunRow {
+  id: number
+  command: string
+  /** null while it runs, or when it was killed; so are `finishedAt` and `exitCode`. */
+  outcome: Outcome | null
+  verdict: Verdict | null
+  requests: number
+  inserted: number
+  updated: number
+  deleted: number
+  rejected: number
+  startedAt: number
+  finishedAt: number | null
+  exitCode: number | null
+  /** What ended it early. */
+  error: string | null
+}
+
 const KEPT_ROWS = 10_000
 
 export function runTable(db: Db) {
@@ -51,8 +58,9 @@ export function runTable(db: Db) {
   const count = db.prepare(`UPDATE runs SET ${COUNTED.map((name) => `${name} = ${name} + ?`).join(', ')} WHERE id = ?`)
   const plan = db.prepare('UPDATE runs SET plan = ? WHERE id = ?')
   const end = db.prepare(
-    `UPDATE runs SET plan = ?, outcome = ?, verdict = ?, drift = ?, exit_code = ?, error = ?, requests = ?, retries = ?,
-     bytes = ?, waited_ms = ?, finished_at = ? WHERE id = ?`,
+    `UPDATE runs SET plan = @plan, outcome = @outcome, verdict = @verdict, drift = @drift, exit_code = @exitCode,
+     error = @error, requests = @requests, retries = @retries, bytes = @bytes, waited_ms = @waitedMs, finished_at = @now
+     WHERE id = @id`,
   )
   const last = db.prepare('SELECT max(started_at, coalesce(finished_at, 0)) FROM runs ORDER BY id DESC LIMIT 1').pluck()
   const get = db.prepare(`SELECT ${COUNTED.join(', ')} FROM runs WHERE id = ?`)
@@ -70,21 +78,8 @@ export function runTable(db: Db) {
     setPlan: (id: number, steps: string[]): void => void writeOne(plan, JSON.stringify(steps), id),
     counts: (id: number): RunCounts => get.get(id) as RunCounts,
     end(id: number, run: RunEnd, now: number): void {
-      writeOne(
-        end,
-        JSON.stringify(run.plan),
-        run.outcome,
-        run.verdict,
-        run.drift,
-        run.exitCode,
-        run.error === null ? null : JSON.stringify(run.error),
-        run.requests,
-        run.retries,
-        run.bytes,
-        run.waitedMs,
-        now,
-        id,
-      )
+      const error = run.error === null ? null : JSON.stringify(run.error)
+      writeOne(end, { ...run, plan: JSON.stringify(run.plan), error, now, id })
     },
   }
 }

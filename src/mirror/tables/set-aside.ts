@@ -33,7 +33,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
     .pluck()
   const insert = db.prepare(
     `INSERT INTO rejected_items (run_id, source, skip, task_id, reason, message, raw, raw_hash, seen_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     VALUES (@runId, @source, @skip, @taskId, @reason, @message, @raw, @identity, @now)
      ON CONFLICT (raw_hash) DO UPDATE SET replayed_at = NULL, seen_at = excluded.seen_at, run_id = excluded.run_id
      WHERE replayed_at IS NOT NULL`,
   )
@@ -52,17 +52,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
       bytes ??= held.get() as number
       const size = Buffer.byteLength(item.raw)
       const identity = identityHash(item)
-      const done = insert.run(
-        runId,
-        item.source,
-        item.skip,
-        item.taskId,
-        item.reason,
-        item.message,
-        item.raw.toWellFormed(),
-        identity,
-        now,
-      )
+      const done = insert.run({ ...item, runId, raw: item.raw.toWellFormed(), identity, now })
       if (done.changes === 0) {
         writeOne(meetAgain, now, identity)
         return false

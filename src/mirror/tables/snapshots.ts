@@ -83,7 +83,7 @@ function insert(path: string, row: SnapshotRow): void {
     checkSchema(db, path)
     const statement = db.prepare(
       `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (@id, @cut, @path, @format, @files, @rows, @bytes, @filters, @sinceSeq, @publishedAt)`,
     )
     const prune = db.prepare(
       `DELETE FROM snapshots WHERE rowid IN (
@@ -95,19 +95,7 @@ function insert(path: string, row: SnapshotRow): void {
     )
     const count = db.prepare('SELECT count(*) FROM snapshots').pluck()
     db.transaction(() => {
-      writeOne(
-        statement,
-        row.id,
-        BigInt(row.cut),
-        row.path,
-        row.format,
-        BigInt(row.files),
-        BigInt(row.rows),
-        BigInt(row.bytes),
-        JSON.stringify(row.filters),
-        row.sinceSeq === null ? null : BigInt(row.sinceSeq),
-        BigInt(row.publishedAt),
-      )
+      writeOne(statement, { ...row, filters: JSON.stringify(row.filters) })
       if ((count.get() as number) > KEPT_ROWS) prune.run()
     }).immediate()
   } finally {

@@ -9,13 +9,16 @@ export type WalkKind = 'full' | 'head' | 'tail' | 'range'
 export interface WalkRow {
   id: number
   kind: WalkKind
+  /** Half-open bounds of createdAt, epoch ms; null on a side without a bound. */
   rangeSince: number | null
   rangeUntil: number | null
   nextSkip: number
   windows: number
+  /** Distinct tasks met. */
   met: number
   drift: number
   ordering: Order | null
+  /** null while it is not ended. */
   verdict: Verdict | null
   reason: string | null
   /** What the walk goes on from; null once it has ended. */
@@ -24,17 +27,12 @@ export interface WalkRow {
   firstWindow: { ids: string[]; moments: (number | null)[] } | null
   maxSeqAtStart: number
   startedAt: number
+  /** When it last committed something: its end, or where it was cut off. */
   updatedAt: number
   finishedAt: number | null
 }
 
-interface WalkStart {
-  runId: number
-  kind: WalkKind
-  rangeSince: number | null
-  rangeUntil: number | null
-  maxSeqAtStart: number
-}
+type WalkStart = Pick<WalkRow, 'kind' | 'rangeSince' | 'rangeUntil' | 'maxSeqAtStart'> & { runId: number }
 
 export interface WalkProgress {
   nextSkip: number
@@ -54,15 +52,21 @@ export interface WalkEnd {
 
 const KEPT_ROWS = 10_000
 
+/** Of a `WalkRow`. */
+const COLUMNS = `id, kind, range_since AS rangeSince, range_until AS rangeUntil, next_skip AS nextSkip, windows, met, drift,
+  ordering, verdict, reason, state, first_window AS firstWindow, max_seq_at_start AS maxSeqAtStart,
+  started_at AS startedAt, updated_at AS updatedAt, finished_at AS finishedAt`
+
 export function walkTable(db: Db) {
   const insert = db.prepare(
     `INSERT INTO walks (run_id, kind, range_since, range_until, max_seq_at_start, started_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (@runId, @kind, @rangeSince, @rangeUntil, @maxSeqAtStart, @now, @now)`,
   )
   const progress = db.prepare(
-    `UPDATE walks SET next_skip = ?, drift = ?, state = ?, windows = windows + 1, met = met + ?,
-     first_window = coalesce(?, first_window), fresh_at = CASE WHEN ? < coalesce(fresh_at, started_at) THEN ? ELSE fresh_at END,
-     updated_at = ? WHERE id = ?`,
+    `UPDATE walks SET next_skip = @nextSkip, drift = @drift, state = @state, windows = windows + 1, met = met + @newlyMet,
+     first_window = coalesce(@first, first_window),
+     fresh_at = CASE WHEN @readAt < coalesce(fresh_at, started_at) THEN @readAt ELSE fresh_at END,
+     updated_at = @now WHERE id = @id`,
   )
   const end = db.prepare(
     `UPDATE walks SET verdict = ?, reason = ?, ordering = ?, state = NULL, first_window = NULL, updated_at = ?,
@@ -70,46 +74,28 @@ export function walkTable(db: Db) {
   )
   const countMet = db.prepare('UPDATE walks SET met = met + ? WHERE id = ?')
   const prune = db.prepare(`DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}`)
-  const byId = db.prepare('SELECT * FROM walks WHERE id = ?')
+  const byId = db.prepare(`SELECT ${COLUMNS} FROM walks WHERE id = ?`)
   const lastEnded = db.prepare(
-    'SELECT * FROM walks WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1',
+    `SELECT ${COLUMNS} FROM walks
+     WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1`,
   )
   const firstLines = db.prepare('SELECT lines FROM walk_evidence WHERE walk_id = ? AND number = 1').pluck()
   const interrupted = db.prepare(
-    `SELECT * FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
+    `SELECT ${COLUMNS} FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
      AND windows > 0 AND id > coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NOT NULL), 0)
      ORDER BY id DESC LIMIT 1`,
   )
   return {
     begin(start: WalkStart, now: number): number {
-      const done = writeOne(
-        insert,
-        start.runId,
-        start.kind,
-        start.rangeSince,
-        start.rangeUntil,
-        start.maxSeqAtStart,
-        now,
-        now,
-      )
+      const done = writeOne(insert, { ...start, now })
       prune.run()
       return Number(done.lastInsertRowid)
     },
     /** `readAt`: as of when the window speaks, epoch ms. */
     progress(id: number, step: WalkProgress, newlyMet: number, { readAt, now }: { readAt: number; now: number }): void {
       const first = step.firstWindow === undefined ? null : JSON.stringify(step.firstWindow)
-      writeOne(
-        progress,
-        step.nextSkip,
-        step.drift,
-        JSON.stringify(step.state),
-        newlyMet,
-        first,
-        readAt,
-        readAt,
-        now,
-        id,
-      )
+      const { nextSkip, drift } = step
+      writeOne(progress, { nextSkip, drift, state: JSON.stringify(step.state), newlyMet, first, readAt, now, id })
     },
     countMet: (id: number, more: number): void => void writeOne(countMet, more, id),
     end(id: number, result: WalkEnd, now: number): void {
@@ -134,25 +120,7 @@ export type WalkTable = ReturnType<typeof walkTable>
 
 function toWalk(row: unknown): WalkRow | null {
   if (row === undefined) return null
-  const found = row as Record<string, unknown>
+  const walk = row as WalkRow
   const parsed = (text: unknown): unknown => (typeof text === 'string' ? JSON.parse(text) : null)
-  return {
-    id: found.id as number,
-    kind: found.kind as WalkKind,
-    rangeSince: found.range_since as number | null,
-    rangeUntil: found.range_until as number | null,
-    nextSkip: found.next_skip as number,
-    windows: found.windows as number,
-    met: found.met as number,
-    drift: found.drift as number,
-    ordering: found.ordering as Order | null,
-    verdict: found.verdict as Verdict | null,
-    reason: found.reason as string | null,
-    state: parsed(found.state),
-    firstWindow: parsed(found.first_window) as WalkRow['firstWindow'],
-    maxSeqAtStart: found.max_seq_at_start as number,
-    startedAt: found.started_at as number,
-    updatedAt: found.updated_at as number,
-    finishedAt: found.finished_at as number | null,
-  }
+  return { ...walk, state: parsed(walk.state), firstWindow: parsed(walk.firstWindow) as WalkRow['firstWindow'] }
 }
