@@ -1,4 +1,5 @@
 // `report`: one HTML file that shows what the mirror holds and how its runs went.
+import { resolve } from 'node:path'
 import type { CommandSpec } from './shared/command.ts'
 
 interface ReportFlags {
@@ -15,9 +16,10 @@ export const report: CommandSpec<ReportFlags> = {
     const { reportPage } = await import('../report/page.ts')
     const { toolVersion } = await import('../version.ts')
     const { filesInUse, refuseInUse } = await import('../export/publish/in-use.ts')
+    const { publishFile } = await import('../export/publish/publish.ts')
     const { config } = await context.config()
     const inUse = filesInUse(config.mirror.path, await context.filesInUse())
-    // Before the mirror is read; openDraft looks once more.
+    // Before the mirror is read; publishing looks once more.
     if (out !== '-') refuseInUse(out, inUse)
     const now = context.now()
     const thread = startThread(config.mirror.path)
@@ -33,30 +35,14 @@ export const report: CommandSpec<ReportFlags> = {
         await context.print(html.trimEnd())
         return 0
       }
-      const path = await writeReport(out, html, inUse)
-      const bytes = Buffer.byteLength(html)
-      await context.print(context.json ? { schemaVersion: 1, path, bytes, durationMs } : `The report is in ${path}`)
+      const path = resolve(out)
+      const bytes = Buffer.from(html)
+      await publishFile(path, bytes, { now: Date.now(), inUse })
+      const told = { schemaVersion: 1, path, bytes: bytes.length, durationMs }
+      await context.print(context.json ? told : `The report is in ${path}`)
       return 0
     } finally {
       await thread.end()
     }
   },
-}
-
-/** The whole new file or what was there before. Returns its absolute path. Throws what publishing a snapshot throws. */
-async function writeReport(out: string, html: string, inUse: readonly string[]): Promise<string> {
-  const { resolve } = await import('node:path')
-  const { randomBytes } = await import('node:crypto')
-  const { openDraft } = await import('../export/publish/publish.ts')
-  const path = resolve(out)
-  const random = randomBytes(6).toString('hex')
-  const draft = await openDraft(path, { mode: 0o600, pid: process.pid, random, now: Date.now(), inUse })
-  try {
-    await draft.write(Buffer.from(html))
-    await draft.publish()
-    return path
-  } catch (error) {
-    await draft.discard()
-    throw error
-  }
 }

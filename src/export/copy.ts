@@ -1,20 +1,17 @@
 // Publishes a copy of the mirror itself: one SQLite file that needs no other beside it, whole or not at all.
-import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/files.ts'
 import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
-import { clearLeftOvers, draftPath, explainSnapshot } from './publish/publish.ts'
+import { clearLeftOvers, draftPath, explainSnapshot, FILE_MODE } from './publish/publish.ts'
 
 interface CopyOptions {
   dbPath: string
   out: string
   /** See `ExportOptions`. */
   inUse?: readonly string[]
-  /** Mode of the copy; 0600 unless given. */
-  fileMode?: number
   signal?: AbortSignal
   /** Epoch ms. */
   now?: () => number
@@ -32,28 +29,21 @@ export interface CopyResult {
 }
 
 /** Throws `usage-invalid`, `snapshot-unwritable`, `disk-full`, `interrupted`, or what opening the mirror throws. */
-export async function copyMirror({
-  dbPath,
-  out,
-  inUse = [],
-  fileMode = 0o600,
-  signal,
-  now = Date.now,
-}: CopyOptions): Promise<CopyResult> {
+export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }: CopyOptions): Promise<CopyResult> {
   const startedAt = now()
   const path = resolve(out)
-  const draft = draftPath(path, { pid: process.pid, random: randomBytes(6).toString('hex') })
+  const draft = draftPath(path)
   try {
     refuseInUse(path, filesInUse(dbPath, inUse))
     await refuseOpenDatabase(path)
     await clearLeftOvers(dirname(path), startedAt)
     // SQLite would make it with another mode; into an empty file it may write.
-    await (await open(draft, 'wx', fileMode)).close()
+    await (await open(draft, 'wx', FILE_MODE)).close()
     try {
       const { tasks, cut } = await vacuumInto(dbPath, draft, signal).catch((error: unknown) => {
         throw isMirrorError(error, 'disk-full') ? fullDisk(path, error) : error
       })
-      const bytes = await settle(draft, fileMode)
+      const bytes = await settle(draft)
       await rename(draft, path)
       syncFolder(dirname(path))
       return { schemaVersion: 1, path, bytes, tasks, cut, durationMs: now() - startedAt }
@@ -74,11 +64,11 @@ function fullDisk(path: string, cause: MirrorError): MirrorError {
   })
 }
 
-/** Exactly this mode, whatever the umask takes away, and on the disk. Gives the size. */
-async function settle(draft: string, mode: number): Promise<number> {
+/** Exactly its mode, whatever the umask takes away, and on the disk. Gives the size. */
+async function settle(draft: string): Promise<number> {
   const file: FileHandle = await open(draft, 'r')
   try {
-    await file.chmod(mode)
+    await file.chmod(FILE_MODE)
     await file.sync()
     return (await file.stat()).size
   } finally {

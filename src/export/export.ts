@@ -89,7 +89,7 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
     const content = await contentOf({ packing, options, filters, redactor, cut, snapshotId, sinceSeq })
     const published =
       store === null
-        ? await publishFile(to, { cut, packers, content }, options)
+        ? await publishOneFile(to, { cut, packers, content }, options)
         : await publishDataset({
             store,
             target,
@@ -174,23 +174,13 @@ function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_
   return availableParallelism() > 1 && SHARES_WORK[engine] && cut.bytes() >= smallCutBytes
 }
 
-async function publishFile(
+async function publishOneFile(
   { place: path, startedAt }: Destination,
   { cut, packers, content }: { cut: CutReader; packers: Packers; content: Content },
   options: ExportOptions,
 ): Promise<Published> {
-  const mode = options.fileMode ?? 0o600
-  const random = randomBytes(6).toString('hex')
-  const draft =
-    path === '-'
-      ? null
-      : await openDraft(path, {
-          mode,
-          pid: process.pid,
-          random,
-          now: startedAt,
-          inUse: filesInUse(options.dbPath, options.inUse),
-        })
+  const inUse = filesInUse(options.dbPath, options.inUse)
+  const draft = path === '-' ? null : await openDraft(path, { now: startedAt, inUse })
   try {
     const sink: Sink = draft ?? streamSink(options.stdout ?? process.stdout, options.signal)
     const writer = content.open(sink)
@@ -201,7 +191,7 @@ async function publishFile(
       }
       const { rows, readerGone } = await pour(cut, packers, files, options)
       stopIfAborted(options.signal)
-      await draft?.publish()
+      await draft?.finish()
       return { path, manifest: null, files: 1, rows, bytes: sink.bytes, sha256: draft?.sha256() ?? null, readerGone }
     } finally {
       writer.destroy()

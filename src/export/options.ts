@@ -46,8 +46,6 @@ export interface ExportOptions extends Switches {
   signal?: AbortSignal
   /** Epoch ms. */
   now?: () => number
-  /** Mode of what is published. */
-  fileMode?: number
   /** How long recording the snapshot waits for a writer. */
   busyTimeoutMs?: number
   /** For object storage: endpoint and path style. Credentials are found by the storage's own library. */

@@ -1,8 +1,7 @@
 // The figures as a file for node_exporter's textfile collector: replaced as a whole; others may write its folder.
-import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { filesInUse } from '../export/publish/in-use.ts'
-import { openDraft } from '../export/publish/publish.ts'
+import { publishFile } from '../export/publish/publish.ts'
 import { readBeginning } from '../mirror/files.ts'
 import { openReader } from '../mirror/open.ts'
 import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
@@ -22,7 +21,7 @@ interface Figured {
   inUse: readonly string[]
 }
 
-/** Writes the figures of a command beside those of others in the file `path`. Throws as `openDraft`. */
+/** Writes the figures of a command beside those of others in the file `path`. Throws as `publishFile`. */
 export async function writeMetricsFile(
   path: string,
   { dbPath, command, figures, toolVersion, now, inUse }: Figured,
@@ -31,15 +30,7 @@ export async function writeMetricsFile(
   runs.set(command, withLastSuccess(figures, runs.get(command)))
   const text = await metricsText({ toolVersion, status: statusOf(dbPath), runs, now })
   // The collector reads *.prom only, and the draft's name ends in another way.
-  const random = randomBytes(6).toString('hex')
-  const options = { mode: 0o644, pid: process.pid, random, now, inUse: filesInUse(dbPath, inUse) }
-  const draft = await openDraft(resolve(path), options)
-  try {
-    await draft.write(Buffer.from(text))
-    await draft.publish()
-  } finally {
-    await draft.discard()
-  }
+  await publishFile(resolve(path), Buffer.from(text), { mode: 0o644, now, inUse: filesInUse(dbPath, inUse) })
 }
 
 /** A failed run does not take away when the command last succeeded. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
@@ -33,7 +33,8 @@ test('a copy is one whole SQLite file with the rows of one moment, and a mirror 
 
 test('a copy can be read where nothing may be written', async () => {
   const mirror = makeMirror(...ordinaryRows(5))
-  const { path } = await copying(mirror, 'copy.db', { fileMode: 0o444 })
+  const { path } = await copying(mirror, 'copy.db')
+  chmodSync(path, 0o444)
   const copy = new Database(path, { readonly: true })
   onTestFinished(() => void copy.close())
   expect(copy.prepare('SELECT count(*) FROM live_tasks').pluck().get()).toBe(5)

@@ -201,12 +201,12 @@ test('64-bit moments keep their digits in the manifest', async () => {
   ])
 })
 
-test('files and folders have the mode that was asked for', async () => {
+test('files and folders are for their owner alone', async () => {
   const mirror = makeMirror(...threeMonths())
-  const { path } = await publishing(mirror, { partitionBy: 'month', fileMode: 0o640 })
+  const { path } = await publishing(mirror, { partitionBy: 'month' })
   const mode = (name: string) => statSync(join(path, name)).mode & 0o777
-  expect([mode('.'), mode('created_month=2026-11'), mode('_manifest.json')]).toEqual([0o750, 0o750, 0o640])
-  expect(mode('created_month=2026-11/part-00000.parquet')).toBe(0o640)
+  expect([mode('.'), mode('created_month=2026-11'), mode('_manifest.json')]).toEqual([0o700, 0o700, 0o600])
+  expect(mode('created_month=2026-11/part-00000.parquet')).toBe(0o600)
 })
 
 test('a fixed partition lies above the destination, and latest.json in it', async () => {

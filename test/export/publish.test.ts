@@ -8,7 +8,7 @@ import { MirrorError } from '../../src/errors.ts'
 import { explainSnapshot, openDraft } from '../../src/export/publish/publish.ts'
 
 const NOW = Date.now()
-const options = { mode: 0o600, pid: process.pid, random: 'abc123', now: NOW, inUse: [] }
+const options = { now: NOW, inUse: [] }
 const bytes = (text: string) => Buffer.from(text)
 
 function scratch(): string {
@@ -23,8 +23,9 @@ test('nothing has the final name until publish, then the whole file has', async 
   const draft = await openDraft(path, options)
   await draft.write(bytes('one\n'))
   await draft.write(bytes('two\n'))
-  expect(readdirSync(folder)).toEqual([`.tasks.ndjson.task-mirror-${process.pid}-abc123.tmp`])
-  await draft.publish()
+  const hidden = new RegExp(`^\\.tasks\\.ndjson\\.task-mirror-${process.pid}-[0-9a-f]{12}\\.tmp$`)
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(hidden)])
+  await draft.finish()
   expect(readdirSync(folder)).toEqual(['tasks.ndjson'])
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
   expect(draft.bytes).toBe(8)
@@ -47,7 +48,7 @@ test('a file that is brought to the disk while it is written is whole, and can b
       await draft.discard()
       continue
     }
-    await draft.publish()
+    await draft.finish()
     expect(draft.bytes).toBe(6 * piece.length)
     expect(createHash('sha256').update(readFileSync(path)).digest('hex')).toBe(hash.digest('hex'))
   }
@@ -60,7 +61,7 @@ test('what stood at the destination stays whole until the rename', async () => {
   const draft = await openDraft(path, options)
   await draft.write(bytes('after'))
   expect(readFileSync(path, 'utf8')).toBe('before')
-  await draft.publish()
+  await draft.finish()
   expect(readFileSync(path, 'utf8')).toBe('after')
 })
 
@@ -73,7 +74,7 @@ test('discard leaves the folder as it was, also after publish', async () => {
   await discarded.discard()
   expect(readdirSync(folder)).toEqual(['tasks.ndjson'])
   const published = await openDraft(path, options)
-  await published.publish()
+  await published.finish()
   await published.discard()
   expect(readdirSync(folder)).toEqual(['tasks.ndjson'])
 })
@@ -81,7 +82,7 @@ test('discard leaves the folder as it was, also after publish', async () => {
 test.each([0o600, 0o644, 0o666])('the file has mode %o whatever the umask', async (mode) => {
   const path = join(scratch(), 'a.parquet')
   const draft = await openDraft(path, { ...options, mode })
-  await draft.publish()
+  await draft.finish()
   expect(statSync(path).mode & 0o777).toBe(mode)
 })
 
@@ -112,7 +113,7 @@ test('drafts of dead exports are cleared away, those of living ones and other fi
 test('a name as long as the file system allows can be published', async () => {
   const path = join(scratch(), `${'é'.repeat(123)}.parquet`)
   const draft = await openDraft(path, options)
-  await draft.publish()
+  await draft.finish()
   expect(statSync(path).size).toBe(0)
 })
 

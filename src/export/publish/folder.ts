@@ -1,39 +1,30 @@
 // A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows.
-import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { syncFolder } from '../../mirror/files.ts'
 import { refuseInUse } from './in-use.ts'
-import { clearLeftOvers, draftPath, explainSnapshot, openDraft, openFile } from './publish.ts'
+import { clearLeftOvers, draftPath, explainSnapshot, openFile, publishFile } from './publish.ts'
 import { LATEST, MANIFEST, type PendingPublication, SNAPSHOT_ID, type Store } from './store.ts'
 
-interface FolderOptions {
-  /** Mode of files; folders get the same and the right to enter wherever one may read. */
-  fileMode: number
-  pid: number
-  /** See `filesInUse`. */
-  inUse: readonly string[]
-}
+const FOLDER_MODE = 0o700
 
 /** The folder `path` as a destination; it is made by `makeReady`. Errors are `MirrorError` as in publish.ts. */
 export class FolderStore implements Store {
   readonly place: string
-  readonly #options: FolderOptions
-  readonly #folderMode: number
+  readonly #inUse: readonly string[]
 
-  constructor(path: string, options: FolderOptions) {
-    const { fileMode } = options
+  /** `inUse`: see `filesInUse`. */
+  constructor(path: string, inUse: readonly string[]) {
     this.place = resolve(path)
-    this.#options = options
-    this.#folderMode = fileMode | ((fileMode & 0o444) >> 2)
+    this.#inUse = inUse
   }
 
   makeReady(now: number): Promise<void> {
     const { place } = this
     return this.#explaining(async () => {
       // Before hours of work, which would end there.
-      refuseInUse(join(place, LATEST), this.#options.inUse)
+      refuseInUse(join(place, LATEST), this.#inUse)
       const present = await stat(place).catch(() => null)
       if (present !== null && !present.isDirectory()) {
         throw new MirrorError('usage-invalid', `${place} is there and is not a folder`, {
@@ -42,8 +33,8 @@ export class FolderStore implements Store {
         })
       }
       if (present === null) {
-        await mkdir(dirname(place), { recursive: true, mode: this.#folderMode })
-        await this.#makeFolder(place)
+        await mkdir(dirname(place), { recursive: true, mode: FOLDER_MODE })
+        await makeFolder(place)
       }
       await clearLeftOvers(place, now)
     })
@@ -51,19 +42,19 @@ export class FolderStore implements Store {
 
   async begin(snapshotId: string): Promise<PendingPublication> {
     const final = join(this.place, snapshotId)
-    const hidden = this.#hidden(final)
+    const hidden = draftPath(final)
     const folders = new Set([hidden])
     let isPublished = false
-    await this.#explaining(() => this.#makeFolder(hidden))
+    await this.#explaining(() => makeFolder(hidden))
     return {
       open: async (name) => {
         const file = join(hidden, name)
-        await this.#explaining(() => this.#makeFolders(dirname(file), folders))
-        return openFile(file, this.#options.fileMode, join(final, name))
+        await this.#explaining(() => makeFolders(dirname(file), folders))
+        return openFile(file, join(final, name))
       },
       publish: (manifest) =>
         this.#explaining(async () => {
-          const file = await openFile(join(hidden, MANIFEST), this.#options.fileMode, join(final, MANIFEST))
+          const file = await openFile(join(hidden, MANIFEST), join(final, MANIFEST))
           try {
             await file.write(manifest)
             await file.finish()
@@ -91,15 +82,8 @@ export class FolderStore implements Store {
   }
 
   async update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
-    const { fileMode: mode, pid, inUse } = this.#options
     const bytes = next(await this.read(name))
-    const draft = await openDraft(join(this.place, name), { mode, pid, random: random(), now: 0, inUse })
-    try {
-      await draft.write(bytes)
-      await draft.publish()
-    } finally {
-      await draft.discard()
-    }
+    await publishFile(join(this.place, name), bytes, { now: 0, inUse: this.#inUse })
   }
 
   snapshotIds(): Promise<string[]> {
@@ -126,17 +110,13 @@ export class FolderStore implements Store {
   remove(snapshotId: string): Promise<void> {
     return this.#explaining(async () => {
       const path = join(this.place, snapshotId)
-      const hidden = this.#hidden(path)
+      const hidden = draftPath(path)
       await rename(path, hidden)
       await rm(hidden, { recursive: true, force: true })
     })
   }
 
   close(): void {}
-
-  #hidden(path: string): string {
-    return draftPath(path, { pid: this.#options.pid, random: random() })
-  }
 
   async #explaining<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -145,27 +125,23 @@ export class FolderStore implements Store {
       throw explainSnapshot(this.place, error)
     }
   }
-
-  /** `folder` and what is missing above it; `made` are those that are there. */
-  async #makeFolders(folder: string, made: Set<string>): Promise<void> {
-    if (made.has(folder)) return
-    await this.#makeFolders(dirname(folder), made)
-    await this.#makeFolder(folder)
-    made.add(folder)
-  }
-
-  /** With exactly this mode, whatever the umask takes away. */
-  async #makeFolder(folder: string): Promise<void> {
-    await mkdir(folder, { mode: this.#folderMode }).catch((error: unknown) => {
-      // Another export may have made it meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    })
-    await chmod(folder, this.#folderMode)
-  }
 }
 
-function random(): string {
-  return randomBytes(6).toString('hex')
+/** `folder` and what is missing above it; `made` are those that are there. */
+async function makeFolders(folder: string, made: Set<string>): Promise<void> {
+  if (made.has(folder)) return
+  await makeFolders(dirname(folder), made)
+  await makeFolder(folder)
+  made.add(folder)
+}
+
+/** With exactly this mode, whatever the umask takes away. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: FOLDER_MODE }).catch((error: unknown) => {
+    // Another export may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  })
+  await chmod(folder, FOLDER_MODE)
 }
 
 function isMissing(error: unknown): boolean {

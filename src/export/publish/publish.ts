@@ -1,5 +1,5 @@
 // Makes a file appear whole or not at all: written under a hidden name, synced, renamed. Never rows or formats.
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -11,34 +11,24 @@ import type { Sink } from './sink.ts'
 
 /** A file that is written once. */
 export interface OutputFile extends Sink {
-  /** Makes what was written durable under the file's own name. Call once. */
+  /** Makes what was written durable under the file's own name, a draft in the place of what it is for. Call once. */
   finish(): Promise<void>
-  /** Gives the file up: what was written need not stay. Harmless after `finish`. */
-  discard(): Promise<void>
-  /** Of the bytes written, hex. Call once, after the last write. */
-  sha256(): string
-}
-
-interface Draft extends Sink {
-  /** Makes the file durable and puts it in the place of `path`. Afterwards it is published, whatever happens next. */
-  publish(): Promise<void>
-  /** Removes what was written; nothing is left behind. Harmless after `publish`. */
+  /** Gives the file up: what was written need not stay, of a draft nothing does. Harmless after `finish`. */
   discard(): Promise<void>
   /** Of the bytes written, hex. Call once, after the last write. */
   sha256(): string
 }
 
 interface DraftOptions {
-  /** Mode of the file. */
-  mode: number
-  pid: number
-  /** Tells apart the drafts of one process. */
-  random: string
   /** Epoch ms. */
   now: number
   /** What it must not take the place of, see `filesInUse`. */
   inUse: readonly string[]
+  mode?: number
 }
+
+/** Of what is published: tasks are nobody else's business. */
+export const FILE_MODE = 0o600
 
 const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
 /** When this process began, epoch ms. */
@@ -46,10 +36,10 @@ const BEGAN_AT = performance.timeOrigin
 const DAY_MS = 86_400_000
 
 /** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
-export function draftPath(path: string, { pid, random }: Pick<DraftOptions, 'pid' | 'random'>): string {
+export function draftPath(path: string): string {
   // A file name may have 255 bytes, the hidden one as well.
   const name = [...basename(path)].slice(0, 48).join('')
-  return join(dirname(path), `.${name}.task-mirror-${pid}-${random}.tmp`)
+  return join(dirname(path), `.${name}.task-mirror-${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
 }
 
 /**
@@ -57,10 +47,10 @@ export function draftPath(path: string, { pid, random }: Pick<DraftOptions, 'pid
  * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe) or is
  * in use, `snapshot-unwritable` or `disk-full`.
  */
-export async function openDraft(path: string, options: DraftOptions): Promise<Draft> {
-  const draft = draftPath(path, options)
+export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: DraftOptions): Promise<OutputFile> {
+  const draft = draftPath(path)
   try {
-    refuseInUse(path, options.inUse)
+    refuseInUse(path, inUse)
     const present = await stat(path).catch(() => null)
     if (present !== null && !present.isFile()) {
       throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
@@ -68,17 +58,17 @@ export async function openDraft(path: string, options: DraftOptions): Promise<Dr
         hint: 'Name a file with --out, a folder with a / at its end, or - for stdout.',
       })
     }
-    await clearLeftOvers(dirname(path), options.now)
+    await clearLeftOvers(dirname(path), now)
   } catch (error) {
     throw explainSnapshot(path, error)
   }
-  const file = await openFile(draft, options.mode, path)
+  const file = await openFile(draft, path, mode)
   return {
     get bytes() {
       return file.bytes
     },
-    write: (piece) => file.write(piece),
-    async publish() {
+    write: file.write,
+    async finish() {
       await file.finish()
       try {
         await rename(draft, path)
@@ -91,7 +81,18 @@ export async function openDraft(path: string, options: DraftOptions): Promise<Dr
       await file.discard()
       await rm(draft, { force: true }).catch(() => {})
     },
-    sha256: () => file.sha256(),
+    sha256: file.sha256,
+  }
+}
+
+/** A small file at once, by a draft. Throws as `openDraft`. */
+export async function publishFile(path: string, bytes: Uint8Array, options: DraftOptions): Promise<void> {
+  const draft = await openDraft(path, options)
+  try {
+    await draft.write(bytes)
+    await draft.finish()
+  } finally {
+    await draft.discard()
   }
 }
 
@@ -99,7 +100,7 @@ export async function openDraft(path: string, options: DraftOptions): Promise<Dr
 const SYNCED_BEHIND_BYTES = 4 * 1024 * 1024
 
 /** Creates the file `path` for writing; errors name `shown`. Throws `snapshot-unwritable` or `disk-full`. */
-export async function openFile(path: string, mode: number, shown: string): Promise<OutputFile> {
+export async function openFile(path: string, shown: string, mode = FILE_MODE): Promise<OutputFile> {
   const file = await open(path, 'wx', mode).catch((error) => {
     throw explainSnapshot(shown, error)
   })

@@ -7,7 +7,7 @@ import { filesInUse } from './in-use.ts'
 import type { Store } from './store.ts'
 import type { Target } from './target.ts'
 
-type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'fileMode' | 'env' | 's3' | 'signal' | 'inUse'> & {
+type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'env' | 's3' | 'signal' | 'inUse'> & {
   dbPath?: string
 }
 
@@ -17,8 +17,7 @@ export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: Sto
   const fixed = Object.entries(options.partitionValues ?? {}).map(([name, value]) => fixedPartition(name, value))
   const out = [target.out.replace(/(.)\/+$/, '$1'), ...fixed].join('/')
   if (target.kind === 'folder') {
-    const inUse = options.dbPath === undefined ? [] : filesInUse(options.dbPath, options.inUse)
-    return new FolderStore(out, { fileMode: options.fileMode ?? 0o600, pid: process.pid, inUse })
+    return new FolderStore(out, options.dbPath === undefined ? [] : filesInUse(options.dbPath, options.inUse))
   }
   const { S3Store } = await import('./s3/store.ts')
   return new S3Store(out, { env: options.env ?? {}, settings: options.s3, signal: options.signal })
