@@ -190,7 +190,7 @@ test.each([
   ['names that are numbers', '{"id":"a","result":{"body":{"b":1,"2":2,"1":3}}}'],
   ['a member twice', '{"id":"a","userId":"u","userId":"v"}'],
   ['data twice', '{"id":"a","data":{"url":"x"},"data":{"url":"y"}}'],
-  ['an unknown member', '{"id":"a","priority":1}'],
+  ['an unknown member', '{"id":"a","unknown":1}'],
   ['a null', '{"id":"a","completedAt":null}'],
   ['an empty object', '{"id":"a","data":{}}'],
   ['a number that a double cannot carry', '{"id":"a","createdAt":12345678901234567890}'],
