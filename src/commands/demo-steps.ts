@@ -6,7 +6,8 @@ import { EXIT, MirrorError } from '../errors.ts'
 import { exportSnapshot } from '../export/export.ts'
 import { filesInUse, refuseInUse } from '../export/publish/in-use.ts'
 import { parseExact } from '../json.ts'
-import { openReader } from '../mirror/open.ts'
+import type { Db } from '../mirror/connect.ts'
+import { withReader } from '../mirror/open.ts'
 import { sameContent, shapeTask } from '../mirror/shape.ts'
 import { runQuery, SAMPLE_QUERIES } from '../mirror/shown/sample-queries.ts'
 import { readStatus } from '../mirror/shown/status.ts'
@@ -131,33 +132,24 @@ function changeAccount(account: Account): string {
 
 /** Whether the mirror holds the tasks of the account and no others, each with the same content. */
 async function compare(path: string, account: Account, say: Say): Promise<boolean> {
-  const db = openReader(path)
-  try {
-    const equal =
-      readStatus(db).tasks.live === account.listed &&
-      account.ids().every((id) => {
-        const stored = readTask(db, id)
-        const sent = shapeTask(parseExact(account.get(id)!) as Task)
-        return stored !== null && stored.deletedAt === null && sameContent(stored.row, sent)
-      })
-    const answer = equal ? `Yes: all ${countText(account.listed, 'task')}, digit for digit.` : 'No.'
-    await say(`7. Is the mirror equal to the account?\n${answer}\n`)
-    return equal
-  } finally {
-    db.close()
-  }
+  const isEqual = (db: Db) =>
+    readStatus(db).tasks.live === account.listed &&
+    account.ids().every((id) => {
+      const stored = readTask(db, id)
+      const sent = shapeTask(parseExact(account.get(id)!) as Task)
+      return stored !== null && stored.deletedAt === null && sameContent(stored.row, sent)
+    })
+  const equal = withReader(path, isEqual)
+  const answer = equal ? `Yes: all ${countText(account.listed, 'task')}, digit for digit.` : 'No.'
+  await say(`7. Is the mirror equal to the account?\n${answer}\n`)
+  return equal
 }
 
 async function askQueries(path: string, say: Say, width: number | undefined): Promise<void> {
-  const db = openReader(path)
-  try {
-    await say('8. Questions in SQL, asked of the mirror\n')
-    for (const { question, sql } of SAMPLE_QUERIES) {
-      const { columns, rows } = runQuery(db, sql)
-      await say(`${question}\n\n${sql.replace(/^/gm, '    ')}\n\n${table(columns, rows, { width })}\n`)
-    }
-  } finally {
-    db.close()
+  await say('8. Questions in SQL, asked of the mirror\n')
+  for (const { question, sql } of SAMPLE_QUERIES) {
+    const { columns, rows } = withReader(path, (db) => runQuery(db, sql))
+    await say(`${question}\n\n${sql.replace(/^/gm, '    ')}\n\n${table(columns, rows, { width })}\n`)
   }
 }
 

@@ -4,8 +4,6 @@ import { dirname } from 'node:path'
 import { ageOf } from '../clock.ts'
 import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
-import type { DiskUse } from '../export/publish/disk-use.ts'
-import type { MirrorStatus } from '../mirror/shown/status.ts'
 import type { CommandSpec } from './shared/command.ts'
 
 interface StatusFlags {
@@ -24,7 +22,7 @@ export const status: CommandSpec<StatusFlags> = {
     },
   ],
   async run(context, { maxAge }) {
-    const { openReader } = await import('../mirror/open.ts')
+    const { withReader } = await import('../mirror/open.ts')
     const { readStatus } = await import('../mirror/shown/status.ts')
     const { publications } = await import('../mirror/tables/snapshots.ts')
     const { diskUse } = await import('../export/publish/disk-use.ts')
@@ -32,15 +30,10 @@ export const status: CommandSpec<StatusFlags> = {
     const { statusText } = await import('./text/status.ts')
     const { config } = await context.config()
     const { path } = config.mirror
-    const db = openReader(path)
-    let found: MirrorStatus
-    let published: DiskUse
-    try {
-      found = readStatus(db)
-      published = diskUse(publications(db))
-    } finally {
-      db.close()
-    }
+    const { found, published } = withReader(path, (db) => ({
+      found: readStatus(db),
+      published: diskUse(publications(db)),
+    }))
     const mirrorBytes = statSync(path).size
     const disk = {
       mirrorBytes,

@@ -71,6 +71,16 @@ export function openReader(path: string): Db {
   })
 }
 
+/** What `question` finds, on a connection that lives no longer. Throws what `openReader` throws, and it. */
+export function withReader<T>(path: string, question: (db: Db) => T): T {
+  const db = openReader(path)
+  try {
+    return question(db)
+  } finally {
+    db.close()
+  }
+}
+
 /** Readers of a WAL-mode database share a file beside it, which they cannot make there. */
 function withoutShm(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_CANTOPEN')) return cause

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { filesInUse } from '../export/publish/in-use.ts'
 import { publishFile } from '../export/publish/publish.ts'
 import { readBeginning } from '../mirror/files.ts'
-import { openReader } from '../mirror/open.ts'
+import { withReader } from '../mirror/open.ts'
 import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
 import { metricsText, type RunMetrics, readRuns } from './metrics.ts'
 
@@ -42,12 +42,7 @@ export function withLastSuccess(figures: RunMetrics, before: RunMetrics | undefi
 /** null where there is no mirror yet, or none that can be read: the run's own figures are worth writing all the same. */
 function statusOf(dbPath: string): MirrorStatus | null {
   try {
-    const db = openReader(dbPath)
-    try {
-      return readStatus(db)
-    } finally {
-      db.close()
-    }
+    return withReader(dbPath, readStatus)
   } catch {
     return null
   }

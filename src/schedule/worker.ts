@@ -1,8 +1,7 @@
 // Entry of the thread of thread.ts. A connection lives for one answer: a replaced mirror is noticed.
 import { exportSnapshot } from '../export/export.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
-import type { Db } from '../mirror/connect.ts'
-import { openReader } from '../mirror/open.ts'
+import { withReader } from '../mirror/open.ts'
 import { serveWork } from '../mirror/reading-thread.ts'
 import { readFigures, type TaskFigures } from '../mirror/shown/figures.ts'
 import { type LastPublication, type Recent, readLastPublication, readRecent } from '../mirror/shown/recent.ts'
@@ -24,7 +23,7 @@ export interface StatusRead {
 
 export const work = {
   status: (dbPath: string): StatusRead =>
-    read(dbPath, (db) => ({
+    withReader(dbPath, (db) => ({
       status: readStatus(db),
       publication: readLastPublication(db),
       recent: readRecent(db),
@@ -32,7 +31,7 @@ export const work = {
 
   figures({ dbPath, now }: FiguresQuestion): { figures: TaskFigures; durationMs: number } {
     const startedAt = performance.now()
-    const figures = read(dbPath, (db) => readFigures(db, now))
+    const figures = withReader(dbPath, (db) => readFigures(db, now))
     return { figures, durationMs: Math.round(performance.now() - startedAt) }
   },
 
@@ -41,12 +40,3 @@ export const work = {
 }
 
 serveWork(work)
-
-function read<T>(dbPath: string, question: (db: Db) => T): T {
-  const db = openReader(dbPath)
-  try {
-    return question(db)
-  } finally {
-    db.close()
-  }
-}

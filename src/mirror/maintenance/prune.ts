@@ -6,7 +6,7 @@ import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
 import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
 import { takeLock } from '../lock.ts'
-import { openReader, openWriter, type WriterOptions } from '../open.ts'
+import { openReader, openWriter, type WriterOptions, withReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { TaskTable } from '../tables/tasks.ts'
 
@@ -35,14 +35,10 @@ const due = `deleted_at < ? AND (${PAYLOAD_COLUMNS.map((name) => `${name} IS NOT
 
 /** Throws `mirror-missing`, `mirror-locked`, as `openWriter`; what was committed stays. A dry run takes no lock. */
 export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> {
-  const { path } = request
+  const { path, deletedBefore } = request
+  if (request.dryRun) return explaining(path, () => withReader(path, (db) => count(db, deletedBefore)))
   // A writer would make a mirror that is missing.
-  const reader = openReader(path)
-  try {
-    if (request.dryRun) return explaining(path, () => count(reader, request.deletedBefore))
-  } finally {
-    reader.close()
-  }
+  openReader(path).close()
   const lock = takeLock(path, 'prune', request.now())
   try {
     const db = openWriter(path, request)

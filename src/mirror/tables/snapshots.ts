@@ -4,7 +4,7 @@ import { isMirrorError } from '../../errors.ts'
 import { connect, type Db } from '../connect.ts'
 import { explain, explaining } from '../explain.ts'
 import { checkSchema } from '../migrate.ts'
-import { openReader } from '../open.ts'
+import { withReader } from '../open.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
@@ -32,20 +32,10 @@ export function snapshotsAt(
   place: string,
   format: SnapshotRow['format'],
 ): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
-  const db = openReader(path)
-  return explaining(path, () => {
-    try {
-      const rows = db
-        .prepare(
-          `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
-           ORDER BY rowid DESC LIMIT 1000`,
-        )
-        .all(place, format) as { id: string; cut: number; filters: string }[]
-      return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
-    } finally {
-      db.close()
-    }
-  })
+  const find = 'SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ? ORDER BY rowid DESC LIMIT 1000'
+  type Found = { id: string; cut: number; filters: string }
+  const rows = explaining(path, () => withReader(path, (db) => db.prepare(find).all(place, format) as Found[]))
+  return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
 }
 
 /** A publication that the mirror has a row about. */
