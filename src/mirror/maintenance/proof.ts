@@ -2,11 +2,10 @@
 import type { Proven } from '../../proof/evidence.ts'
 import { OtherRules, Unproven } from '../../proof/judge.ts'
 import type { Db } from '../connect.ts'
-import { openReader } from '../open.ts'
 import { evidenceDigest, Met, proveWalk } from '../tables/evidence.ts'
 import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'
-import { askProcess } from './statement-process.ts'
+import { askProcess, type ProcessRequest } from './statement-process.ts'
 
 interface WalkProof {
   walkId: number
@@ -29,15 +28,9 @@ export interface ProofVerified {
   faults: { walkId: number; message: string }[]
 }
 
-/** What the process is asked. */
-export interface ProofRequest {
-  path: string
-}
-
 /** Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable` and `interrupted`. */
 export async function verifyProof(path: string, signal: AbortSignal): Promise<ProofVerified> {
-  openReader(path).close()
-  return askProcess<ProofRequest, ProofVerified>('proof-process', { path }, signal)
+  return askProcess<ProcessRequest, ProofVerified>('proof-process', { path }, signal)
 }
 
 /** The same, on a connection that reads one state. */

@@ -6,17 +6,25 @@ import { MirrorError } from '../../errors.ts'
 import { Calls } from '../../threads/calls.ts'
 import type { Request as Call, Io, Reply } from '../../threads/messages.ts'
 import { receiver } from '../../threads/serve.ts'
+import { openReader } from '../open.ts'
+
+/** What such a process is asked, at least. */
+export interface ProcessRequest {
+  /** The mirror. */
+  path: string
+}
 
 /**
- * Starts the file `entry` beside this one, sends it `request` and gives its answer, or throws its error. `signal` ends it at once, with
+ * Throws what `openReader` throws where there is no mirror: the process only meets what happens under way. Starts the file `entry` beside this one, sends it `request` and gives its answer, or throws its error. `signal` ends it at once, with
  * `interrupted`; a process that somebody else has ended (for want of memory, say) is `mirror-unreadable`.
  */
-export async function askProcess<Request extends object, Answer>(
+export async function askProcess<Request extends ProcessRequest, Answer>(
   entry: string,
   request: Request,
   signal: AbortSignal | undefined,
   onProgress?: Io['onProgress'],
 ): Promise<Answer> {
+  openReader(request.path).close()
   const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   // One that could not be started has no number: Node would signal number 0, this process and its whole group.

@@ -1,6 +1,5 @@
 // Writes a mirror anew into another file, in a process of its own: it is one statement that can take minutes.
-import { openReader } from '../open.ts'
-import { askProcess } from './statement-process.ts'
+import { askProcess, type ProcessRequest } from './statement-process.ts'
 
 export interface Vacuumed {
   /** Rows of `tasks`, tombstones included. */
@@ -10,8 +9,7 @@ export interface Vacuumed {
 }
 
 /** What the process is asked; it answers `Vacuumed`. */
-export interface VacuumRequest {
-  path: string
+export interface VacuumRequest extends ProcessRequest {
   out: string
 }
 
@@ -21,7 +19,5 @@ export interface VacuumRequest {
  * whatever is in `out` is then of no use.
  */
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
-  // Refuses in words what is no mirror; the process only meets what happens under way.
-  openReader(path).close()
   return askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, out }, signal)
 }

@@ -9,8 +9,8 @@ import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
 import { openReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
-import { answerOnce } from './statement-process.ts'
-import type { BrokenInvariant, MirrorVerified, VerifyProgress, VerifyRequest } from './verify.ts'
+import { answerOnce, type ProcessRequest } from './statement-process.ts'
+import type { BrokenInvariant, MirrorVerified, VerifyProgress } from './verify.ts'
 
 const MOST_EXAMPLES = 5
 const TELL_EVERY = 1000
@@ -19,7 +19,7 @@ const MARK_BYTES = 1024
 type Report = (check: BrokenInvariant['check'], message: string, example: string) => void
 type OnProgress = (...progress: VerifyProgress) => void
 
-answerOnce(({ path }: VerifyRequest, onProgress: OnProgress) => explaining(path, () => verify(path, onProgress)))
+answerOnce(({ path }: ProcessRequest, onProgress: OnProgress) => explaining(path, () => verify(path, onProgress)))
 
 function verify(path: string, onProgress: OnProgress): MirrorVerified {
   const db = openReader(path)

@@ -1,7 +1,6 @@
 // Whether a mirror is what it should be, read by a process of its own (verify-process.ts); blocks no run.
 
-import { openReader } from '../open.ts'
-import { askProcess } from './statement-process.ts'
+import { askProcess, type ProcessRequest } from './statement-process.ts'
 
 /** An invariant that does not hold. */
 export interface BrokenInvariant {
@@ -29,10 +28,7 @@ export interface MirrorVerified {
   faults: BrokenInvariant[]
 }
 
-/** What the process is asked; it answers `MirrorVerified` and tells how far it is. */
-export interface VerifyRequest {
-  path: string
-}
+/** How far the process is. */
 export type VerifyProgress = [phase: string, rows: number, total: number | null]
 
 interface VerifyMirrorOptions {
@@ -45,8 +41,6 @@ interface VerifyMirrorOptions {
  * SQLite itself finds the file damaged.
  */
 export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
-  // Refuses in words what is no mirror; the process only meets what happens under way.
-  openReader(path).close()
   const tell = onProgress as ((...progress: unknown[]) => void) | undefined
-  return askProcess<VerifyRequest, MirrorVerified>('verify-process', { path }, signal, tell)
+  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path }, signal, tell)
 }
