@@ -21,9 +21,10 @@ import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
 import { storeAt } from './publish/store-at.ts'
 import { type Target, targetOf } from './publish/target.ts'
+import type { Filters } from './read/conditions.ts'
 import type { FileLimits } from './read/partition.ts'
 import { redactionOf } from './read/redact.ts'
-import type { CutReader, Filters } from './read/rows.ts'
+import type { CutReader } from './read/rows.ts'
 
 export type { ExportOptions, ExportResult } from './options.ts'
 

@@ -5,8 +5,8 @@ import type { Compression } from './encode/compression.ts'
 import type { EngineName } from './encode/parquet/engine.ts'
 import type { Format, Switches } from './formats.ts'
 import type { S3Settings } from './publish/store.ts'
+import type { Filters } from './read/conditions.ts'
 import type { PartitionBy } from './read/partition.ts'
-import type { Filters } from './read/rows.ts'
 
 /** Switches are those of formats.ts; like `columns` and `engine` they are refused where the format does not take them. */
 export interface ExportOptions extends Switches {

@@ -1,7 +1,8 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { positionOf, type RawRow } from '../../src/export/read/columns.ts'
+import type { Filters } from '../../src/export/read/conditions.ts'
 import { partitionOf } from '../../src/export/read/partition.ts'
-import { type Filters, openCut } from '../../src/export/read/rows.ts'
+import { openCut } from '../../src/export/read/rows.ts'
 import { batchesOf, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const ID = positionOf('id')

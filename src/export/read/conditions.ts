@@ -1,4 +1,5 @@
 // Which rows are wanted, as conditions of SQL and what is bound to them. Pure.
+import type { InvalidJson } from './invalid-json.ts'
 
 export type Bound = bigint | string
 
@@ -8,20 +9,22 @@ export interface Conditions {
   readonly bounds: readonly Bound[]
 }
 
-/** Half-open bounds of `createdAt`, epoch ms. */
-interface MomentRange {
+export interface Filters {
+  /** Lower bound of `createdAt` (inclusive), epoch ms. Tasks without an integer `createdAt` are outside any bound. */
   since?: number | bigint | null
+  /** Upper bound of `createdAt` (exclusive), epoch ms. */
   until?: number | bigint | null
-}
-
-/** What is wanted of rows in a range. */
-interface Wanted {
+  /** Values of `systemStatus`; all where absent. */
   statuses?: readonly string[] | null
+  /** Whether tombstones are in it; not by default. */
   includeDeleted?: boolean
+  /** Only rows with a greater `change_seq`; all where absent. */
   sinceSeq?: number | null
+  /** What becomes of JSON that others refuse; kept where absent. */
+  invalidJson?: InvalidJson
 }
 
-export function rangeOf({ since, until }: MomentRange): Conditions {
+export function rangeOf({ since, until }: Filters): Conditions {
   const terms: string[] = []
   const bounds: Bound[] = []
   for (const [term, bound] of [
@@ -39,12 +42,12 @@ export function both(one: Conditions, other: Conditions): Conditions {
   return { terms: [...one.terms, ...other.terms], bounds: [...one.bounds, ...other.bounds] }
 }
 
-export function hasSince({ sinceSeq }: Wanted): boolean {
+export function hasSince({ sinceSeq }: Filters): boolean {
   return sinceSeq !== undefined && sinceSeq !== null
 }
 
 /** What rows of the range must fulfil beside being in it. */
-export function wantedOf({ statuses, includeDeleted, sinceSeq }: Wanted): Conditions {
+export function wantedOf({ statuses, includeDeleted, sinceSeq }: Filters): Conditions {
   const terms: string[] = []
   const bounds: (bigint | string)[] = []
   if (!includeDeleted) terms.push('deleted_at IS NULL')

@@ -4,8 +4,8 @@ import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { Verdict } from '../../task.ts'
 import { COLUMNS, type RawRow } from './columns.ts'
-import { both, type Conditions, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
-import { type InvalidJson, replaceInvalid } from './invalid-json.ts'
+import { both, type Conditions, type Filters, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
+import { replaceInvalid } from './invalid-json.ts'
 import {
   type ChangedRow,
   conditionsOf,
@@ -17,21 +17,6 @@ import {
   type Place,
 } from './key-ranges.ts'
 import type { FileLimits } from './partition.ts'
-
-export interface Filters {
-  /** Lower bound of `createdAt` (inclusive), epoch ms. Tasks without an integer `createdAt` are outside any bound. */
-  since?: number | bigint | null
-  /** Upper bound of `createdAt` (exclusive), epoch ms. */
-  until?: number | bigint | null
-  /** Values of `systemStatus`; all where absent. */
-  statuses?: readonly string[] | null
-  /** Whether tombstones are in it; not by default. */
-  includeDeleted?: boolean
-  /** Only rows with a greater `change_seq`; all where absent. */
-  sinceSeq?: number | null
-  /** What becomes of JSON that others refuse; kept where absent. */
-  invalidJson?: InvalidJson
-}
 
 export interface CutReader {
   /** The highest `change_seq` of the mirror at this moment; 0 where it is empty. Names the cut. */
