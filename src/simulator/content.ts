@@ -24,18 +24,7 @@ export interface TaskContentOptions {
 }
 
 export const OPEN_STATUSES = ['PENDING', 'PENDING', 'PENDING', 'RUNNING', 'SCHEDULED', 'RETRYING'] as const
-export const FINAL_STATUSES = [
-  'DONE',
-  'DONE',
-  'DONE',
-  'DONE',
-  'DONE',
-  'DONE',
-  'DONE',
-  'DONE',
-  'DONE',
-  'FAILED',
-] as const
+export const FINAL_STATUSES: readonly string[] = [...Array<string>(9).fill('DONE'), 'FAILED']
 
 const SALT = { odd: 11, oddKind: 12, data: 21, result: 22, id: 31, user: 32 } as const
 
@@ -50,12 +39,7 @@ const HOSTS = [
 const PATHS = ['/v1/orders/', '/v2/invoices/', '/webhooks/', '/customers/', '/health?probe=', '/search?q=a%20b&page=']
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
 const OUTCOMES: [number, string][] = [
-  [200, 'OK'],
-  [200, 'OK'],
-  [200, 'OK'],
-  [200, 'OK'],
-  [200, 'OK'],
-  [200, 'OK'],
+  ...Array<[number, string]>(6).fill([200, 'OK']),
   [201, 'Created'],
   [202, 'Accepted'],
   [204, 'No Content'],
