@@ -1,6 +1,7 @@
 // How far a run is: a calm line on a terminal, otherwise a log line now and then. Knows nothing of what is counted.
 import prettyMilliseconds from 'pretty-ms'
 import type { Log } from './log.ts'
+import { countText, grouped } from './shown.ts'
 import type { StatusLine } from './terminal.ts'
 
 export interface ProgressFacts {
@@ -54,8 +55,7 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
     const left = known === null ? 0 : known - (state.done ?? 0)
     if (left > 0) parts.push(`${roughly((left / state.rate) * 1000)} left`)
   }
-  if (state.requests !== undefined)
-    parts.push(`${grouped(state.requests)} ${state.requests === 1 ? 'request' : 'requests'}`)
+  if (state.requests !== undefined) parts.push(countText(state.requests, 'request'))
   if (state.inFlight !== undefined && state.inFlight > 0) parts.push(`${state.inFlight} in flight`)
   // Whole parts are dropped first: a cut number would be a wrong one. What is left says more than how fast it goes.
   const isTold = parts.some((part) => part.endsWith(' left'))
@@ -136,10 +136,6 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
       line?.clear()
     },
   }
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US')
 }
 
 function roughly(ms: number): string {

@@ -1,5 +1,6 @@
 // What zod finds wrong with a configuration, in sentences. Repeats no text: it may be a secret in the wrong place.
 import { z } from 'zod'
+import { listed } from '../export/formats.ts'
 import { KEYS, valueAt } from './keys.ts'
 import { schemaOfKey } from './schema.ts'
 
@@ -56,7 +57,11 @@ interface JsonSchema {
 
 function describe(schema: JsonSchema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(describe).join(' or ')
-  if (schema.enum !== undefined) return listed(schema.enum.map((value) => JSON.stringify(value)))
+  if (schema.enum !== undefined)
+    return listed(
+      schema.enum.map((value) => JSON.stringify(value)),
+      'or',
+    )
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.type === 'integer') return `a whole number${range(schema)}`
   if (schema.type === 'number') return `a number${range(schema)}`
@@ -70,10 +75,6 @@ function range({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
   const least = exclusiveMinimum !== undefined ? ` above ${exclusiveMinimum}` : undefined
   if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return least ?? ` of at least ${minimum}`
   return least === undefined ? ` from ${minimum} to ${maximum}` : `${least}, at most ${maximum}`
-}
-
-function listed(names: string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }
 
 /** The type of a value in words; only numbers are shown themselves. */
