@@ -1,10 +1,11 @@
 // Applies `--keep` after a publication; which snapshots go is decided by `expired`.
 import { ageOf } from '../../clock.ts'
 import { MirrorError } from '../../errors.ts'
+import { begunAt } from '../../mirror/tables/snapshots.ts'
 import { parseManifest } from './manifest.ts'
 import { readLatest } from './publish-dataset.ts'
 import { expired, type Kept } from './retention.ts'
-import { begunAt, readManifest, type Store } from './store.ts'
+import { readManifest, type Store } from './store.ts'
 
 /**
  * Removes what `keep` lets go. What has no readable manifest is left alone: it is being written, or it is not ours.

@@ -60,9 +60,3 @@ export async function readManifest(store: Store, snapshotId: string): Promise<{ 
   }
   return null
 }
-
-/** When a snapshot was begun, epoch ms: its name says so. */
-export function begunAt(snapshotId: string): number {
-  const [, y, mo, d, h, mi, s, ms] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z/.exec(snapshotId) ?? []
-  return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}.${ms}Z`)
-}

@@ -1,7 +1,7 @@
 // What was done last with the mirror: runs, publications, items set aside. Small tables only: read whenever it is shown.
 import type { Db } from '../connect.ts'
 import type { RunRow } from '../tables/runs.ts'
-import type { SnapshotRow } from '../tables/snapshots.ts'
+import { begunAt, type SnapshotRow } from '../tables/snapshots.ts'
 
 export type LastPublication = Pick<SnapshotRow, 'id' | 'path' | 'format' | 'rows' | 'bytes' | 'publishedAt'>
 
@@ -48,7 +48,7 @@ export function readRecent(db: Db): Recent {
            ORDER BY rowid DESC LIMIT ${MOST_RUNS}`,
         )
         .all()
-        .map((row) => ({ ...(row as Published), startedAt: startOf((row as Published).id) })),
+        .map((row) => ({ ...(row as Published), startedAt: begunAt((row as Published).id) })),
       lastFailure: failed === undefined ? null : { run: failed, wellSince: wellSince.get(failed.id) as number },
       setAside: db
         .prepare(
@@ -58,12 +58,4 @@ export function readRecent(db: Db): Recent {
         .all() as Recent['setAside'],
     }
   })()
-}
-
-/** When a publication began, epoch ms: its name says so (`20261122T092136123Z-...`). null where it is called otherwise. */
-function startOf(id: string): number | null {
-  const [, year, month, day, hour, minute, second, ms] =
-    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(id) ?? []
-  if (ms === undefined) return null
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`) || null
 }

@@ -46,6 +46,12 @@ export function publications(db: Db): Publication[] {
   return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY rowid DESC').all() as Publication[]
 }
 
+/** When a publication began, epoch ms: its name says so (`20261122T092136123Z-...`). null where it is called otherwise. */
+export function begunAt(id: string): number | null {
+  const [, y, mo, d, h, mi, s, ms] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(id) ?? []
+  return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}.${ms}Z`) || null
+}
+
 const PAUSE_MS = 50
 /** The last ones stay, and the last one of each place, format and filters, which a feed goes on from. */
 const KEPT_ROWS = 10_000

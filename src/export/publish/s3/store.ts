@@ -18,8 +18,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { ageOf } from '../../../clock.ts'
 import { MirrorError } from '../../../errors.ts'
+import { begunAt } from '../../../mirror/tables/snapshots.ts'
 import {
-  begunAt,
   MANIFEST,
   MANIFEST_NAMES,
   type PendingPublication,
