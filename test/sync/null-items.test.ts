@@ -3,17 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { runSync } from '../../src/sync/run.ts'
+import { plainTasks } from '../support/plain-tasks.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
-const TASKS = Array.from({ length: 40 }, (_, index) => ({
-  id: `task-${String(index).padStart(2, '0')}`,
-  userId: 'u',
-  data: { method: 'GET', url: 'https://x.example/', body: '', header: {} },
-  systemStatus: 'DONE',
-  createdAt: 1_790_000_000_000 - 1000 * index,
-  completedAt: 1_790_000_000_005 - 1000 * index,
-}))
+const TASKS = plainTasks(40)
 
 /** A service that lists null in place of the tasks in `nulls`. */
 async function startService(nulls: Set<number>) {

@@ -7,18 +7,11 @@ import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readSetAside } from '../../src/mirror/tables/set-aside-read.ts'
 import { refreshTask } from '../../src/sync/one-off/refresh.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { plainTasks } from '../support/plain-tasks.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
-const TASKS = Array.from({ length: 40 }, (_, index) => ({
-  id: `task-${String(index).padStart(2, '0')}`,
-  userId: 'u',
-  data: { method: 'GET', url: 'https://x.example/', body: '', header: {} },
-  systemStatus: 'DONE',
-  createdAt: 1_790_000_000_000 - 1000 * index,
-  completedAt: 1_790_000_000_005 - 1000 * index,
-  result: { body: null, header: {}, statusCode: 200, statusText: 'OK' },
-}))
+const TASKS = plainTasks(40)
 const whole = (index: number) => JSON.stringify(TASKS[index])
 const deep = (index: number) => whole(index).replace('null', `${'['.repeat(501)}${']'.repeat(501)}`)
 
