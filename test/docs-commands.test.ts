@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 import { COMMANDS } from '../src/commands/index.ts'
 import { type Simulator, startSimulator } from '../src/simulator/server.ts'
 import { type Storage, startStorage } from './export/s3/storage.ts'
-import { CLI, HANGS_MS, runHere, startCli } from './support/cli.ts'
+import { CLI, HANGS_MS, runHere } from './support/cli.ts'
 import { makeScratch } from './support/scratch.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -126,7 +126,7 @@ async function runLine(text: string): Promise<void> {
   await runTyped(line)
 }
 
-/** Without a shell, and most commands without a process of their own. */
+/** Without a shell, and without a process of its own. */
 async function runTyped(line: string): Promise<void> {
   const words = line
     .replace(/ > \S+$/, '')
@@ -134,20 +134,13 @@ async function runTyped(line: string): Promise<void> {
     .split(' ')
     .filter((word) => word !== '')
   const args = words.slice(words.indexOf('task-mirror') + 1)
-  if (args[0] === undefined || !STAYS_UP.has(args[0]) || args.includes('--help')) {
-    const { code, stdout, stderr } = await inside(args)
-    expect({ line, code }, `${stdout.slice(0, 5_000)}\n${stderr}`).toEqual({ line, code: 0 })
-    return
-  }
-  const listening = args[0] === 'schedule' && !args.includes('--listen') ? ['--listen', '127.0.0.1:0'] : []
+  const listening = args[0] === 'schedule' && !/--(listen|help)/.test(line) ? ['--listen', '127.0.0.1:0'] : []
   const unquoted = args
     .join(' ')
     .match(/'[^']*'|\S+/g)!
     .map((word) => word.replaceAll("'", ''))
-  const running = startCli([...unquoted, ...listening], { cwd: scratch.dir, env })
-  await running.untilStdout(/\n/)
-  running.process.kill('SIGTERM')
-  expect(await running.ended).toMatchObject({ code: 0 })
+  const { code, stdout, stderr } = await runHere([...unquoted, ...listening], env, undefined, STAYS_UP.has(args[0]!))
+  expect({ line, code }, `${stdout.slice(0, 5_000)}\n${stderr}`).toEqual({ line, code: 0 })
 }
 
 async function runBlock(block: string, more: Record<string, string> = {}): Promise<void> {

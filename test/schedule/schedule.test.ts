@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { startCli } from '../support/cli.ts'
+import { runInside, startCli } from '../support/cli.ts'
 import { samplesOf } from '../support/prometheus.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -136,7 +136,7 @@ test.each([
 ])('%j is wrong configuration: exit 2 before anything runs', async (args, message) => {
   using scratch = makeScratch()
   const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
-  const { code, stderr } = await startCli(['schedule', ...args], { cwd: scratch.dir, env }).ended
+  const { code, stderr } = await runInside(['schedule', ...args], { cwd: scratch.dir, env })
   expect(stderr).toContain(message)
   expect(code).toBe(2)
   expect(existsSync(scratch.path('task-mirror.sqlite'))).toBe(false)

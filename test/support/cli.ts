@@ -38,22 +38,25 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
 /**
  * Runs to the end in this process: a fifth of the time. What is relative is so to the folder of all tests: paths in `args`
  * and `env` must be absolute, unless the test stands elsewhere. `clock` is all the time it knows, epoch ms; it must move where
- * the command waits.
+ * the command waits. `isStopped`: once it has said something it is to stop, as after a signal.
  */
 export async function runHere(
   args: readonly string[],
   env: Record<string, string>,
   clock?: () => number,
+  isStopped = false,
 ): Promise<CliResult> {
   const out = args.includes('--out') ? args[args.indexOf('--out') + 1]! : WRITES_FILES.has(args[0]!) ? 'nothing' : '-'
   if (process.cwd() === ROOT && out !== '-' && !isAbsolute(out))
     throw new Error(`${args.join(' ')} would write beside the tests`)
   const program = createRequire(import.meta.url)('../../dist/program.js') as { run: typeof run }
   const text = { stdout: '', stderr: '' }
+  const stop = new AbortController()
   const stdout = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _, done) {
       text.stdout += chunk.toString()
+      if (isStopped) stop.abort()
       done()
     },
   })
@@ -72,7 +75,7 @@ export async function runHere(
     onProgressRequest: () => undefined,
     ...(clock !== undefined && { clocks: { wall: clock, monotonic: clock } }),
   }
-  const code = await program.run([...args], streams, new AbortController().signal)
+  const code = await program.run([...args], streams, stop.signal)
   return { code, signal: null, ...text }
 }
 
