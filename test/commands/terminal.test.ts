@@ -12,8 +12,8 @@ const hasScript = process.platform === 'linux' && spawnSync('script', ['--versio
 /** What the terminal gets of a command. */
 async function onTerminal(args: string, cwd: string, columns: number): Promise<string> {
   const command = `stty cols ${columns}; exec '${process.execPath}' '${CLI}' ${args}`
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, TERM: 'xterm', NO_COLOR: '1' }
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, TERM: 'xterm', NO_COLOR: '1' }
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { cwd, env })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

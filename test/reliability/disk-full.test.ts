@@ -13,7 +13,7 @@ import { makeSmallDisk, smallDiskMissing } from './small-disk.ts'
 describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 'tmpfs'})`, () => {
   test.concurrent('that a sync fills keeps what was committed; with more room the next run goes on from there', async () => {
     using disk = makeSmallDisk('5m')
-    await using stage = await makeStage({ tasks: 6_000, openFraction: 0, order: 'created_asc' })
+    await using stage = await makeStage({ tasks: 3_000, openFraction: 0, order: 'created_asc' })
     const db = disk.path('mirror.sqlite')
     const first = await stage.runHere(['sync', '--db', db, '--json'])
     expectTold(first, db)
@@ -34,7 +34,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
 
     disk.resize('64m')
     const next = await stage.runJson(['sync', '--db', db])
-    expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 6_000 - seen - more })
+    expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 3_000 - seen - more })
     const exported = await stage.runHere(['export', '--db', db, '--out', '-', '--no-redact', '--quiet'])
     expectExactLines(stage, exported.stdout)
   })
@@ -56,8 +56,8 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
   )
 
   test.concurrent('has no room for an export, a copy or a report: what was there stays, and nothing else', async () => {
-    using disk = makeSmallDisk('3m')
-    await using stage = await makeStage({ tasks: 3000, openFraction: 0 })
+    using disk = makeSmallDisk('2m')
+    await using stage = await makeStage({ tasks: 2000, openFraction: 0 })
     expect((await stage.sync()).code).toBe(0)
     writeFileSync(disk.path('tasks.ndjson'), 'what was there before')
     writeFileSync(disk.path('copy.sqlite'), 'what was there before')
@@ -150,14 +150,14 @@ function runInto(
   args: readonly string[],
   files: { stdout?: string; stderr?: string },
 ): Promise<number | null> {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const [stdout, stderr] = [files.stdout, files.stderr].map((path) => openSync(path ?? '/dev/null', 'w')) as [
     number,
     number,
   ]
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: stage.dir,
-    env: { PATH, HOME, TASK_MIRROR_BASE_URL: stage.simulator.url },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, TASK_MIRROR_BASE_URL: stage.simulator.url },
     stdio: ['ignore', stdout, stderr],
   })
   return new Promise((resolve, reject) => {

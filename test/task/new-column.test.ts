@@ -41,7 +41,12 @@ test('a column added by the recipe: old hashes hold, the next full walk fills it
   const headBefore = csvHead(await stage.run(['export', '--out', '-', '--format', 'csv']))
 
   const cli = await withColumn(`${stage.dir}/source`)
-  const env = { PATH: process.env.PATH, TASK_MIRROR_BASE_URL: stage.simulator.url }
+  // The second process on finds the source without its types.
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: `${stage.dir}/compiled`,
+    TASK_MIRROR_BASE_URL: stage.simulator.url,
+  }
   const later = (...args: string[]) => run(process.execPath, [cli, ...args], { cwd: stage.dir, env })
   // Readers, before any run has migrated the mirror. In a task's text the new column stands before other members.
   await later('verify')
