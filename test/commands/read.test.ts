@@ -119,7 +119,7 @@ test('export publishes a dataset into export.dir, or data alone to stdout', asyn
 
 test('a reader that closes stdout early is an ordinary end', async () => {
   using scratch = makeScratch()
-  makeMirror(scratch, { tasks: 20_000 })
+  makeMirror(scratch, { tasks: 10_000 })
   const child = spawn(process.execPath, [CLI, 'export', '--out', '-', '-q'], {
     cwd: scratch.dir,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -135,7 +135,7 @@ test('a reader that closes stdout early is an ordinary end', async () => {
 
 test('a reader that has stopped reading does not hold up a signal', async () => {
   using scratch = makeScratch()
-  makeMirror(scratch, { tasks: 50_000 })
+  makeMirror(scratch, { tasks: 20_000 })
   const child = spawn(process.execPath, [CLI, 'export', '--out', '-'], {
     cwd: scratch.dir,
     stdio: ['ignore', 'pipe', 'pipe'],

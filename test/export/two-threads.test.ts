@@ -31,7 +31,7 @@ function manyRows() {
     deleted_at: i % 50 === 0 ? 1_800_000_000_000 : null,
     system_status: i % 3 === 0 ? 'FAILED' : 'DONE',
   }))
-  for (let i = 4_000; i < 4_012; i++) rows[i]!.result_body = `"${'z'.repeat(1_500_000)}"`
+  for (let i = 4_000; i < 4_006; i++) rows[i]!.result_body = `"${'z'.repeat(1_500_000)}"`
   return rows
 }
 
@@ -73,7 +73,7 @@ const filters: NonNullable<ExportOptions['filters']>[] = [
 
 test('two threads write the same NDJSON as one, byte for byte', async () => {
   const mirror = copyMirror(many)
-  for (const [i, wanted] of few(filters, (_, n) => n < 3).entries()) {
+  for (const [i, wanted] of few(filters, (_, n) => n === 1 || n === 2).entries()) {
     const [one, two] = ['one', 'two'].map((name) => join(mirror.folder, `${name}-${i}.ndjson`)) as [string, string]
     const common = { dbPath: mirror.path, filters: wanted, withMeta: true }
     const before = await exportSnapshot({ ...alone, ...common, out: one })

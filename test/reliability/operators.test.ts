@@ -132,7 +132,8 @@ describe('a file that is no mirror', () => {
     db.close()
     const before = readFileSync(stage.mirrorPath)
     const asked = stage.simulator.requests
-    for (const args of [...READING, ...WRITING, ['copy', '--out', join(stage.dir, 'copy.db')]]) {
+    const lines = [...READING, ...WRITING, ['copy', '--out', join(stage.dir, 'copy.db')]]
+    for (const args of few(lines, ([name]) => ['status', 'sync', 'copy', 'verify'].includes(name!))) {
       const { code, stderr } = await stage.runHere(args)
       expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(/newer task-mirror/) })
       expect(readFileSync(stage.mirrorPath).equals(before), args.join(' ')).toBe(true)
@@ -281,16 +282,17 @@ describe('odd environments', () => {
     ]
     const seen = new Set<string>()
     for (const [n, env] of worlds.entries()) {
+      // The first one is that of the tests.
+      const run = SOAK || n > 0 ? stage.run : stage.runHere
       const out = join(stage.dir, `t${n}.ndjson`)
-      expect(await stage.run(['export', '--out', out], env)).toMatchObject({ code: 0 })
-      const lake = await stage.run(['export', '--out', `lake${n}/`, '--partition-by', 'day', '--json'], env)
+      expect(await run(['export', '--out', out], env)).toMatchObject({ code: 0 })
+      const lake = await run(['export', '--out', join(stage.dir, `lake${n}/`), '--partition-by', 'day', '--json'], env)
       const { path } = JSON.parse(lake.stdout) as { path: string }
       // Of every folder its rows: the same days may have others.
       const { files } = JSON.parse(readFileSync(join(path, '_manifest.json'), 'utf8')) as Manifest
       const days = files.map(({ path: file, rows }) => `${file} ${rows}`).sort()
-      const get = await stage.run(['get', stage.value<string>('SELECT min(id) FROM tasks')], env)
+      const get = await run(['get', stage.value<string>('SELECT min(id) FROM tasks')], env)
       seen.add(JSON.stringify([readFileSync(out, 'utf8'), days, get.stdout]))
-      expect(await stage.sync()).toMatchObject({ code: 0 })
     }
     expect(seen.size).toBe(1)
   })
