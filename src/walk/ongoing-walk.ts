@@ -41,8 +41,8 @@ export class OngoingWalk {
   ahead = 1
   /** Answers in a row that brought nothing new. */
   fruitless = 0
-  /** Items met in this process. */
-  met = 0
+  /** Items met. */
+  met: number
   /** The chain's last item when a window was read anew because of its ties, and how often that was. */
   tiedAt: string | null = null
   tiedTries = 0
@@ -72,6 +72,7 @@ export class OngoingWalk {
     const chain = newChain(request.digestCutoff ?? null)
     this.chain = { ...chain, ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0
+    this.met = resumed?.met ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
     this.doubts = [...(resumed?.doubts ?? [])]
     if (resumed !== undefined)
@@ -163,10 +164,11 @@ export class OngoingWalk {
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
     this.take(window)
-    const { chain, owedFrom, reader, doubts } = this
+    const { chain, owedFrom, met, reader, doubts } = this
     const state: WalkState = {
       chain,
       owedFrom,
+      met,
       take: reader.take,
       largest: reader.largest,
       served: reader.served,

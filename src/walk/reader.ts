@@ -14,8 +14,6 @@ export interface Reader {
   served: number
   /** The largest answer of this walk. */
   largest: number
-  /** The index behind the last item that any answer showed. */
-  farthest: number
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
   successes: number
   patience: number
@@ -55,7 +53,6 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
     take: settings.window,
     served: 0,
     largest: 0,
-    farthest: 0,
     successes: 0,
     patience: 1,
     source,
@@ -75,10 +72,7 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
       )
       if (answer.kind === 'items') {
         reader.largest = Math.max(reader.largest, answer.ids.length)
-        if (answer.ids.length > 0) {
-          reader.served = Math.max(reader.served, take)
-          reader.farthest = Math.max(reader.farthest, skip + answer.ids.length)
-        }
+        if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
       }
       const count = ids.length
       if (options?.fresh === true && count > 0 && count < reader.largest) {

@@ -51,6 +51,8 @@ export interface WalkState {
   chain: ChainState
   /** Where the run begins that the kernel says is owed. */
   owedFrom: number
+  /** Items met, up to the window before. */
+  met: number
   kernel: Saved
   take: number
   largest: number

@@ -408,6 +408,24 @@ describe('a list that changes while it is read', () => {
     expect(result.verdict).toBe('complete')
   })
 
+  test('a service that gives its last item again at any index, and cuts and shuffles: bounded by the tasks, not by indexes', async () => {
+    const random = seeded(31)
+    const count = 9 + random.int(40)
+    random.int(2)
+    const model = makeModel(newestFirst(count), {
+      before: (request, { items }) => {
+        if (request > 10 && request < 200 && request % 20 === 0) items.splice(random.int(items.length), 1)
+      },
+      answer: (skip, take, { items }) => {
+        const from = Math.min(skip, items.length - 1)
+        return shuffle(items.slice(from, from + take), random).slice(0, 1 + ((from * 7 + 31) % 8))
+      },
+    })
+    const { result, requests } = await walkModel(model, { window: 8, overlap: 2 })
+    expect(result.verdict).toBe('partial')
+    expect(requests).toBeLessThanOrEqual(1_000 + 20 * count)
+  })
+
   test('a task that moves behind what was read, while ten in front go, is no anchor: nothing orders this list', async () => {
     const moved = newestFirst(60)
     const model = makeModel(moved, {
