@@ -90,6 +90,16 @@ export class Ledger {
     return this.#account.get(id) === null
   }
 
+  /** The most tasks in a row that no answer shows. */
+  get mostHidden(): number {
+    let [most, inRow] = [0, 0]
+    for (let index = 0; index < this.#account.listed; index += 1) {
+      inRow = this.isGone(this.#account.idAt(index)) ? inRow + 1 : 0
+      most = Math.max(most, inRow)
+    }
+    return most
+  }
+
   textsOf(id: string): string[] {
     return this.lives.get(id)?.texts.map(({ text }) => text) ?? []
   }

@@ -193,7 +193,7 @@ function* missedByWalk(
     if (walk.until !== null && life.createdAt >= walk.until) continue
     const row = after.rows.get(id)
     if (row === undefined)
-      yield `${excuseFor(scenario, span)}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
+      yield `${excuseFor(scenario, ledger, span)}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
     else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && isFull)
       yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
     // One that contradicts the list is asked for again.
@@ -208,10 +208,15 @@ function* missedByWalk(
 /** What begins so is false because the world broke an assumption of docs/proof.md or docs/limits.md, which no reader can tell. */
 export const BROKEN = 'broken assumption'
 
-function excuseFor(scenario: Scenario, { first, last }: Span): string {
+/** More tasks in a row are hidden than an answer spans: the list seems to end before them. */
+function hiddenExcuse({ account, window }: Scenario, ledger: Ledger): string {
+  return account.hiddenFraction > 0 && ledger.mostHidden >= window ? `${BROKEN} "nothing-hidden-behind": ` : ''
+}
+
+function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): string {
   const flip = ofKind(odditiesOf(scenario), 'flip')
   const hasFlipped = flip !== undefined && flip.at > first && flip.at <= last
-  return hasFlipped ? `${BROKEN} "order": ` : ''
+  return hasFlipped ? `${BROKEN} "order": ` : hiddenExcuse(scenario, ledger)
 }
 
 /** The frontier: what was created before it, and not listed late, is in the mirror. */
@@ -226,7 +231,7 @@ function* behindFrontier(
   for (const [id, life] of ledger.listedThroughout(ledger.answer, ledger.answer)) {
     if (life.createdAt >= frontier || after.rows.has(id) || poisoned.has(id)) continue
     if (!ledger.isLate(life, scenario.settleMs, lastFullFrom))
-      yield `behind the frontier: ${id.slice(0, 6)}@${life.createdAt} is not in the mirror, the frontier is ${frontier}`
+      yield `${hiddenExcuse(scenario, ledger)}behind the frontier: ${id.slice(0, 6)}@${life.createdAt} is not in the mirror, the frontier is ${frontier}`
   }
 }
 
