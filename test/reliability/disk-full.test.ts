@@ -13,7 +13,7 @@ import { makeSmallDisk, smallDiskMissing } from './small-disk.ts'
 describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 'tmpfs'})`, () => {
   test.concurrent('that a sync fills keeps what was committed; with more room the next run goes on from there', async () => {
     using disk = makeSmallDisk('5m')
-    await using stage = await makeStage({ tasks: 3_000, openFraction: 0, order: 'created_asc' })
+    await using stage = await makeStage({ tasks: 6_000, openFraction: 0, order: 'created_asc' })
     const db = disk.path('mirror.sqlite')
     const first = await stage.runHere(['sync', '--db', db, '--json'])
     expectTold(first, db)
@@ -34,7 +34,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
 
     disk.resize('64m')
     const next = await stage.runJson(['sync', '--db', db])
-    expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 3_000 - seen - more })
+    expect(next.summary).toMatchObject({ outcome: 'ok', verdict: 'complete', inserted: 6_000 - seen - more })
     const exported = await stage.runHere(['export', '--db', db, '--out', '-', '--no-redact', '--quiet'])
     expectExactLines(stage, exported.stdout)
   })
