@@ -95,6 +95,25 @@ describe.concurrent('what is new or was written to comes to the front', () => {
     }
   })
 
+  test('the same, and only a range is asked for: what is open comes behind, and is found', async () => {
+    await using stage = await makeStage({
+      stepMs,
+      tasks: TASKS,
+      order: 'completed_desc',
+      openTasksStand: 'behind',
+      openFraction: 0,
+    })
+    const { account } = stage.simulator
+    await expectComplete(stage)
+    const createdAt = account
+      .ids()
+      .map((id) => (JSON.parse(account.get(id) as string) as { createdAt: number }).createdAt)
+    account.insert(8, { openShare: 1 })
+    const { code, summary } = await stage.runJson(['backfill', '--since', `${Math.max(...createdAt) - 60_000}`], SMALL)
+    expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+    expect(missingFrom(stage, account.ids())).toBe(0)
+  })
+
   test('more was touched than one answer shows: it is read again until one does', async () => {
     await using stage = await makeStage({ stepMs, tasks: TASKS, order: 'updated_desc', openFraction: FEW_OPEN })
     await expectComplete(stage)

@@ -1,7 +1,7 @@
 // Open tasks that stand behind all others: a list by completion, as a database sorts what has no value yet. What is new
 // comes there, not to the front, so that a walk from the front alone would miss it.
 //
-// Rule. Where no open task was ever seen in front of a final one, a head walk first reads one answer that begins with a
+// Rule. Where no open task was ever seen in front of a final one, a head or range walk first reads one answer that begins with a
 // final task and reaches the end of the list: at that moment every open task that stands behind is in it. Whatever is
 // finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
 import { Search } from '../../walk/search.ts'

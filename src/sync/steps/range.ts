@@ -8,6 +8,7 @@ import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
 import { askFirst, windowSizeOf } from '../window-size.ts'
+import { readOpenBehind } from './open-behind.ts'
 import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 
 interface AskedRange {
@@ -81,6 +82,8 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const { entry, exit, accepts, reached } = asked
   const total = run.facts.total ?? null
   let expected: number | null = null
+  // A list by completion looks like one by createdAt while all of its tasks are final; what is new stands behind them.
+  let endShownAt = order === 'created_asc' || run.facts.open_in_front === true ? 0 : null
 
   async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
     const known = { order: order as CreatedOrder, window }
@@ -97,6 +100,9 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const done = await runWalk(run, {
     kind: 'range',
     range,
+    async begun(walkId) {
+      endShownAt ??= await readOpenBehind(run, walkId)
+    },
     request: {
       start: 0,
       range: asked.range,
@@ -111,7 +117,9 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     total: null,
   })
   const { result } = done
-  const reason = result.reason ?? (known === undefined || result.contradicted ? 'order-not-proven' : null)
+  const isEndShown = result.total !== null || (endShownAt !== null && endShownAt <= done.oldestReadAt)
+  const unproven = known === undefined || result.contradicted ? 'order-not-proven' : isEndShown ? null : 'open-behind'
+  const reason = result.reason ?? unproven
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })
 }
