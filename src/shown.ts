@@ -1,4 +1,4 @@
-// Text as people may see it: that of third parties, and counts. Imports nothing.
+// Text as people may see it: that of third parties, counts, lists of words. Imports nothing.
 
 /**
  * What a terminal obeys or what turns text around: C0 but line feed and tab, DEL, C1, the bidirectional controls (UAX #9),
@@ -22,4 +22,9 @@ export function grouped(value: number | bigint): string {
 /** "1 task", "12,345 tasks". */
 export function countText(value: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(value)} ${value === 1 ? noun : plural}`
+}
+
+/** Such as "a, b or c". */
+export function listed(words: readonly string[], conjunction: 'and' | 'or'): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 }

@@ -10,7 +10,6 @@ import {
   type Format,
   flagOf,
   formatsWith,
-  listed,
   STREAM_FORMATS,
   SWITCHES,
   type Switches,
@@ -19,6 +18,7 @@ import {
 import { USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
+import { listed } from '../shown.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
 import { shownStream } from './shared/shown-stream.ts'
 import { atLeastOne, checkRange, oneOf } from './shared/values.ts'

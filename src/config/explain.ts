@@ -1,6 +1,6 @@
 // What zod finds wrong with a configuration, in sentences. Repeats no text: it may be a secret in the wrong place.
 import { z } from 'zod'
-import { listed } from '../export/formats.ts'
+import { listed } from '../shown.ts'
 import { KEYS, valueAt } from './keys.ts'
 import { schemaOfKey } from './schema.ts'
 

@@ -1,4 +1,5 @@
 // The registry of formats: names, what goes with each, its code, which is loaded when asked for (docs/architecture.md).
+import { listed } from '../shown.ts'
 import { COMPRESSIONS, type Compression } from './encode/compression.ts'
 import type { FormatCode } from './encode/format.ts'
 
@@ -105,9 +106,4 @@ export function titlesOf(formats: readonly Format[], conjunction: 'and' | 'or'):
     formats.map((format) => factsOf(format).title),
     conjunction,
   )
-}
-
-/** Such as "a, b or c". */
-export function listed(words: readonly string[], conjunction: 'and' | 'or'): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 }

@@ -15,6 +15,8 @@ const FEW_OPEN = 12 / TASKS
 /** No open task is due again only because this machine is slow. */
 const stepMs = 100
 
+const NONE_OPEN_YET = { tasks: TASKS, order: 'completed_desc', openTasksStand: 'behind', openFraction: 0 } as const
+
 /** Runs `sync`; fails unless it is complete and all that is listed is in the mirror. */
 async function expectComplete(stage: Stage, ...flags: string[]): Promise<{ plan: string[]; lists: number }> {
   const listed = stage.simulator.account.ids()
@@ -80,13 +82,7 @@ describe.concurrent('what is new or was written to comes to the front', () => {
   })
 
   test('by completion, nothing open yet, as if by createdAt: what is open comes behind, and is found', async () => {
-    await using stage = await makeStage({
-      stepMs,
-      tasks: TASKS,
-      order: 'completed_desc',
-      openTasksStand: 'behind',
-      openFraction: 0,
-    })
+    await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET })
     await expectComplete(stage)
     for (let run = 0; run < 3; run += 1) {
       stage.simulator.account.insert(8, { openShare: 1 })
@@ -96,13 +92,7 @@ describe.concurrent('what is new or was written to comes to the front', () => {
   })
 
   test('the same, and only a range is asked for: what is open comes behind, and is found', async () => {
-    await using stage = await makeStage({
-      stepMs,
-      tasks: TASKS,
-      order: 'completed_desc',
-      openTasksStand: 'behind',
-      openFraction: 0,
-    })
+    await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET })
     const { account } = stage.simulator
     await expectComplete(stage)
     const createdAt = account

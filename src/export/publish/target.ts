@@ -1,7 +1,9 @@
 // Where a snapshot goes, in which format and compression: what the flags say, else what the name ends in. Pure.
+
 import { MirrorError } from '../../errors.ts'
+import { listed } from '../../shown.ts'
 import { type Compression, SUFFIX_OF } from '../encode/compression.ts'
-import { FORMAT_NAMES, type Format, factsOf, listed, STREAM_FORMATS } from '../formats.ts'
+import { FORMAT_NAMES, type Format, factsOf, STREAM_FORMATS } from '../formats.ts'
 
 export interface Target {
   /** stdout; one file; a folder of the file system or a prefix of an object store, either of which holds a dataset. */

@@ -6,7 +6,7 @@ import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { runWanted } from './neighbours.ts'
-import { readOpenBehind } from './open-behind.ts'
+import { watchOpenBehind } from './open-behind.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
@@ -29,12 +29,12 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
-  let endShownAt = facts.open_in_front === true ? 0 : null
+  const behind = watchOpenBehind(run)
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
       await list.begun(walkId)
-      endShownAt ??= await readOpenBehind(run, walkId)
+      await behind.begun(walkId)
     },
     onParsed: list.onParsed,
     request: {
@@ -49,8 +49,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  // What was finished since then is in the front only where the front was read later.
-  const isEndShown = endShownAt !== null && endShownAt <= done.oldestReadAt
+  const isEndShown = behind.isShown(done.oldestReadAt)
   const reordered = result.contradicted
   const proven = facts.frontier !== undefined
   const verdict: Verdict = result.verdict === 'complete' && !reordered && proven && isEndShown ? 'complete' : 'partial'
@@ -76,12 +75,10 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { total } = facts
   const inserted = (await run.writer.counts()).inserted
   const list = watchFront(run, facts.front as string[])
-  let endShownAt = facts.open_in_front === true ? 0 : null
+  const behind = watchOpenBehind(run)
   const done = await runWalk(run, {
     kind: 'head',
-    async begun(walkId) {
-      endShownAt ??= await readOpenBehind(run, walkId)
-    },
+    begun: behind.begun,
     onParsed: list.onParsed,
     request: {
       start: 0,
@@ -93,8 +90,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  // What was finished since then is in the front only where the front was read later.
-  const isEndShown = endShownAt !== null && endShownAt <= done.oldestReadAt
+  const isEndShown = behind.isShown(done.oldestReadAt)
   const learned: Facts = learnedFrom(run, result)
   const fresh = (await run.writer.counts()).inserted - inserted
   if (learned.total === undefined && total !== undefined) learned.total = total + fresh

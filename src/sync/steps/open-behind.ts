@@ -1,9 +1,10 @@
 // Open tasks that stand behind all others: a list by completion, as a database sorts what has no value yet. What is new
 // comes there, not to the front, so that a walk from the front alone would miss it.
 //
-// Rule. Where no open task was ever seen in front of a final one, a head or range walk first reads one answer that begins with a
-// final task and reaches the end of the list: at that moment every open task that stands behind is in it. Whatever is
-// finished afterwards comes to the front, which is read later. Of answers from a cache the moment counts that they show.
+// Rule. Where no open task was ever seen in front of a final one, a walk that goes down from newer tasks and may not come to the
+// end first reads one answer that begins with a final task and reaches the end of the list: at that moment every open task
+// that stands behind is in it. Whatever is finished afterwards comes to the front, which is read later. Of answers from a cache
+// the moment counts that they show.
 import { Search } from '../../walk/search.ts'
 import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
@@ -14,11 +15,23 @@ const ROOM = 50
 /** Answers in which the end is looked for: enough for one that is thirty windows further on. */
 const LOOKS = 12
 
+/** For a walk: `begun` reads what stands behind; `isShown`: all of that, and before `oldestReadAt`, epoch ms, when the walk read. */
+export function watchOpenBehind(run: Run) {
+  let shownAt = run.facts.open_in_front === true ? 0 : null
+  return {
+    async begun(walkId: number): Promise<void> {
+      shownAt ??= await readOpenBehind(run, walkId)
+    },
+    // What was finished since then is in the front only where the front was read later.
+    isShown: (oldestReadAt: number): boolean => shownAt !== null && shownAt <= oldestReadAt,
+  }
+}
+
 /**
  * Takes in what stands behind the last final tasks. The moment, epoch ms, as of which all of that was shown; null where no
  * one answer shows it.
  */
-export async function readOpenBehind(run: Run, walkId: number): Promise<number | null> {
+async function readOpenBehind(run: Run, walkId: number): Promise<number | null> {
   const { writer, service, facts, now } = run
   const { total, page_cap: cap, last_id: lastId, filtered_pages: isFiltered } = facts
   const { window: take } = windowSizeOf(run)

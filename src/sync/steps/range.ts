@@ -8,7 +8,7 @@ import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
 import { askFirst, windowSizeOf } from '../window-size.ts'
-import { readOpenBehind } from './open-behind.ts'
+import { watchOpenBehind } from './open-behind.ts'
 import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 
 interface AskedRange {
@@ -83,7 +83,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const total = run.facts.total ?? null
   let expected: number | null = null
   // A list by completion looks like one by createdAt while all of its tasks are final; what is new stands behind them.
-  let endShownAt = order === 'created_asc' || run.facts.open_in_front === true ? 0 : null
+  const behind = order === 'created_desc' ? watchOpenBehind(run) : null
 
   async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
     const known = { order: order as CreatedOrder, window }
@@ -100,9 +100,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const done = await runWalk(run, {
     kind: 'range',
     range,
-    async begun(walkId) {
-      endShownAt ??= await readOpenBehind(run, walkId)
-    },
+    begun: async (walkId) => behind?.begun(walkId),
     request: {
       start: 0,
       range: asked.range,
@@ -117,7 +115,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     total: null,
   })
   const { result } = done
-  const isEndShown = result.total !== null || (endShownAt !== null && endShownAt <= done.oldestReadAt)
+  const isEndShown = behind === null || result.total !== null || behind.isShown(done.oldestReadAt)
   const unproven = known === undefined || result.contradicted ? 'order-not-proven' : isEndShown ? null : 'open-behind'
   const reason = result.reason ?? unproven
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
