@@ -283,10 +283,9 @@ export class Account {
     })
   }
 
-  /** Writes to a task; `updated_desc` brings it to the front, `completed_desc` once it is finished. */
+  /** Writes to a task: moves it in a list by last update, and in one by completion once it is finished. */
   #write(slot: number, change: () => void): void {
-    const { order } = this.options
-    const isMoving = (order === 'updated_desc' || order === 'completed_desc') && this.#tasks.presence(slot) === 'listed'
+    const isMoving = /^(updated|completed)_/.test(this.options.order) && this.#tasks.presence(slot) === 'listed'
     if (isMoving) this.#order.remove([slot])
     change()
     this.#tasks.touch(slot)
@@ -342,14 +341,16 @@ function comparison(
 ): Compare {
   if (order === 'created_desc') return (a, b) => tasks.arrivedAt(b) - tasks.arrivedAt(a) || b - a
   if (order === 'created_asc') return (a, b) => tasks.arrivedAt(a) - tasks.arrivedAt(b) || a - b
-  if (order === 'completed_desc') {
-    // As a database sorts what has no value yet: all in front or all behind, newest first like the others.
-    const place = (slot: number): number =>
-      tasks.completedAt(slot) || (openTasksStand === 'front' ? Number.MAX_SAFE_INTEGER : 0)
+  if (order === 'completed_desc' || order === 'completed_asc') {
+    // As a database sorts what has no value yet: all in front or all behind, newest first or last like the others.
+    const isLargest = (openTasksStand === 'front') === (order === 'completed_desc')
+    const place = (slot: number): number => tasks.completedAt(slot) || (isLargest ? Number.MAX_SAFE_INTEGER : 0)
+    if (order === 'completed_asc') return (a, b) => place(a) - place(b) || a - b
     return (a, b) => place(b) - place(a) || b - a
   }
   if (order === 'id_asc') return (a, b) => headOf(idSeed, a) - headOf(idSeed, b)
   if (order === 'id_desc') return (a, b) => headOf(idSeed, b) - headOf(idSeed, a)
   if (order === 'updated_desc') return (a, b) => tasks.touched(b) - tasks.touched(a)
+  if (order === 'updated_asc') return (a, b) => tasks.touched(a) - tasks.touched(b)
   return (a, b) => a - b
 }

@@ -33,7 +33,9 @@ const ORDERS = [
   'id_desc',
   'insertion',
   'updated_desc',
+  'updated_asc',
   'completed_desc',
+  'completed_asc',
   'shuffled',
 ] as const
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
@@ -75,7 +77,7 @@ const table = {
   openTasksStand: z
     .enum(['front', 'behind'])
     .default('front')
-    .describe('where tasks that are not finished stand in order completed_desc'),
+    .describe('where tasks that are not finished stand in orders completed_desc and completed_asc'),
   shuffleTies: flag.default(false).describe('tasks with equal createdAt come in another order at every read'),
   listCarries: z.enum(CARRIES).default('whole').describe('what listed tasks carry; details always carry all'),
   listOmits: list

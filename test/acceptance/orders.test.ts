@@ -15,7 +15,11 @@ const FEW_OPEN = 12 / TASKS
 /** No open task is due again only because this machine is slow. */
 const stepMs = 100
 
-const NONE_OPEN_YET = { tasks: TASKS, order: 'completed_desc', openTasksStand: 'behind', openFraction: 0 } as const
+/** Of lists by completion in which nothing is open yet, where open tasks will stand. */
+const NONE_OPEN_YET = [
+  ['behind', { tasks: TASKS, order: 'completed_desc', openTasksStand: 'behind', openFraction: 0 }],
+  ['in front', { tasks: TASKS, order: 'completed_asc', openTasksStand: 'front', openFraction: 0 }],
+] as const
 
 /** Runs `sync`; fails unless it is complete and all that is listed is in the mirror. */
 async function expectComplete(stage: Stage, ...flags: string[]): Promise<{ plan: string[]; lists: number }> {
@@ -81,28 +85,39 @@ describe.concurrent('what is new or was written to comes to the front', () => {
     await expectExactCopy(stage)
   })
 
-  test('by completion, nothing open yet, as if by createdAt: what is open comes behind, and is found', async () => {
-    await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET })
-    await expectComplete(stage)
-    for (let run = 0; run < 3; run += 1) {
-      stage.simulator.account.insert(8, { openShare: 1 })
-      stage.simulator.account.remove(1, { where: 'middle' })
+  test.for(NONE_OPEN_YET)(
+    'by completion, nothing open yet, as if by createdAt: what is open comes %s, and is found',
+    async ([, options]) => {
+      await using stage = await makeStage({ stepMs, ...options })
       await expectComplete(stage)
-    }
-  })
+      for (let run = 0; run < 3; run += 1) {
+        stage.simulator.account.insert(8, { openShare: 1 })
+        stage.simulator.account.remove(1, { where: 'middle' })
+        await expectComplete(stage)
+      }
+    },
+  )
 
-  test('the same, and only a range is asked for: what is open comes behind, and is found', async () => {
-    await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET })
-    const { account } = stage.simulator
-    await expectComplete(stage)
-    const createdAt = account
-      .ids()
-      .map((id) => (JSON.parse(account.get(id) as string) as { createdAt: number }).createdAt)
-    account.insert(8, { openShare: 1 })
-    const { code, summary } = await stage.runJson(['backfill', '--since', `${Math.max(...createdAt) - 60_000}`], SMALL)
-    expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
-    expect(missingFrom(stage, account.ids())).toBe(0)
-  })
+  test.for(NONE_OPEN_YET)(
+    'the same, and only a range is asked for: what is open comes %s, and is found',
+    async ([, options]) => {
+      await using stage = await makeStage({ stepMs, ...options })
+      const { account } = stage.simulator
+      await expectComplete(stage)
+      const createdAt = account
+        .ids()
+        .map((id) => (JSON.parse(account.get(id) as string) as { createdAt: number }).createdAt)
+      // More than a search for the range looks at.
+      account.insert(25, { where: Math.min(...createdAt), openShare: 1 })
+      account.insert(8, { openShare: 1 })
+      const { code, summary } = await stage.runJson(
+        ['backfill', '--since', `${Math.max(...createdAt) - 60_000}`],
+        SMALL,
+      )
+      expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+      expect(missingFrom(stage, account.ids())).toBe(0)
+    },
+  )
 
   test('more was touched than one answer shows: it is read again until one does', async () => {
     await using stage = await makeStage({ stepMs, tasks: TASKS, order: 'updated_desc', openFraction: FEW_OPEN })

@@ -29,8 +29,14 @@ export const WORLDS: readonly World[] = [
   { name: 'newest first', options: { order: 'created_desc' } },
   { name: 'oldest first', options: { order: 'created_asc' } },
   { name: 'by last update', options: { order: 'updated_desc' } },
+  { name: 'by last update, oldest first', options: { order: 'updated_asc' } },
   { name: 'by completion, open tasks in front', options: { order: 'completed_desc' } },
   { name: 'by completion, open tasks behind', options: { order: 'completed_desc', openTasksStand: 'behind' } },
+  { name: 'by completion, oldest first, open tasks in front', options: { order: 'completed_asc' } },
+  {
+    name: 'by completion, oldest first, open tasks behind',
+    options: { order: 'completed_asc', openTasksStand: 'behind' },
+  },
   { name: 'by id', options: { order: 'id_asc' } },
   { name: 'a list that is a summary (no `result.body`)', options: { listOmits: ['result.body'] }, share: 0.1 },
   { name: 'two replicas, one copies every 5 s', options: { stillMs: 5_000, stillAgain: true } },
@@ -119,7 +125,7 @@ export async function play(
   const change = () => {
     account.insert(20)
     account.finish(10)
-    if (options.order === 'updated_desc') account.update(20)
+    if (options.order?.startsWith('updated_')) account.update(20)
     // What was changed has been so for a while when the run begins.
     ahead += 120_000
   }

@@ -200,6 +200,22 @@ export function restlessScenarioOf(seed: number): Scenario {
   return { ...scenario, account: { ...scenario.account, order: 'updated_desc' }, changeKinds: ['update'], changes: 0.4 }
 }
 
+/** A story of a list by last update or completion with the oldest first: what is written to goes behind all others. */
+export function ascendingScenarioOf(seed: number): Scenario {
+  const scenario = scenarioOf(seed)
+  const random = seeded(seed, 0xa5c)
+  const order = random.pick(['updated_asc', 'completed_asc', 'completed_asc'] as const)
+  const openTasksStand = random.pick(['front', 'behind'] as const)
+  const openFraction = random.pick([0, 0, 0.1])
+  const places = scenario.places.filter((place) => place !== 'front' && place !== 'future')
+  return {
+    ...scenario,
+    account: { ...scenario.account, order, openTasksStand, openFraction },
+    places: places.length === 0 ? ['now'] : places,
+    changeKinds: [...scenario.changeKinds.filter((kind) => kind !== 'move'), 'insert', 'finish'],
+  }
+}
+
 /** A story with an odd service. */
 export function oddScenarioOf(seed: number): Scenario {
   const random = seeded(seed, 0x0dd)

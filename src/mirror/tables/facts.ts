@@ -42,6 +42,8 @@ export interface Facts {
   front?: string[]
   /** An open task was seen in front of a final one: open tasks do not all stand behind. */
   open_in_front?: boolean
+  /** A final task was seen in front of an open one: open tasks do not all stand in front. */
+  final_in_front?: boolean
   /** Whether listed items carry everything the detail carries. */
   list_whole?: boolean
   /** Fields of which details hold more than the list. */

@@ -3,7 +3,7 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder } from '../../walk/order.ts'
 import { Sequence } from '../../walk/sequence.ts'
-import { learn, type Run } from '../context.ts'
+import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { isTouchOrder } from './front.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
@@ -45,7 +45,6 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const close = async (ending: FullEnding) => ({ ...(await closeFull(run, done, ending)), drift })
     const { verdict, reason, order, digest, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
-    if (list?.openInFront() === true) await learn(run, { open_in_front: true })
     if (verdict === 'partial') return close({ verdict, reason, order })
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
@@ -115,6 +114,8 @@ const REASONS: Record<string, string> = {
   'lap-too-long': 'the head of the list kept changing at the end.',
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
   'open-behind': 'tasks that are not finished may stand behind all others, and no one answer shows all of those.',
+  'open-in-front':
+    'tasks that are not finished may stand in front of all others, and no one answer shows all of those.',
   'not-proven': 'its evidence does not show that it was complete.',
   'frontier-not-proven': 'no full walk has been complete yet.',
 }

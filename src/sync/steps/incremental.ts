@@ -6,7 +6,7 @@ import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { runWanted } from './neighbours.ts'
-import { watchOpenBehind } from './open-behind.ts'
+import { watchOpenApart } from './open-apart.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
@@ -29,7 +29,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
-  const behind = watchOpenBehind(run)
+  const behind = watchOpenApart(run, 'created_desc')
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
@@ -75,7 +75,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { total } = facts
   const inserted = (await run.writer.counts()).inserted
   const list = watchFront(run, facts.front as string[])
-  const behind = watchOpenBehind(run)
+  const behind = watchOpenApart(run, 'created_desc')
   const done = await runWalk(run, {
     kind: 'head',
     begun: behind.begun,
@@ -94,7 +94,6 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const learned: Facts = learnedFrom(run, result)
   const fresh = (await run.writer.counts()).inserted - inserted
   if (learned.total === undefined && total !== undefined) learned.total = total + fresh
-  if (list.openInFront()) learned.open_in_front = true
   const isReached = list.judge() !== null && result.front !== null
   const isAll = isReached && isEndShown
   const isProven = result.verdict === 'complete' && isAll
@@ -128,12 +127,16 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const { overlap, window } = windowSizeOf(run)
   const before = facts.total
   const list = watchList(run, 'created_asc', frontier)
+  const inFront = watchOpenApart(run, 'created_asc')
   // Room for a run of neighbours before the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
   const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
   const done = await runWalk(run, {
     kind: 'tail',
-    begun: list.begun,
+    async begun(walkId) {
+      await list.begun(walkId)
+      await inFront.begun(walkId)
+    },
     onParsed: list.onParsed,
     request: {
       start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
@@ -147,14 +150,17 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   })
   const { result } = done
   const reordered = result.contradicted
+  const isFrontShown = inFront.isShown(done.oldestReadAt)
   const proven = facts.frontier !== undefined
-  const verdict: Verdict = result.verdict === 'complete' && !reordered && proven ? 'complete' : 'partial'
-  const reason = result.reason ?? (reordered ? 'order-not-proven' : proven ? null : 'frontier-not-proven')
+  const verdict: Verdict =
+    result.verdict === 'complete' && !reordered && proven && isFrontShown ? 'complete' : 'partial'
+  const unproven = reordered ? 'order-not-proven' : proven ? 'open-in-front' : 'frontier-not-proven'
+  const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
   const learned: Facts = learnedFrom(run, result)
   const next = frontierOf(result, result.newest, settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
   if (reordered) learned.order = undefined
   const ended = await endWalk(run, done, { verdict, reason, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
-  return { ...ended, isRefuted: reordered, bringForward: shrunk }
+  return { ...ended, isRefuted: reordered || !isFrontShown, bringForward: shrunk }
 }

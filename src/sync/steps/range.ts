@@ -8,7 +8,7 @@ import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
 import { askFirst, windowSizeOf } from '../window-size.ts'
-import { watchOpenBehind } from './open-behind.ts'
+import { watchOpenApart } from './open-apart.ts'
 import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 
 interface AskedRange {
@@ -82,8 +82,8 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const { entry, exit, accepts, reached } = asked
   const total = run.facts.total ?? null
   let expected: number | null = null
-  // A list by completion looks like one by createdAt while all of its tasks are final; what is new stands behind them.
-  const behind = order === 'created_desc' ? watchOpenBehind(run) : null
+  // A list by completion looks like one by createdAt while all of its tasks are final; what is new stands at the other end.
+  const apart = watchOpenApart(run, order)
 
   async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
     const known = { order: order as CreatedOrder, window }
@@ -100,7 +100,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const done = await runWalk(run, {
     kind: 'range',
     range,
-    begun: async (walkId) => behind?.begun(walkId),
+    begun: apart.begun,
     request: {
       start: 0,
       range: asked.range,
@@ -115,8 +115,15 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     total: null,
   })
   const { result } = done
-  const isEndShown = behind === null || result.total !== null || behind.isShown(done.oldestReadAt)
-  const unproven = known === undefined || result.contradicted ? 'order-not-proven' : isEndShown ? null : 'open-behind'
+  const isEndShown = (order === 'created_desc' && result.total !== null) || apart.isShown(done.oldestReadAt)
+  const unproven =
+    known === undefined || result.contradicted
+      ? 'order-not-proven'
+      : isEndShown
+        ? null
+        : order === 'created_desc'
+          ? 'open-behind'
+          : 'open-in-front'
   const reason = result.reason ?? unproven
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })

@@ -13,6 +13,7 @@ import { FEW, itemBytesOf, WalkWindow, windowSizeOf } from '../window-size.ts'
 import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { type Length, listLength } from './length.ts'
+import { type SidesSeen, seeSides } from './open-apart.ts'
 import { believed } from './shrunk.ts'
 
 export interface WalkTask {
@@ -81,6 +82,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   await task.begun?.(walkId)
   const length = listLength(run, walkId, total, kind === 'full')
   const size = walkWindow(run, task)
+  const sides: SidesSeen = {}
   const source = new ListSource({
     service: run.service,
     writer,
@@ -89,7 +91,10 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     size,
     total,
     now,
-    ...(task.onParsed === undefined ? {} : { onParsed: task.onParsed }),
+    async onParsed(parsed) {
+      seeSides(sides, parsed)
+      await task.onParsed?.(parsed)
+    },
     onShown: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
@@ -113,11 +118,18 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       else await setBeside(run, value)
       step = await walking.next({ newlyMet })
     }
+    await learnSides(run, sides)
     const result = await believed(run, kind, step.value, met)
     return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
   } finally {
     await Promise.all([source.settle(), length.settle()])
   }
+}
+
+/** Once, and for good: a list that has stood so keeps no open tasks apart. */
+async function learnSides(run: Run, seen: SidesSeen): Promise<void> {
+  const sides = ['open_in_front', 'final_in_front'] as const
+  if (sides.some((side) => seen[side] === true && run.facts[side] !== true)) await learn(run, seen)
 }
 
 function takeInOf(step: WalkStep & { kind: 'take' }, walkId: number, now: number): TakeIn {

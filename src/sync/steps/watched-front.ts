@@ -20,8 +20,6 @@ export interface WatchedFront {
    * new behind it too.
    */
   judge(): FrontEvidence | null
-  /** An open task was seen in front of a final one: they do not all stand behind. */
-  openInFront(): boolean
 }
 
 /** `front`: ids that stood first then, in their order. */
@@ -33,9 +31,7 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
   const listed: Listed[] = []
   let seen = 0
   let lastFresh = -1
-  let lastOpen = -1
   let freshOpen = -1
-  let openInFront = false
 
   function judge(): FrontEvidence | null {
     const untouched = untouchedFrom(front, listed, wanted)
@@ -64,14 +60,9 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
         if (met[index] === 1) continue
         const isKnown = held[index] === 1
         const isFinal = final?.[index] === 1
-        if (isFinal) {
-          openInFront ||= lastOpen >= 0
-          lastFresh = isKnown ? Math.max(lastFresh, freshOpen) : seen
-        } else {
-          lastOpen = seen
-          // Behind all that is final it stands where the end of the list is looked at (open-behind.ts).
-          if (!isKnown) freshOpen = seen
-        }
+        if (isFinal) lastFresh = isKnown ? Math.max(lastFresh, freshOpen) : seen
+        // Behind all that is final it stands where the end of the list is looked at (open-apart.ts).
+        else if (!isKnown) freshOpen = seen
         const isAsBefore = before.get(id)
         if (isAsBefore !== undefined && listed.length < MOST_COMPARED) listed.push({ id, isKnown, isAsBefore, isFinal })
         seen += 1
@@ -79,7 +70,5 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
     },
 
     judge,
-
-    openInFront: () => openInFront,
   }
 }

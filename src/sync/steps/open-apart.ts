@@ -1,0 +1,117 @@
+// Open tasks that stand apart from the final ones: in a list by completion they come behind all others or in front of them, as a
+// database sorts what has no value yet. While none is open such a list looks like one by createdAt, and a walk over the newest tasks
+// alone would miss what is new.
+//
+// Rule. Unless a task was ever seen that stands otherwise, a walk that does not read the end where open tasks may stand first reads
+// one answer that shows it up to a final task: at that moment every open task that stands there is in it. Whatever is finished
+// afterwards comes to the other end, which is read later. Of answers from a cache the moment counts that they show.
+import type { Facts } from '../../mirror/tables/facts.ts'
+import { Search } from '../../walk/search.ts'
+import type { Run } from '../context.ts'
+import { windowSizeOf } from '../window-size.ts'
+import { finalsOf } from '../writer/prepare.ts'
+import type { ParsedList } from '../writer/writing.ts'
+
+/** Room for so many deletions or new tasks, at most. */
+const ROOM = 50
+/** As much at the front, which is read again with a whole window where that is too little. */
+const ROOM_IN_FRONT = 10
+/** Answers in which the end is looked for: enough for one that is thirty windows further on. */
+const LOOKS = 12
+
+export type SidesSeen = Pick<Facts, 'open_in_front' | 'final_in_front'>
+
+/** Adds what one answer shows of where open tasks stand. Items that are no tasks say nothing. */
+export function seeSides(seen: SidesSeen, parsed: Pick<ParsedList, 'ids' | 'flags'>): void {
+  const finals = finalsOf(parsed)
+  const tasks = finals.filter((_, index) => !(parsed.ids[index] as string).startsWith('\u0000'))
+  const [firstOpen, firstFinal] = [tasks.indexOf(0), tasks.indexOf(1)]
+  if (firstOpen >= 0 && firstOpen < tasks.lastIndexOf(1)) seen.open_in_front = true
+  if (firstFinal >= 0 && firstFinal < tasks.lastIndexOf(0)) seen.final_in_front = true
+}
+
+/**
+ * For a walk that begins with the newest tasks (`created_desc`) or ends with them: `begun` reads what stands at the other end.
+ * `isShown`: all of that, and before `oldestReadAt`, epoch ms, when the walk read.
+ */
+export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc') {
+  const { open_in_front: openInFront, final_in_front: finalInFront } = run.facts
+  let shownAt = (order === 'created_desc' ? openInFront : finalInFront) === true ? 0 : null
+  return {
+    async begun(walkId: number): Promise<void> {
+      if (shownAt !== null) return
+      const end = new OtherEnd(run, walkId)
+      shownAt = (order === 'created_desc' ? await end.isBehindShown() : await end.isFrontShown()) ? end.shownAt : null
+    },
+    // What was finished since then is among the newest only where those were read later.
+    isShown: (oldestReadAt: number): boolean => shownAt !== null && shownAt <= oldestReadAt,
+  }
+}
+
+/** The end of the list that the walk does not read. Takes in what it shows. */
+class OtherEnd {
+  readonly #run: Run
+  readonly #walkId: number
+  /** Of the last answer, epoch ms. */
+  shownAt = 0
+
+  constructor(run: Run, walkId: number) {
+    this.#run = run
+    this.#walkId = walkId
+  }
+
+  /** Whether one answer showed all open tasks that stand in front of the final ones. */
+  async isFrontShown(): Promise<boolean> {
+    const { writer, facts } = this.#run
+    const { window } = windowSizeOf(this.#run)
+    const open = await writer.owedCount('open')
+    for (const take of new Set([Math.min(window, open + ROOM_IN_FRONT), window])) {
+      const shown = await this.#read(0, take)
+      if (shown === null) return false
+      const { ids, finals } = shown
+      const isWhole = ids.length === 0 ? facts.filtered_pages !== true : ids.at(-1) === facts.last_id
+      if (isWhole || finals.includes(1)) return true
+    }
+    return false
+  }
+
+  /** Whether one answer showed all open tasks that stand behind the final ones. */
+  async isBehindShown(): Promise<boolean> {
+    const { writer, facts } = this.#run
+    const { total, page_cap: cap, last_id: lastId, filtered_pages: isFiltered } = facts
+    const { window: take } = windowSizeOf(this.#run)
+    const capacity = Math.min(take, cap ?? take)
+    const room = Math.min(ROOM, Math.floor(capacity / 4))
+    const open = await writer.owedCount('open')
+    if (total === undefined || isFiltered === true || open + room >= capacity) return false
+
+    // The total may be an old one: a walk that was killed has counted nothing of what it took in.
+    const search = new Search(Math.max(0, total - open - room), { stride: capacity - room })
+    for (let looks = 0; looks < LOOKS; looks += 1) {
+      const { place } = search
+      const shown = await this.#read(place, take)
+      if (shown === null) return false
+      const { length } = shown.ids
+      if (length === 0 || (place > 0 && shown.finals[0] !== 1)) {
+        if (!search.tooFar()) return true
+      } else if (length >= capacity) search.tooNear(length - room)
+      else {
+        return shown.ids.at(-1) === lastId || (await this.#read(place + length, take))?.ids.length === 0
+      }
+    }
+    return false
+  }
+
+  async #read(skip: number, take: number) {
+    const { writer, service, account, now } = this.#run
+    const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+    if (answer.kind !== 'ok') return null
+    const { handle, ids } = answer.value
+    const finals = finalsOf(answer.value)
+    const { known, others } = await writer.view(handle, this.#walkId)
+    if (ids.length > 0) await account.saw({ known, others, unknown: ids.length - known })
+    await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
+    this.shownAt = Math.max(this.shownAt, answer.startedAt)
+    return { ids, finals }
+  }
+}
