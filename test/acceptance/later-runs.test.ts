@@ -10,14 +10,15 @@ const stepMs = 100
 const MANY = SOAK ? 100_000 : 2_500
 
 test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
-  `a second run on ${MANY} finished tasks, %s, with nothing new takes at most 3 requests`,
+  `a second run on ${MANY} finished tasks, %s, with nothing new takes three requests, oldest first one more`,
   async (order) => {
     const tasks = MANY
     await using stage = await makeStage({ stepMs, tasks, order, openFraction: 0 })
     expect((await stage.sync()).summary).toMatchObject({ verdict: 'complete', inserted: tasks })
     for (let again = 0; again < 2; again += 1) {
       const { code, summary, asked } = await stage.sync()
-      expect(asked.length).toBeLessThanOrEqual(3)
+      // The front, too, as long as no task was seen that is open behind a final one.
+      expect(asked.length).toBeLessThanOrEqual(order === 'created_asc' ? 4 : 3)
       expect(summary).toMatchObject({
         requests: asked.length,
         verdict: 'complete',
