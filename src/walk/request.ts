@@ -29,8 +29,8 @@ export interface WalkRequest {
   range?: WalkRange
   /** Ends the walk as proven once true; called with every window that has joined, and what was seen of the order so far. */
   reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
-  /** Called with every window that has joined the chain. */
-  joined?: (window: ItemsWindow) => void
+  /** Called with every window that has joined the chain, and what was seen of the order so far. */
+  joined?: (window: ItemsWindow, shown: OrderEvidence) => void
   /** Whether the end is also looked for one window and ten windows further: full walks. */
   beyond: boolean
   /**

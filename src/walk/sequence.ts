@@ -3,6 +3,8 @@ import { idHash } from '../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
+/** So many are kept of every list. */
+const MANY = 65_536
 /** Numbers that take memory at once: a copy to grow would take as much again. */
 const PART = 65_536
 
@@ -10,19 +12,30 @@ const PART = 65_536
 export class Sequence {
   #parts: Float64Array[] = []
   #length = 0
+  #isKept = true
 
   get length(): number {
     return this.#length
   }
 
   add(id: string): void {
-    if (this.#length > LONGEST) return
+    if (!this.#isKept) return
     const at = this.#length % PART
     if (at === 0) this.#parts.push(new Float64Array(PART))
     const part = this.#parts.at(-1) as Float64Array
     part[at] = idHash(id)
     this.#length += 1
-    if (this.#length > LONGEST) this.#parts = []
+    if (this.#length > LONGEST) this.#forget()
+  }
+
+  /** The list is in an order that needs no second walk. One that is long enough for that to be no chance is not compared. */
+  needless(): void {
+    if (this.#length >= MANY) this.#forget()
+  }
+
+  #forget(): void {
+    this.#isKept = false
+    this.#parts = []
   }
 
   /**
@@ -30,7 +43,7 @@ export class Sequence {
    * its front: all that stands below some place follows one another as it did, and that is more than half of the list.
    */
   agreesWith(earlier: Sequence): boolean {
-    if (this.#length > LONGEST || earlier.#length > LONGEST) return false
+    if (!this.#isKept || !earlier.#isKept) return false
     let below = this.#length
     for (let before = earlier.#length - 1; below > 0 && before >= 0; before -= 1) {
       if (this.#at(below - 1) === earlier.#at(before)) below -= 1

@@ -115,7 +115,7 @@ async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEndin
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   }
   await suspectFilter(ongoing, window)
-  ongoing.request.joined?.(window)
+  ongoing.request.joined?.(window, ongoing.chain.order)
   if ((await ongoing.request.reached?.(window, ongoing.chain.order)) === true) {
     if (beginning && window.skip === 0) ongoing.front = window.ids
     return { kind: 'stop', reason: null }

@@ -95,4 +95,14 @@ describe('two walks', () => {
   ])('that %s', (_, one, other, agree) => {
     expect(sequence(other).agreesWith(sequence(one))).toBe(agree)
   })
+
+  test('in an order that needs no second one are kept only while they are short', () => {
+    const walks = [60_000, 70_000].map((tasks) => {
+      const made = new Sequence()
+      for (let id = 0; id < tasks; id += 1) made.add(`${id}`)
+      made.needless()
+      return made
+    })
+    expect(walks.map((walk) => walk.agreesWith(walk))).toEqual([true, false])
+  })
 })

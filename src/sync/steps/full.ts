@@ -1,7 +1,7 @@
 // The full walk of a run: once, or up to three times where nothing orders the list, and what its verdict means.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
-import { isCreatedOrder } from '../../walk/order.ts'
+import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
@@ -31,9 +31,10 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         beyond: true,
         lap: 'unless-oldest-first',
         digestCutoff: cutoff,
-        joined(window) {
+        joined(window, shown) {
           list?.joined(window)
           for (const [index, id] of window.ids.entries()) if (window.met[index] === 0) sequence.add(id)
+          if (isCreatedOrder(orderShown(shown, run.config.sync.settleMs).order)) sequence.needless()
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },
