@@ -170,7 +170,10 @@ export function isScrambled({ tail, last }: ChainState, { skip, ids, moments, me
     return again.length >= LEAST_AGAIN && 3 * back.length >= again.length - 1
   }
   let turns = 0
-  for (let index = 1; index < met.length; index += 1) if (met[index] !== met[index - 1]) turns += 1
+  for (let index = 1; index < met.length; index += 1) {
+    // Equal createdAt may change places.
+    if (met[index] !== met[index - 1] && moments[index] !== moments[index - 1]) turns += 1
+  }
   return turns >= TURNS
 }
 

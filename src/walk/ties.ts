@@ -5,7 +5,7 @@ import type { Moment } from '../task.ts'
 import { seenAgain } from './chain.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
-import { lookAt, type Reader, readWindow } from './reader.ts'
+import { lookAt, readWindow } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
@@ -86,15 +86,16 @@ type RunRead = { lies: 'here'; start: number } | { lies: 'further'; read: number
 
 /** Reads the run once from `from` on, or until it is counted. */
 async function* readRun(
-  { reader, kernel }: { reader: Reader; kernel: OngoingWalk['kernel'] },
+  { reader, kernel }: Pick<OngoingWalk, 'reader' | 'kernel'>,
   moment: Moment,
   from: number,
   limit: number | null,
 ): AsyncGenerator<WalkStep, RunRead, StepResult> {
   let skip = from
   let start = -1
+  const seen = new Set<string>()
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
-  for (let windows = 0; windows < 20 + (4 * kernel.counted) / Math.max(1, reader.largest); windows += 1) {
+  for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
     const answer = await readWindow(reader, skip, { fresh: true })
     if (answer.kind === 'unreadable') {
       // Where it begins is seen only from before what cannot be read.
@@ -126,6 +127,7 @@ async function* readRun(
     }
     const within = start < 0 ? first : 0
     if (start < 0) start = skip + first
+    for (const id of answer.ids) seen.add(id)
     yield { kind: 'keep', window: answer }
     skip += answer.ids.length
     const isBehind = answer.moments.slice(within).some((other) => other !== moment)

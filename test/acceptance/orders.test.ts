@@ -155,3 +155,18 @@ test.concurrent.for(few([7, 8], (seed) => seed === 7))(
     }
   },
 )
+
+test('half of the list came in at one moment, in another order at every read: all of thirty windows is counted', async () => {
+  await using stage = await makeStage({
+    stepMs,
+    tasks: TASKS,
+    order: 'created_desc',
+    openFraction: 0,
+    shuffleTies: true,
+  })
+  const { account } = stage.simulator
+  account.insert(TASKS, { where: account.now() - 10 * 86_400_000, openShare: 0 })
+  const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SYNC_WINDOW: `${TASKS / 30}` })
+  expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+  await expectExactCopy(stage)
+})
