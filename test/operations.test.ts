@@ -11,6 +11,7 @@ import { EXIT } from '../src/errors.ts'
 import { longName, SHARED_FLAGS } from '../src/flags.ts'
 import { readStatus } from '../src/mirror/shown/status.ts'
 import { metricsText, RUN_FIGURES, type RunMetrics } from '../src/notify/metrics.ts'
+import { REASONS } from '../src/sync/steps/full.ts'
 import { makeMirror } from './export/mirror.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -21,6 +22,12 @@ const DOCUMENTS = ['docs/operations.md', 'CONTRIBUTING.md', 'SECURITY.md']
 test('the runbook has a chapter for every exit code, and no other', () => {
   const codes = [...operations.matchAll(/^### Exit ([\d, ]+):/gm)].flatMap(([, list]) => list!.split(', ').map(Number))
   expect(codes).toEqual(Object.values(EXIT).map(Number))
+})
+
+test('the runbook has every reason why a walk is partial, in the words of the program', () => {
+  const chapter = operations.split('#### Why a walk is partial')[1]!.split('\n### ')[0]!
+  const rows = [...chapter.matchAll(/^\| `([a-z-]+)` \| (.+) \|$/gm)].map(([, code, text]) => [code, text])
+  expect(Object.fromEntries(rows)).toEqual(REASONS)
 })
 
 test('every metric the documents name is one that is told', async () => {

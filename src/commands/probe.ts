@@ -4,7 +4,8 @@ import type { CommandSpec } from './shared/command.ts'
 
 export const probe: CommandSpec = {
   name: 'probe',
-  summary: 'ask the service the questions its interface leaves open; at most 60 requests, nothing is changed there',
+  summary:
+    'ask the service the questions its interface leaves open; at most 60 requests, which change nothing there; the mirror keeps the answers',
   examples: ['task-mirror probe --base-url https://tasks.example.com', 'task-mirror probe --json | jq .answers.order'],
   flags: [],
   async run(context) {

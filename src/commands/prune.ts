@@ -10,7 +10,8 @@ interface PruneFlags {
 
 export const prune: CommandSpec<PruneFlags> = {
   name: 'prune',
-  summary: 'remove the payloads of tasks that were deleted before a moment; nothing else ever leaves the mirror',
+  summary:
+    'remove the payloads of tasks that were deleted before a moment; nothing else of a task ever leaves the mirror',
   examples: ['task-mirror prune --deleted-before 90d --dry-run', 'task-mirror prune --deleted-before 2026-01-01'],
   flags: [
     {

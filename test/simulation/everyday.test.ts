@@ -5,8 +5,7 @@ import { few, SOAK } from '../support/soak.ts'
 import { BARS, leastWindows, measure, meets, play, WORLDS } from './everyday.ts'
 
 /** Those that test/acceptance/ has for itself, in orders, cache, growing and exact, are the soak's. */
-const ELSEWHERE =
-  /^(oldest first|by last update|by completion, .*|a cache that .*|bulk import, nothing newer yet)$/
+const ELSEWHERE = /^(oldest first|by last update|by completion, .*|a cache that .*|bulk import, nothing newer yet)$/
 
 test.concurrent.for(few(WORLDS, ({ name }) => !ELSEWHERE.test(name)))('$name', async (world) => {
   // One request at a time: what comes in while a list is read then does so at the same request on every machine.

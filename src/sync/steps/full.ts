@@ -92,7 +92,8 @@ export function partialNote(what: string, reason: string | null): string {
   return `The ${what} is partial: ${REASONS[reason ?? ''] ?? `${reason}`}`
 }
 
-const REASONS: Record<string, string> = {
+/** By their codes, which are stable: rows of `walks` and `sync --json` have them. */
+export const REASONS: Record<string, string> = {
   'skip-ignored':
     'the service seems to ignore skip: its first task came at other places of the list, too, so nothing behind it can be told apart.',
   wraps: 'the service starts again from the top behind the end of the list.',
