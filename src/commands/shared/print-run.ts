@@ -10,11 +10,12 @@ export async function printRun(context: CommandContext, result: RunResult, path:
   const { summary, notes, error, exitCode } = result
   const { runId } = summary
   const isText = !context.json && !context.quiet
-  if (context.json) await context.print(summary)
+  const isDryRun = path === null
+  if (context.json) await context.print(isDryRun ? { ...summary, dryRun: true } : summary)
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
     const { runText } = await import('../text/run.ts')
-    await context.print(runText(result, { path, width: context.columns, command: calledAs(context.env) }))
+    await context.print(runText(result, { path, isDryRun, width: context.columns, command: calledAs(context.env) }))
   } else {
     for (const note of notes) context.log.warn({ runId }, note)
   }

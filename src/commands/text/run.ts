@@ -9,6 +9,7 @@ import { fold, moment, pairs } from './layout.ts'
 interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
   path?: string | null
+  isDryRun?: boolean
   /** Of the terminal. */
   width?: number | undefined
   /** How this program is called. */
@@ -17,7 +18,7 @@ interface RunTextOptions {
 
 export function runText(
   { summary, isFirst, notes }: RunResult,
-  { path = null, width = Number.POSITIVE_INFINITY, command = 'task-mirror' }: RunTextOptions = {},
+  { path = null, isDryRun = false, width = Number.POSITIVE_INFINITY, command = 'task-mirror' }: RunTextOptions = {},
 ): string {
   const isNew = isFirst && path !== null
   const lines = pairs(
@@ -31,7 +32,7 @@ export function runText(
       ['requests', requestsText(summary)],
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
-      ['mirror', isNew ? path : null],
+      ['mirror', isDryRun ? 'as it was: this was a dry run' : isNew ? path : null],
       ['next', isNew ? `${command} export ${dbFlag(path)}--out tasks.parquet, or ask it in SQL` : null],
     ],
     width,
