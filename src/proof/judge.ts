@@ -31,7 +31,7 @@ export const RULES_NUMBER = 4
 export class OtherRules extends Unproven {}
 
 /** So many ids of a run are kept while it is counted. A longer run cannot be proven. */
-const LARGEST_RUN = 300_000
+export const LARGEST_RUN = 300_000
 /** Answers without items behind the floor, one after another, that are kept. */
 const MOST_GAPS = 256
 /** Answers that a walk may still take in. */

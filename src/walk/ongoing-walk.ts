@@ -18,6 +18,10 @@ import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.t
 export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
 export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 
+/** So many requests may be made, and so many more for every item met: a list that changes all the time always brings news. */
+const REQUESTS = 1000
+const REQUESTS_PER_ITEM = 20
+
 export class OngoingWalk {
   readonly source: WindowSource
   readonly request: WalkRequest
@@ -111,6 +115,15 @@ export class OngoingWalk {
   /** Whether the next window's place is a guess: an empty answer there does not show the end. */
   isLooking(): boolean {
     return this.reader.largest > 1 && (this.ahead > 1 || this.search?.place === this.skip)
+  }
+
+  /**
+   * Requests that the walk may still make: by items, not by windows, for behind light tasks there may be heavy ones, one to an
+   * answer; and not by indexes, for a service that gives its last window again has items everywhere.
+   */
+  get requestsLeft(): number {
+    const { met, request, reader } = this
+    return Math.min(request.settings.maxRequests, REQUESTS + REQUESTS_PER_ITEM * met) - reader.requests
   }
 
   endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {

@@ -3,8 +3,8 @@ import { idHash } from '../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
-/** So many are kept of every list. */
-const MANY = 65_536
+/** So many are kept of every list, 8 MB: it may still turn out to be in another order. */
+const KEPT_ALWAYS = 1_048_576
 /** Numbers that take memory at once: a copy to grow would take as much again. */
 const PART = 65_536
 
@@ -28,9 +28,9 @@ export class Sequence {
     if (this.#length > LONGEST) this.#forget()
   }
 
-  /** The list is in an order that needs no second walk. One that is long enough for that to be no chance is not compared. */
-  needless(): void {
-    if (this.#length >= MANY) this.#forget()
+  /** The list is in an order that needs no second walk, so far. */
+  forgetIfLong(): void {
+    if (this.#length >= KEPT_ALWAYS) this.#forget()
   }
 
   #forget(): void {

@@ -1,6 +1,7 @@
 // A walk in the middle of equal createdAt, whose items may come in another order at every read: windows whose every anchor
 // is of the run that the chain ends with, and runs that are owed (docs/proof.md, "counted"): they are read again until the
 // kernel has all of their ids.
+import { LARGEST_RUN } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
 import { seenAgain } from './chain.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
@@ -86,16 +87,18 @@ type RunRead = { lies: 'here'; start: number } | { lies: 'further'; read: number
 
 /** Reads the run once from `from` on, or until it is counted. */
 async function* readRun(
-  { reader, kernel }: Pick<OngoingWalk, 'reader' | 'kernel'>,
+  ongoing: OngoingWalk,
   moment: Moment,
   from: number,
   limit: number | null,
 ): AsyncGenerator<WalkStep, RunRead, StepResult> {
   let skip = from
   let start = -1
+  const { reader, kernel } = ongoing
   const seen = new Set<string>()
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
   for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
+    if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
     const answer = await readWindow(reader, skip, { fresh: true })
     if (answer.kind === 'unreadable') {
       // Where it begins is seen only from before what cannot be read.

@@ -16,9 +16,6 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 /** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
-/** So many requests may be made, and so many more for every item met: a list that changes all the time always brings news. */
-const REQUESTS = 1000
-const REQUESTS_PER_ITEM = 20
 /** In windows. Steps forward over items that have been met double up to this. */
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk; so many answers without anything new end the sweep after it. */
@@ -33,7 +30,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   for (;;) {
     const { fruitless, met, reader } = ongoing
     if (reader.requests >= ongoing.request.settings.maxRequests) return ongoing.result('request-limit')
-    if (requestsLeft(ongoing) < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest))
+    if (ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest))
       return ongoing.result('no-progress')
     const reading = await readWindow(reader, ongoing.skip, { fresh: ongoing.fresh })
     yield* markCounted(ongoing)
@@ -54,14 +51,6 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   yield* markCounted(ongoing)
   yield* closingLap(ongoing)
   return ongoing.result(null)
-}
-
-/**
- * Requests that the walk may still make: by items, not by windows, for behind light tasks there may be heavy ones, one to an
- * answer; and not by indexes, for a service that gives its last window again has items everywhere.
- */
-function requestsLeft({ met, request, reader: { requests } }: OngoingWalk): number {
-  return Math.min(request.settings.maxRequests, REQUESTS + REQUESTS_PER_ITEM * met) - requests
 }
 
 /** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */
@@ -194,7 +183,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < MOST_LAPS; laps += 1) {
     const most = 20 + 4 * Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
-    const bound = Math.min(requestsLeft(ongoing), most)
+    const bound = Math.min(ongoing.requestsLeft, most)
     const chain = { ...ongoing.chain, order: { ...ongoing.chain.order } }
     const { overlap } = request.settings
     const wanted = { firstWindow: goal, overlap, maxWindows: bound }

@@ -34,7 +34,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         joined(window, shown) {
           list?.joined(window)
           for (const [index, id] of window.ids.entries()) if (window.met[index] === 0) sequence.add(id)
-          if (isCreatedOrder(orderShown(shown, run.config.sync.settleMs).order)) sequence.needless()
+          if (isCreatedOrder(orderShown(shown, run.config.sync.settleMs).order)) sequence.forgetIfLong()
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },

@@ -7,7 +7,7 @@ import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { runWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
-import { endWalk, frontierOf, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
+import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
@@ -37,6 +37,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
       await behind.begun(walkId)
     },
     onParsed: list.onParsed,
+    atLeast: behind.atLeast,
     request: {
       start: 0,
       beyond: true,
@@ -49,16 +50,10 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const isEndShown = behind.isShown(done.oldestReadAt)
-  const reordered = result.contradicted
-  const proven = facts.frontier !== undefined
-  const verdict: Verdict = result.verdict === 'complete' && !reordered && proven && isEndShown ? 'complete' : 'partial'
-  const unproven = reordered ? 'order-not-proven' : proven ? 'open-behind' : 'frontier-not-proven'
-  const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
-  const learned: Facts = learnedFrom(run, result)
+  const { verdict, reason, isRefuted } = judge(run, done, behind.doubt(done.oldestReadAt))
+  const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
   const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
-  if (reordered) learned.order = undefined
   if (learned.total === undefined && before !== null) {
     learned.total = before + (await run.writer.counts()).inserted - inserted
   }
@@ -66,7 +61,22 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const read = done.met > windowSizeOf(run).window
   const looksAtEnd = result.total === null && facts.open_in_front === true
   const moved = looksAtEnd ? await lastTaskMoved(run) : result.total !== null && read
-  return { ...ended, isRefuted: reordered || !isEndShown, bringForward: moved }
+  return { ...ended, isRefuted, bringForward: moved }
+}
+
+/** What a head or tail walk by `createdAt` has come to; `doubt`: of what stands at the other end. */
+function judge({ facts }: Run, { result }: WalkDone, doubt: string | null) {
+  const { contradicted, verdict: proven } = result
+  const frontier = facts.frontier === undefined ? 'frontier-not-proven' : null
+  const unproven = contradicted ? 'order-not-proven' : (frontier ?? doubt)
+  const verdict: Verdict = proven === 'complete' && unproven === null ? 'complete' : 'partial'
+  const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
+  return { verdict, reason, isRefuted: contradicted || doubt !== null }
+}
+
+/** What another order than the known one takes with it. */
+function forgotten({ result }: WalkDone): Facts {
+  return result.contradicted ? { order: undefined, open_in_front: undefined, final_in_front: undefined } : {}
 }
 
 /** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
@@ -80,6 +90,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     kind: 'head',
     begun: behind.begun,
     onParsed: list.onParsed,
+    atLeast: behind.atLeast,
     request: {
       start: 0,
       beyond: true,
@@ -90,7 +101,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const isEndShown = behind.isShown(done.oldestReadAt)
+  const isEndShown = behind.doubt(done.oldestReadAt) === null
   const learned: Facts = learnedFrom(run, result)
   const fresh = (await run.writer.counts()).inserted - inserted
   if (learned.total === undefined && total !== undefined) learned.total = total + fresh
@@ -149,18 +160,11 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const reordered = result.contradicted
-  const isFrontShown = inFront.isShown(done.oldestReadAt)
-  const proven = facts.frontier !== undefined
-  const verdict: Verdict =
-    result.verdict === 'complete' && !reordered && proven && isFrontShown ? 'complete' : 'partial'
-  const unproven = reordered ? 'order-not-proven' : proven ? 'open-in-front' : 'frontier-not-proven'
-  const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
-  const learned: Facts = learnedFrom(run, result)
+  const { verdict, reason, isRefuted } = judge(run, done, inFront.doubt(done.oldestReadAt))
+  const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
   const next = frontierOf(result, result.newest, settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
-  if (reordered) learned.order = undefined
   const ended = await endWalk(run, done, { verdict, reason, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
-  return { ...ended, isRefuted: reordered || !isFrontShown, bringForward: shrunk }
+  return { ...ended, isRefuted, bringForward: shrunk }
 }

@@ -3,8 +3,8 @@
 // alone would miss what is new.
 //
 // Rule. Unless a task was ever seen that stands otherwise, a walk that does not read the end where open tasks may stand first reads
-// one answer that shows it up to a final task: at that moment every open task that stands there is in it. Whatever is finished
-// afterwards comes to the other end, which is read later. Of answers from a cache the moment counts that they show.
+// one answer that shows it up to a final task: at that moment every open task that stands there is in it. What had been finished
+// before that moment stands among the newest final tasks, which are read later.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { Search } from '../../walk/search.ts'
 import type { Run } from '../context.ts'
@@ -14,7 +14,7 @@ import type { ParsedList } from '../writer/writing.ts'
 
 /** Room for so many deletions or new tasks, at most. */
 const ROOM = 50
-/** As much at the front, which is read again with a whole window where that is too little. */
+/** At the front, which is read again with a whole window where that is too little. */
 const ROOM_IN_FRONT = 10
 /** Answers in which the end is looked for: enough for one that is thirty windows further on. */
 const LOOKS = 12
@@ -32,19 +32,25 @@ export function seeSides(seen: SidesSeen, parsed: Pick<ParsedList, 'ids' | 'flag
 
 /**
  * For a walk that begins with the newest tasks (`created_desc`) or ends with them: `begun` reads what stands at the other end.
- * `isShown`: all of that, and before `oldestReadAt`, epoch ms, when the walk read.
+ * `doubt`: why a walk of which the oldest answer shows the list as of `oldestReadAt`, epoch ms, may have missed what stands there; null
+ * where it has not. `atLeast`: so many items the list was seen to hold.
  */
 export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc') {
   const { open_in_front: openInFront, final_in_front: finalInFront } = run.facts
   let shownAt = (order === 'created_desc' ? openInFront : finalInFront) === true ? 0 : null
+  let atLeast = 0
   return {
     async begun(walkId: number): Promise<void> {
       if (shownAt !== null) return
       const end = new OtherEnd(run, walkId)
-      shownAt = (order === 'created_desc' ? await end.isBehindShown() : await end.isFrontShown()) ? end.shownAt : null
+      if (order === 'created_desc' ? await end.showBehind() : await end.showFront()) shownAt = end.shownAt
+      atLeast = end.atLeast
     },
-    // What was finished since then is among the newest only where those were read later.
-    isShown: (oldestReadAt: number): boolean => shownAt !== null && shownAt <= oldestReadAt,
+    doubt(oldestReadAt: number): 'open-behind' | 'open-in-front' | null {
+      if (shownAt !== null && shownAt <= oldestReadAt) return null
+      return order === 'created_desc' ? 'open-behind' : 'open-in-front'
+    },
+    atLeast: (): number => atLeast,
   }
 }
 
@@ -52,8 +58,9 @@ export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc') 
 class OtherEnd {
   readonly #run: Run
   readonly #walkId: number
-  /** Of the last answer, epoch ms. */
+  /** No answer shows a later moment, epoch ms: when the last one had come, less its age. */
   shownAt = 0
+  atLeast = 0
 
   constructor(run: Run, walkId: number) {
     this.#run = run
@@ -61,24 +68,22 @@ class OtherEnd {
   }
 
   /** Whether one answer showed all open tasks that stand in front of the final ones. */
-  async isFrontShown(): Promise<boolean> {
-    const { writer, facts } = this.#run
+  async showFront(): Promise<boolean> {
     const { window } = windowSizeOf(this.#run)
-    const open = await writer.owedCount('open')
+    const open = await this.#run.writer.owedCount('open')
     for (const take of new Set([Math.min(window, open + ROOM_IN_FRONT), window])) {
       const shown = await this.#read(0, take)
       if (shown === null) return false
       const { ids, finals } = shown
-      const isWhole = ids.length === 0 ? facts.filtered_pages !== true : ids.at(-1) === facts.last_id
-      if (isWhole || finals.includes(1)) return true
+      if (finals.at(-1) === 1 || (ids.length > 0 && ids.at(-1) === this.#run.facts.last_id)) return true
     }
     return false
   }
 
   /** Whether one answer showed all open tasks that stand behind the final ones. */
-  async isBehindShown(): Promise<boolean> {
+  async showBehind(): Promise<boolean> {
     const { writer, facts } = this.#run
-    const { total, page_cap: cap, last_id: lastId, filtered_pages: isFiltered } = facts
+    const { total, page_cap: cap, filtered_pages: isFiltered } = facts
     const { window: take } = windowSizeOf(this.#run)
     const capacity = Math.min(take, cap ?? take)
     const room = Math.min(ROOM, Math.floor(capacity / 4))
@@ -95,23 +100,33 @@ class OtherEnd {
       if (length === 0 || (place > 0 && shown.finals[0] !== 1)) {
         if (!search.tooFar()) return true
       } else if (length >= capacity) search.tooNear(length - room)
-      else {
-        return shown.ids.at(-1) === lastId || (await this.#read(place + length, take))?.ids.length === 0
-      }
+      // It may have been cut in front of a large one.
+      else return this.#isNothingNew(place + length, shown.ids)
     }
     return false
   }
 
   async #read(skip: number, take: number) {
     const { writer, service, account, now } = this.#run
+    const askedAt = now()
     const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
     if (answer.kind !== 'ok') return null
+    this.shownAt = now() - Math.max(0, askedAt - answer.startedAt)
     const { handle, ids } = answer.value
     const finals = finalsOf(answer.value)
     const { known, others } = await writer.view(handle, this.#walkId)
     if (ids.length > 0) await account.saw({ known, others, unknown: ids.length - known })
     await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
-    this.shownAt = Math.max(this.shownAt, answer.startedAt)
+    if (ids.length > 0) this.atLeast = Math.max(this.atLeast, skip + ids.length)
     return { ids, finals }
+  }
+
+  async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean> {
+    const { writer, service } = this.#run
+    const answer = await service.list({ skip, take: 1 }, (raw) => writer.parseList(raw))
+    // Some services refuse what lies behind the end, or give the last item again.
+    if (answer.kind !== 'ok') return answer.kind === 'refused'
+    await writer.dropWindow(answer.value.handle)
+    return answer.value.ids.every((id) => before.includes(id))
   }
 }

@@ -115,15 +115,8 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     total: null,
   })
   const { result } = done
-  const isEndShown = (order === 'created_desc' && result.total !== null) || apart.isShown(done.oldestReadAt)
-  const unproven =
-    known === undefined || result.contradicted
-      ? 'order-not-proven'
-      : isEndShown
-        ? null
-        : order === 'created_desc'
-          ? 'open-behind'
-          : 'open-in-front'
+  const isDisordered = known === undefined || result.contradicted
+  const unproven = isDisordered ? 'order-not-proven' : apart.doubt(done.oldestReadAt)
   const reason = result.reason ?? unproven
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })

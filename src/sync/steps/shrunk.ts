@@ -54,11 +54,16 @@ async function isNothingAt({ service, writer, config, facts }: Run, place: numbe
  * What a walk has come to: a complete one over such a list is partial, and teaches nothing of its length. Keeps in mind
  * (`shrunk_to`) that the list was so short, for --allow-mass-delete to walk it in full.
  */
-export async function believed(run: Run, kind: WalkKind, result: WalkResult, met: number): Promise<WalkResult> {
+export async function believed(
+  run: Run,
+  kind: WalkKind,
+  result: WalkResult,
+  { met, atLeast }: { met: number; atLeast: number },
+): Promise<WalkResult> {
   if (result.verdict !== 'complete') return result
   const { total } = result
   // Only a head walk ends before the end of the list and began at its beginning.
-  const extent: Extent = total === null ? { total, atLeast: kind === 'head' ? met : Infinity } : { total }
+  const extent: Extent = total === null ? { total, atLeast: kind === 'head' ? atLeast : Infinity } : { total }
   if (!(await isShrunk(run, extent, met))) {
     if (run.facts.shrunk_to !== undefined && kind !== 'range') await learn(run, { shrunk_to: undefined })
     return result

@@ -29,6 +29,8 @@ export interface WalkTask {
   begun?(walkId: number): Promise<void>
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
+  /** So many items the list was seen to hold, apart from the walk. */
+  atLeast?(): number
   /** Items in the list when its end was last proven: for progress and for reading ahead. */
   total: number | null
 }
@@ -119,14 +121,14 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       step = await walking.next({ newlyMet })
     }
     await learnSides(run, sides)
-    const result = await believed(run, kind, step.value, met)
+    const result = await believed(run, kind, step.value, { met, atLeast: Math.max(met, task.atLeast?.() ?? 0) })
     return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
   } finally {
     await Promise.all([source.settle(), length.settle()])
   }
 }
 
-/** Once, and for good: a list that has stood so keeps no open tasks apart. */
+/** Until the list is seen to be in another order. */
 async function learnSides(run: Run, seen: SidesSeen): Promise<void> {
   const sides = ['open_in_front', 'final_in_front'] as const
   if (sides.some((side) => seen[side] === true && run.facts[side] !== true)) await learn(run, seen)

@@ -65,7 +65,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
 
 /**
  * Lets no thread's young generation grow any more, and has the heaps collected when they are 1.7 times what lives: with windows
- * read ahead they would take 150 MB more and save no time (docs/performance.md). V8 reads the flags each time it thinks of growing; there
+ * read ahead they would take 150 MB more and save no time (docs/decisions/performance-diary.md). V8 reads the flags each time it thinks of growing; there
  * is no other way to say so once it runs.
  */
 function keepHeapsSmall(): void {
