@@ -102,6 +102,6 @@ export async function benchIntake(stage: Stage): Promise<string> {
   addBar(stage, 'processor time of a full walk, nothing changed, against it', work(full), 'x', { atMost: 0.6 })
   addBar(stage, 'sync, nothing new', Math.max(...requests), 'requests', { atMost: 3 })
   const peak = [backfill, full, far_].map(({ peakMb }) => peakMb?.most ?? 0)
-  addBar(stage, 'peak memory of backfill and full walk', Math.max(...peak), 'MB', { atMost: 256 })
+  addBar(stage, 'peak memory of backfill and full walk of 100000 tasks', Math.max(...peak), 'MB', { atMost: 256 })
   return mirror
 }
