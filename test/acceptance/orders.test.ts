@@ -98,6 +98,15 @@ describe.concurrent('what is new or was written to comes to the front', () => {
     },
   )
 
+  test('the same, and answers are cut by bytes: the end is found all the same', async () => {
+    await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET[0][1], capBytes: 20_000 })
+    await expectComplete(stage)
+    for (let run = 0; run < 2; run += 1) {
+      stage.simulator.account.insert(8, { openShare: 1 })
+      expect((await expectComplete(stage)).plan).not.toContain('full')
+    }
+  })
+
   test.for(NONE_OPEN_YET)(
     'the same, and only a range is asked for: what is open comes %s, and is found',
     async ([, options]) => {

@@ -100,8 +100,9 @@ class OtherEnd {
       if (length === 0 || (place > 0 && shown.finals[0] !== 1)) {
         if (!search.tooFar()) return true
       } else if (length >= capacity) search.tooNear(length - room)
-      // It may have been cut in front of a large one.
-      else return this.#isNothingNew(place + length, shown.ids)
+      // It may have been cut by bytes.
+      else if (await this.#isNothingNew(place + length, shown.ids)) return true
+      else search.tooNear(Math.max(1, Math.floor(length / 2)))
     }
     return false
   }
