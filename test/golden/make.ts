@@ -1,4 +1,4 @@
-// Made test/golden/0.1.0.sqlite, .ndjson and .service.json with the command line of version 0.1.0, once. A later release
+// Made test/golden/VERSION.sqlite, .ndjson and .service.json of 0.1.0 and 1.0.0 with their own command lines, once. A later release
 // makes its own with `npx -c 'node test/golden/make.ts VERSION'` after a build; those of older releases are never made again.
 // Usage: node test/golden/make.ts VERSION
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
