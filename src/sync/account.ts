@@ -4,7 +4,7 @@ import type { AccountCheck, Run } from './context.ts'
 import { type AccountShown, judgeAccount } from './identity.ts'
 import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
-import { askFirst } from './window-size.ts'
+import { viewFirst } from './window-size.ts'
 
 /** Before a run is bound to its service. */
 export const UNBOUND: AccountCheck = {
@@ -108,10 +108,5 @@ export async function seeAccount(run: Run): Promise<void> {
   if (run.account.isBegun()) return
   if (!run.account.hasOtherKey) return run.account.saw({ known: 0, others: 0, unknown: 0 })
   // By id another account's key may find the same tasks: only a window shows what the account has.
-  const { writer } = run
-  const answer = await askFirst(run)
-  if (answer.kind !== 'ok') return run.account.saw({ known: 0, others: 0, unknown: 0 })
-  const { ids, known, others } = await writer.view(answer.value.handle, 0)
-  await writer.dropWindow(answer.value.handle)
-  await run.account.saw({ known, others, unknown: ids.length - known })
+  if ((await viewFirst(run)) === null) await run.account.saw({ known: 0, others: 0, unknown: 0 })
 }

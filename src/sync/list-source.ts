@@ -111,10 +111,9 @@ export class ListSource implements WindowSource {
       const { stride } = this.#guess
       this.#readAhead(skip + stride, stride, take)
     }
-    const { known, others, ...viewed } = await writer.view(handle, walkId)
-    const window: ItemsWindow = { kind: 'items', ...asked, handle, startedAt, serviceDate, ...viewed }
-    await onShown?.({ known, others, unknown: viewed.ids.length - known })
-    return window
+    const { ids, moments, met, held, ...shown } = await writer.view(handle, walkId)
+    await onShown?.(shown)
+    return { kind: 'items', ...asked, handle, startedAt, serviceDate, ids, moments, met, held }
   }
 
   drop(window: ItemsWindow): void {
@@ -223,10 +222,7 @@ export class ListSource implements WindowSource {
     const { writer, walkId, onShown, now } = this.#options
     const { handle, skip, startedAt } = window
     try {
-      if (!isShown) {
-        const { ids, known, others } = await writer.view(handle, walkId)
-        await onShown?.({ known, others, unknown: ids.length - known })
-      }
+      if (!isShown) await onShown?.(await writer.view(handle, walkId))
       await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: now() })
     } catch (error) {
       this.#failed ??= { error }

@@ -10,6 +10,7 @@ import { concludeRun, fallShort, type RunTally } from './conclude.ts'
 import { loadClient, openClient, requireBaseUrl } from './connect.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
+import { readBeside } from './steps/beside.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
 import { askForTombstones, decideDeletions } from './steps/deletions.ts'
 import { askForAll, countedAs } from './steps/details.ts'
@@ -213,10 +214,8 @@ async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {
-  const answer = await run.service.list({ skip: 0, take: 1 }, (raw) => run.writer.parseList(raw))
-  if (answer.kind !== 'ok') return false
-  await run.writer.dropWindow(answer.value.handle)
-  return answer.value.count === 0
+  const answer = await readBeside(run, { skip: 0, take: 1 })
+  return answer.kind === 'ok' && answer.value.count === 0
 }
 
 /** `trouble`: what kept the service from answering until then. */

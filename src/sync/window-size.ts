@@ -5,6 +5,7 @@
 // for again by itself.
 import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
+import type { Viewed } from './writer/windows.ts'
 import type { ParsedList } from './writer/writing.ts'
 
 /** An answer of this size is made ready while others come, and by the thread that has time for it (writer/prepare.ts). */
@@ -104,10 +105,17 @@ export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): num
   return facts.item_bytes ?? (windows.items > 0 ? windows.bytes / windows.items : null)
 }
 
-/** The first window of the list, shorter where that is too heavy. */
-export async function askFirst(run: Run): Promise<Answer<ParsedList>> {
-  const answer = await run.service.list({ skip: 0, take: windowSizeOf(run).window }, (raw) => run.writer.parseList(raw))
-  return answer.kind === 'failed' && answer.reason === 'too-large' ? listFew(run) : answer
+/** The first window of the list, shorter where that is too heavy; nothing is taken in. Null where it is not answered. */
+export async function viewFirst(run: Run): Promise<Viewed | null> {
+  const { service, writer } = run
+  let answer = await service.list({ skip: 0, take: windowSizeOf(run).window }, (raw) => writer.parseList(raw))
+  if (answer.kind === 'failed' && answer.reason === 'too-large') answer = await listFew(run)
+  if (answer.kind !== 'ok') return null
+  const { handle } = answer.value
+  const viewed = await writer.view(handle, 0)
+  await writer.dropWindow(handle)
+  await run.account.saw(viewed)
+  return viewed
 }
 
 function listFew({ service, writer, config }: Run): Promise<Answer<ParsedList>> {

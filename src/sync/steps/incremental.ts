@@ -5,6 +5,7 @@ import type { Verdict } from '../../task.ts'
 import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
+import { readBeside } from './beside.ts'
 import { runWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
@@ -122,12 +123,9 @@ async function lastTaskMoved(run: Run): Promise<boolean> {
   const { total, last_id: lastId } = run.facts
   if (total === undefined || lastId === undefined || total < 1) return false
   if (!mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)) return false
-  const answer = await run.service.list({ skip: total - 1, take: 2 }, (raw) => run.writer.parseList(raw))
+  const answer = await readBeside(run, { skip: total - 1, take: 2 })
   if (answer.kind !== 'ok') return answer.kind === 'refused'
-  const { handle } = answer.value
-  const { ids, known, others } = await run.writer.view(handle, 0)
-  await run.account.saw({ known, others, unknown: ids.length - known })
-  await run.writer.takeIn({ handle, walkId: null, skip: total - 1, readAt: answer.startedAt, now: run.now() })
+  const { ids } = answer.value
   return ids.length !== 1 || ids[0] !== lastId
 }
 

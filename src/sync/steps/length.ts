@@ -69,8 +69,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
   async function takeIn(held: CountedTasks['handle'], skip: number, readAt: number): Promise<void> {
     try {
       const handle = await held()
-      const { ids, known, others } = await run.writer.view(handle, walkId)
-      await run.account.saw({ known, others, unknown: ids.length - known })
+      await run.account.saw(await run.writer.view(handle, walkId))
       await run.writer.takeIn({ handle, walkId: null, skip, readAt, now: run.now() })
     } catch (error) {
       run.log.debug({ error: (error as Error).message }, 'What a look showed was not taken in')

@@ -11,6 +11,7 @@ import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
+import { readBeside } from './beside.ts'
 
 /** Room for so many deletions or new tasks, at most. */
 const ROOM = 50
@@ -108,26 +109,19 @@ class OtherEnd {
   }
 
   async #read(skip: number, take: number) {
-    const { writer, service, account, now } = this.#run
+    const { now } = this.#run
     const askedAt = now()
-    const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+    const answer = await readBeside(this.#run, { skip, take }, this.#walkId)
     if (answer.kind !== 'ok') return null
     this.shownAt = now() - Math.max(0, askedAt - answer.startedAt)
-    const { handle, ids } = answer.value
-    const finals = finalsOf(answer.value)
-    const { known, others } = await writer.view(handle, this.#walkId)
-    if (ids.length > 0) await account.saw({ known, others, unknown: ids.length - known })
-    await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
+    const { ids } = answer.value
     if (ids.length > 0) this.atLeast = Math.max(this.atLeast, skip + ids.length)
-    return { ids, finals }
+    return { ids, finals: finalsOf(answer.value) }
   }
 
   async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean> {
-    const { writer, service } = this.#run
-    const answer = await service.list({ skip, take: 1 }, (raw) => writer.parseList(raw))
+    const answer = await readBeside(this.#run, { skip, take: 1 }, this.#walkId)
     // Some services refuse what lies behind the end, or give the last item again.
-    if (answer.kind !== 'ok') return answer.kind === 'refused'
-    await writer.dropWindow(answer.value.handle)
-    return answer.value.ids.every((id) => before.includes(id))
+    return answer.kind === 'ok' ? answer.value.ids.every((id) => before.includes(id)) : answer.kind === 'refused'
   }
 }

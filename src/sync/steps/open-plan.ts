@@ -5,7 +5,7 @@
 // it is never dearer than a full walk, which would meet them all. Tasks beyond the budget stay due; later runs ask for
 // them first, because the most overdue come first.
 
-import type { WantedWindow } from './read-windows.ts'
+import type { WantedWindow } from './beside.ts'
 
 /** What requests cost with this service, as its answers have shown. */
 export interface RequestCosts {

@@ -4,6 +4,7 @@ import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowSizeOf } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/open-due.ts'
+import { readWindows } from './beside.ts'
 import { askForAll, countedAs } from './details.ts'
 import {
   budgetOf,
@@ -15,7 +16,6 @@ import {
   wantedWindows,
   widestGap,
 } from './open-plan.ts'
-import { readWindows } from './read-windows.ts'
 
 /** So few are asked for by id without a plan. */
 const FEW = 20

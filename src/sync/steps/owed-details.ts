@@ -3,9 +3,9 @@
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowSizeOf } from '../window-size.ts'
+import { readWindows } from './beside.ts'
 import { askForAll, countedAs, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
-import { readWindows } from './read-windows.ts'
 
 /** Windows that are read again for details in doubt, at most. */
 const MOST_WINDOWS = 5

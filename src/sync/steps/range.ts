@@ -7,7 +7,7 @@ import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
-import { askFirst, windowSizeOf } from '../window-size.ts'
+import { viewFirst, windowSizeOf } from '../window-size.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 
@@ -141,16 +141,12 @@ async function* seekFrom(source: WindowSource, start: number, sought: Sought): R
   return start + step.value
 }
 
-/** The order that the pairs of the first window show; its items are kept by the walk that follows. */
+/** The order that the pairs of the first window show; its items are taken in by the walk that follows. */
 async function peekOrder(run: Run) {
   const { settleMs } = run.config.sync
-  const answer = await askFirst(run)
-  if (answer.kind !== 'ok') return null
-  const { handle } = answer.value
-  const { ids, moments, known, others } = await run.writer.view(handle, 0)
-  await run.writer.dropWindow(handle)
-  await run.account.saw({ known, others, unknown: ids.length - known })
+  const first = await viewFirst(run)
+  if (first === null) return null
   const evidence = noEvidence()
-  observe(evidence, ids, moments, 0)
+  observe(evidence, first.ids, first.moments, 0)
   return orderShown(evidence, settleMs).order
 }

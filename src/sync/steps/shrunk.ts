@@ -3,6 +3,7 @@
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import type { WalkResult } from '../../walk/request.ts'
 import { learn, type Run } from '../context.ts'
+import { readBeside } from './beside.ts'
 import { isMassDelete } from './deletions.ts'
 
 interface ShrinkLimits {
@@ -41,13 +42,12 @@ async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean>
   return place >= extent.atLeast && (await isNothingAt(run, place)) && (await isNothingAt(run, place))
 }
 
-async function isNothingAt({ service, writer, config, facts }: Run, place: number): Promise<boolean> {
+async function isNothingAt(run: Run, skip: number): Promise<boolean> {
+  const { window } = run.config.sync
   // Pages that are filtered may well be empty where they are small.
-  const take = facts.filtered_pages === true ? config.sync.window : Math.min(2, config.sync.window)
-  const answer = await service.list({ skip: place, take }, (raw) => writer.parseList(raw))
-  if (answer.kind !== 'ok') return answer.kind === 'refused'
-  await writer.dropWindow(answer.value.handle)
-  return answer.value.count === 0
+  const take = run.facts.filtered_pages === true ? window : Math.min(2, window)
+  const answer = await readBeside(run, { skip, take })
+  return answer.kind === 'ok' ? answer.value.count === 0 : answer.kind === 'refused'
 }
 
 /**

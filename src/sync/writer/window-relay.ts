@@ -122,7 +122,7 @@ export class WindowRelay {
       const { met } = looked
       this.#taken.bringUpToDate(met, ids, asked)
       window.viewed = { walkId, met, after: this.#taken.count }
-      return { ids, moments, ...looked }
+      return { ids, moments, ...looked, unknown: ids.length - looked.known }
     } finally {
       this.#awaited.delete(asked)
     }

@@ -29,6 +29,8 @@ export interface Looked {
 export interface Viewed extends Looked {
   ids: string[]
   moments: Moment[]
+  /** Those that the mirror does not hold. */
+  unknown: number
 }
 
 /** More than are usually looked up ahead of being taken in; what was looked up before is looked up again. */

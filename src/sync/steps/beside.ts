@@ -1,0 +1,42 @@
+// Windows that are read beside a walk, for their items alone: they join no chain, and prove nothing of the list.
+import type { Answer, Window } from '../../service/service.ts'
+import { forEachAtOnce } from '../at-once.ts'
+import type { Run } from '../context.ts'
+import type { ParsedList } from '../writer/writing.ts'
+
+/** Takes in what the window shows. Within a walk with the number of that, so that what was looked up ahead for it stays. */
+export async function readBeside(run: Run, { skip, take }: Window, walkId = 0): Promise<Answer<ParsedList>> {
+  const { service, writer, account, now } = run
+  const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+  if (answer.kind !== 'ok') return answer
+  const { handle, ids } = answer.value
+  const viewed = await writer.view(handle, walkId)
+  // No item says nothing of whose it is.
+  if (ids.length > 0) await account.saw(viewed)
+  await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
+  return answer
+}
+
+export interface WantedWindow extends Window {
+  /** Tasks that it is read for. */
+  members: number
+}
+
+/**
+ * Takes the windows in, side by side, as many as `service.concurrency` and `service.maxBytesInFlight` allow for items of
+ * `itemBytes`. What is not answered is passed over.
+ */
+export async function readWindows(
+  run: Run,
+  windows: readonly WantedWindow[],
+  itemBytes: number,
+  onRead: (window: WantedWindow) => void = () => undefined,
+): Promise<void> {
+  const { concurrency, maxBytesInFlight } = run.config.service
+  const heaviest = Math.max(1, ...windows.map(({ take }) => take * itemBytes))
+  const most = Math.max(1, Math.min(concurrency, Math.floor(maxBytesInFlight / heaviest)))
+  await forEachAtOnce(windows, most, async (window) => {
+    await readBeside(run, window)
+    onRead(window)
+  })
+}
