@@ -62,13 +62,13 @@ export const exporting: CommandSpec<ExportFlags> = {
     },
     {
       flags: '--format <format>',
-      description: `${listed(FORMAT_NAMES, 'or')} (default: by the name)`,
+      description: `${listed(FORMAT_NAMES, 'or')} (default: by the name; for a dataset parquet, without --out export.format)`,
       choices: FORMAT_NAMES,
       parse: (text, name) => oneOf(text, FORMAT_NAMES, name),
     },
     {
       flags: '--compression <name>',
-      description: `${listed(COMPRESSIONS, 'or')} (default: by the name)`,
+      description: `${listed(COMPRESSIONS, 'or')} (default: by the name; for Parquet and datasets zstd, without --out export.compression)`,
       choices: COMPRESSIONS,
       parse: (text, name) => oneOf(text, COMPRESSIONS, name),
     },
@@ -98,13 +98,14 @@ export const exporting: CommandSpec<ExportFlags> = {
     {
       flags: '--keep <number>',
       description:
-        'dataset: how many snapshots stay there, with all that they build on (default: export.keep, else all)',
+        'dataset: how many snapshots stay there, with all that they build on (default: all; without --out, export.keep)',
       parse: atLeastOne,
     },
     { flags: '--columns <name...>', description: `${titlesOf(formatsWith('columns'), 'and')}: only these columns` },
     {
       flags: '--engine <name>',
-      description: 'Parquet: hyparquet or parquetjs-lite (default: hyparquet)',
+      description:
+        'Parquet: hyparquet, or parquetjs-lite, which compresses by gzip if nothing else is asked for (default: hyparquet)',
       parse: (text, name) => oneOf(text, ENGINES, name),
     },
     ...SWITCHES.map(([name, description]) => ({ flags: flagOf(name), description })),

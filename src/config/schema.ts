@@ -133,10 +133,12 @@ const s3 = section(DEFAULTS.export.s3, {
 })
 
 const exporting = section(DEFAULTS.export, {
-  dir: text().describe('Where snapshots are published; relative to the working directory.'),
-  format: z.enum(FORMAT_NAMES).describe('Format of a snapshot.'),
-  compression: z.enum(COMPRESSIONS).describe('Compression of a snapshot; snappy is for Parquet only.'),
-  keep: count(1, 1_000_000).nullable().describe('How many snapshots to keep; null keeps all.'),
+  dir: text().describe('Where snapshots are published if --out is not given; relative to the working directory.'),
+  format: z.enum(FORMAT_NAMES).describe('Format of a snapshot in export.dir; --out has its own.'),
+  compression: z.enum(COMPRESSIONS).describe('Compression of a snapshot in export.dir; snappy is for Parquet only.'),
+  keep: count(1, 1_000_000)
+    .nullable()
+    .describe('How many snapshots to keep in export.dir; null keeps all. Elsewhere --keep says it.'),
   invalidJson: z
     .enum(['keep', 'replace'])
     .describe(

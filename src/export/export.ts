@@ -55,7 +55,8 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   }
 }
 
-const LIMIT = 'export.keep, or --keep, says how many to keep; `task-mirror status` tells the disk they take'
+const LIMIT =
+  '--keep, or export.keep where --out is not given, says how many to keep; `task-mirror status` tells the disk they take'
 
 /** Where a snapshot goes and which rows it takes. */
 interface Destination {

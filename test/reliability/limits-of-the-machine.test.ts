@@ -125,7 +125,7 @@ test('that every snapshot is kept is said at the first publication, and status s
   const run = (...args: string[]) => runCli(args, { cwd: scratch.dir })
   const first = await run('export')
   expect(first.code).toBe(0)
-  expect(first.stderr).toMatch(/Every snapshot stays at \S+snapshots: export\.keep, or --keep/)
+  expect(first.stderr).toMatch(/Every snapshot stays at \S+snapshots: --keep, or export\.keep where --out is not given/)
   expect((await run('export')).stderr).not.toContain('Every snapshot stays')
   expect((await run('status')).stdout).toMatch(/published +2 snapshots, .* on this disk; all are kept: export\.keep/)
   const { disk, published } = JSON.parse((await run('status', '--json')).stdout)

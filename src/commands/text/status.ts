@@ -81,7 +81,7 @@ function diskText({ mirrorBytes, walBytes, snapshotBytes, freeBytes }: StatusFac
 
 function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string | null {
   if (snapshots === 0) return null
-  const limit = keepsAll ? '; all are kept: export.keep or --keep sets a limit' : ''
+  const limit = keepsAll ? '; all are kept: export.keep or, with --out, --keep sets a limit' : ''
   return `${countText(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
 }
 
