@@ -14,7 +14,8 @@ export const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
     'the service cannot be reached, keeps failing, or asks to wait longer than this run may: progress is kept, try later',
   keyRefused: 'the service refuses the key',
   locked: 'another run holds the mirror',
-  mirror: 'the mirror or a snapshot is damaged, the disk is full, or the mirror belongs to another service or account',
+  mirror:
+    'the mirror or a snapshot is damaged or cannot be read or written, the disk is full, or the mirror belongs to another service or account',
   sigint: 'stopped by SIGINT; what was committed is kept',
   sigterm: 'stopped by SIGTERM; what was committed is kept',
 }
@@ -71,7 +72,7 @@ export async function commandsDocument(): Promise<string> {
   return `${[
     '# Commands, flags and exit codes',
     '<!-- Written by `npm run docs`. -->',
-    'stdout carries data only (with `--json` one object on one line); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md).',
+    'stdout carries data only (with `--json` one object on one line, but for what `--out -` asks for); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md). In a variable, a flag without a value is `true` or `false`, several values stand between commas, and empty is as good as not set. `--help` and `--version` print what they say.',
     '## Every command',
     flagTable(SHARED_FLAGS),
     ...(await namedCommands()).map(chapter),

@@ -163,7 +163,9 @@ const schedule = section(DEFAULTS.schedule, {
   ),
   maxAgeMs: durationMs(1)
     .nullable()
-    .describe('Age of the mirror beyond which /healthz answers 503; null for three times the pause between syncs.'),
+    .describe(
+      'Age of the mirror beyond which /healthz answers 503; null for three times the pause between syncs, a minute at least.',
+    ),
   listen: z
     .string()
     .regex(/^(.+:)?\d{1,5}$/, expecting('an address such as "127.0.0.1:8080"'))
