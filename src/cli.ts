@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The process: checks Node's version before anything else is loaded, connects streams and signals to `run`, and leaves
-// with its exit code. The only file that touches `process`; it imports nothing at the top, so that it can still speak
-// on a Node that the rest of the program would crash.
+// with its exit code. The only file that handles these; it imports nothing at the top, so that it can still speak on a Node
+// that the rest of the program would crash.
 
 const NEEDED = [22, 19]
 /** The run is given so long to commit the work in hand; on a busy machine, leaving takes a part of the 5 s as well. */
