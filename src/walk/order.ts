@@ -188,8 +188,7 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
     return { order: 'none', inversionMs: 0 }
   }
   if (idOrder !== null && ids >= 2) return { order: idOrder, inversionMs: 0 }
-  if (ids < 2) return { order: null, inversionMs: 0 }
-  // One or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
+  // Too little, or one or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
   return { order: null, inversionMs: 0 }
 }
 
