@@ -52,7 +52,7 @@ const table = {
   seed: whole().default(1).describe('the same seed, clock and requests give the same account'),
   idSeed: whole()
     .optional()
-    .describe('the ids of the account with this seed, everything else of its own (default: the seed)'),
+    .describe('the ids of the account with this seed, a whole number; everything else of its own (default: the seed)'),
   tasks: whole().default(5000).describe('tasks at the start'),
   taskBytes: whole(1)
     .default(1000)
