@@ -3,7 +3,7 @@
 import { countsFor, owing } from './counting.ts'
 import { after, afterEmpty, claimed } from './effects.ts'
 import type { Fact } from './facts.ts'
-import { missingFor, type Seam, seamOf } from './rules.ts'
+import { type ConditionName, missingFor, type Seam, seamOf } from './rules.ts'
 import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
@@ -30,6 +30,15 @@ export const RULES_NUMBER = 4
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
 
+/** What a proof still lacks, as a statement that does not hold. */
+export type MissingLink =
+  | ConditionName
+  | 'every window that is taken in was told'
+  | 'every run that was counted was marked'
+  | 'the run of equal createdAt that is owed has been counted'
+  | 'a window has joined'
+  | 'the end of the list was shown'
+
 /** So many ids of a run are kept while it is counted. A longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
 /** Answers without items behind the floor, one after another, that are kept. */
@@ -44,7 +53,7 @@ export function resumed(state: State): State {
 
 export class Judge {
   state: State
-  spoiled: string | null
+  spoiled: MissingLink | null
   /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
   isAhead = false
   /** Ids of a run that was counted are still to be marked. */
@@ -57,7 +66,7 @@ export class Judge {
   #byPlace: { handle: number; state: State } | null = null
   readonly #trial
 
-  constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: string | null = null) {
+  constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: MissingLink | null = null) {
     this.state = state
     this.spoiled = spoiled
     this.#trial = { settings: { ...SETTINGS, range } }
@@ -149,7 +158,7 @@ export class Judge {
   }
 
   /** Missing for good if another process goes on now: the ids of a counted run that have not been marked would be forgotten. */
-  get unmarked(): string | null {
+  get unmarked(): MissingLink | null {
     return this.isToMark ? 'every run that was counted was marked' : null
   }
 
@@ -159,7 +168,7 @@ export class Judge {
   }
 
   /** The first link that is missing; null where every task that stayed has been met: see `Line`, `complete`. */
-  missing(isWhole: boolean): string | null {
+  missing(isWhole: boolean): MissingLink | null {
     const { owed, floor, ended } = this.state
     if (this.spoiled !== null) return this.spoiled
     if (this.unmarked !== null) return this.unmarked
@@ -195,7 +204,7 @@ export class Judge {
     this.#byPlace = null
   }
 
-  #missing(fact: Fact, claim: Claim): string | null {
+  #missing(fact: Fact, claim: Claim): ConditionName | null {
     return missingFor(this.state, fact, claim, this.#trial)
   }
 

@@ -4,14 +4,14 @@
 import type { Moment } from '../task.ts'
 import { knownOf, owedOf } from './counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
-import { Judge, type Line, RULES_NUMBER, resumed } from './judge.ts'
+import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
 import type { State, WalkRange } from './state.ts'
 
 /** What another process needs to go on: plain data. */
 export interface Saved {
   state: State
-  spoiled: string | null
+  spoiled: MissingLink | null
   /** Answers so far. */
   answers: number
 }
@@ -157,7 +157,7 @@ export class Kernel {
    * The first link that is missing; null where every task that stayed has been met: of the list or the range, or (not
    * `isWhole`) of what stands at or before the end of the window that joined last.
    */
-  missing(isWhole = true): string | null {
+  missing(isWhole = true): MissingLink | null {
     if (isWhole && this.#judge.end()) this.#note({ op: 'ended' })
     return this.#judge.missing(isWhole)
   }

@@ -62,7 +62,7 @@ function isAsItWas({ bracket }: State): boolean {
 }
 
 /** For each claim its conditions, in the order in which they are tried. */
-export const RULES: Record<Claim, Record<string, Condition>> = {
+export const RULES = {
   look: {},
   join: {
     'join: shows an anchor, or begins with the list': (state, fact, settings) =>
@@ -124,14 +124,19 @@ export const RULES: Record<Claim, Record<string, Condition>> = {
     'reached: shows an item behind the range': ({ floor }, _, { range }) =>
       floor !== null && range !== null && isBehind(floor, range),
   },
-}
+} satisfies Record<Claim, Record<string, Condition>>
+
+/** The words of a condition. */
+export type ConditionName =
+  | { [C in Claim]: keyof (typeof RULES)[C] }[Claim]
+  | `${Claim}: something was read that it can be said of`
 
 const CONDITIONS = Object.fromEntries(
   Object.entries(RULES).map(([claim, conditions]) => [claim, Object.entries(conditions)]),
-) as Record<Claim, [name: string, Condition][]>
+) as Record<Claim, [name: ConditionName, Condition][]>
 
 /** The first condition of `claim` that `fact`, told just now, does not meet; null where it may be claimed. */
-export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial = {}): string | null {
+export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial = {}): ConditionName | null {
   const settings = trial.settings ?? SETTINGS
   if (!saysSomething(state, fact, claim, settings.range)) return `${claim}: something was read that it can be said of`
   for (const [name, holds] of CONDITIONS[claim]) {

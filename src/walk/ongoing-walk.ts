@@ -1,5 +1,6 @@
 // The state of a walk that is under way, what of it is saved for another process to go on from, and the walk's result.
 // Where the walk goes is decided by walk.ts, detours.ts, ties.ts and ending.ts.
+import type { MissingLink } from '../proof/judge.ts'
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
 import { type ChainState, newChain, overlapOf } from './chain.ts'
@@ -202,7 +203,7 @@ export class OngoingWalk {
     // A walk that was stopped before the end of the list claims its range, or only what it has read.
     const isWhole = !this.isStopped || this.request.range !== undefined
     const missing = this.kernel.missing(isWhole)
-    const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : reasonOf(missing))
+    const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : (REASONS[missing] ?? 'not-joined'))
     if (reason === null) this.kernel.conclude(isWhole)
     // In a list with an order no item that was seen can have been passed over.
     const passedOver = this.hasPassedOver()
@@ -230,10 +231,12 @@ export class OngoingWalk {
   }
 }
 
-/** The stable word for what the kernel says is missing. */
-function reasonOf(missing: string): string {
-  if (missing.includes('owed') || missing.includes('counted')) return 'ties'
-  return missing.startsWith('the end') || missing.startsWith('reached') ? 'end-not-shown' : 'not-joined'
+/** The stable words for what the kernel says is missing; for all others `not-joined`. */
+const REASONS: Partial<Record<MissingLink, string>> = {
+  'join: no other run is owed': 'ties',
+  'the run of equal createdAt that is owed has been counted': 'ties',
+  'every run that was counted was marked': 'ties',
+  'the end of the list was shown': 'end-not-shown',
 }
 
 export function lastOf(window: ItemsWindow): { id: string; moment: Moment } {
