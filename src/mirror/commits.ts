@@ -117,7 +117,7 @@ export class Commits {
     throw error
   }
 
-  /** Inside of another transaction, a trial, there is nothing to gather. */
+  /** Inside of another transaction, a dry run, there is nothing to gather. */
   #alone<T>(work: () => T): T {
     try {
       const result = explaining(this.#path, () => this.#db.transaction(work).immediate())

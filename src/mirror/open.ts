@@ -104,11 +104,11 @@ export function closeWriter(db: Db): void {
   }
 }
 
-/** Everything from here on is taken back by `endTrial`; transactions inside become savepoints. */
-export function beginTrial(db: Db): void {
+/** Everything from here on is taken back by `endDryRun`; transactions inside become savepoints. */
+export function beginDryRun(db: Db): void {
   db.exec('BEGIN IMMEDIATE')
 }
 
-export function endTrial(db: Db): void {
+export function endDryRun(db: Db): void {
   if (db.inTransaction) db.exec('ROLLBACK')
 }

@@ -33,7 +33,7 @@ export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boole
 }
 
 /** Fewer known tasks than this may be a few whose ids were given away again. */
-const FEW = 10
+const TOO_FEW_TO_TELL = 10
 
 /** `ask`: look known tasks up by id first, for what was shown is too little to tell. */
 type AccountJudgement = 'same' | 'other' | 'ask'
@@ -54,5 +54,5 @@ export function judgeAccount(
     return areGone && shown.unknown > 0 ? 'other' : 'same'
   }
   if (shown.others * 2 <= shown.known) return 'same'
-  return shown.known < FEW && !isAsked ? 'ask' : 'other'
+  return shown.known < TOO_FEW_TO_TELL && !isAsked ? 'ask' : 'other'
 }

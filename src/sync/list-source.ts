@@ -7,7 +7,7 @@ import { ageOfAnswer, type RequestOptions, type Service } from '../service/servi
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import { EarlyWindows, SeemingEnd } from './early-windows.ts'
 import type { AccountShown } from './identity.ts'
-import { FEW, type WalkWindow } from './window-size.ts'
+import { SMALL_WINDOW, type WalkWindow } from './window-size.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
 
@@ -153,7 +153,7 @@ export class ListSource implements WindowSource {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
       // A look at a few says little of a window.
-      if (take >= Math.min(FEW, size.window)) size.saw(count, answer.bytes)
+      if (take >= Math.min(SMALL_WINDOW, size.window)) size.saw(count, answer.bytes)
       this.#end.saw(skip, take, count)
       const ageMs = ageOfAnswer(answer)
       return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, askedAfter: ageMs > 0 ? 0 : askedAfter }

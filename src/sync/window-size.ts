@@ -19,7 +19,7 @@ const SURPRISE = 2
 /** Windows change when they could be so many times as large or small: reading ahead counts on their size. */
 const CHANGE = 2
 /** Asked for where a whole window was too heavy to be read. */
-export const FEW = 10
+export const SMALL_WINDOW = 10
 
 interface WindowSize {
   window: number
@@ -119,5 +119,5 @@ export async function viewFirst(run: Run): Promise<Viewed | null> {
 }
 
 function listFew({ service, writer, config }: Run): Promise<Answer<ParsedList>> {
-  return service.list({ skip: 0, take: Math.min(FEW, config.sync.window) }, (raw) => writer.parseList(raw))
+  return service.list({ skip: 0, take: Math.min(SMALL_WINDOW, config.sync.window) }, (raw) => writer.parseList(raw))
 }

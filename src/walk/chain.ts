@@ -28,7 +28,7 @@ export interface ChainState extends Paging {
   /** Where the window lay that last showed the chain's last item, and how much it asked for. */
   lastSeen: { skip: number; asked: number }
   /** Windows must not reach below this index: an item before it cannot be read. */
-  floor: number
+  notBelow: number
   /** The newest createdAt of the first window; the service's date and this machine's when it was asked for. */
   newestInFirst: Moment
   firstServiceDate: number | null
@@ -49,7 +49,7 @@ export function newChain(digestCutoff: number | null = null): ChainState {
     drift: 0,
     order: noEvidence(),
     lastSeen: { skip: 0, asked: 0 },
-    floor: 0,
+    notBelow: 0,
     newestInFirst: null,
     firstServiceDate: null,
     firstStartedAt: null,

@@ -24,7 +24,7 @@ export async function* onUnreadable(
   }
   if (ongoing.chain.last !== null && reading.skip < ongoing.chain.end - 1) {
     // Within the overlap, so it was met before: the next windows begin behind it.
-    ongoing.chain = { ...ongoing.chain, floor: reading.skip + 1 }
+    ongoing.chain = { ...ongoing.chain, notBelow: reading.skip + 1 }
     return moved()
   }
   if (reading.answer.kind === 'refused' && ongoing.chain.last !== null) {
@@ -42,7 +42,7 @@ export async function* onUnreadable(
     ongoing.total = passed.total
     return { kind: 'list-end' }
   }
-  ongoing.chain = { ...extendChain(ongoing.chain, passed.window), floor: passed.window.skip }
+  ongoing.chain = { ...extendChain(ongoing.chain, passed.window), notBelow: passed.window.skip }
   yield ongoing.step(passed.window)
   ongoing.skip = ongoing.forward()
   return null

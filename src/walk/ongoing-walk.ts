@@ -42,8 +42,8 @@ export class OngoingWalk {
   /** Where the end of the chain is looked for, while windows show nothing of it. */
   private search: Search | null = null
   /** How far to reach back at the next tie, and forward over what has been met. Doubled each time. */
-  back = 1
-  ahead = 1
+  reachBack = 1
+  reachAhead = 1
   /** Answers in a row that brought nothing new. */
   fruitless = 0
   /** Items met. */
@@ -109,13 +109,13 @@ export class OngoingWalk {
     if (where === 'behind') search.tooNear(stride)
     else search.tooFar()
     this.search = search
-    this.ahead = 1
+    this.reachAhead = 1
     this.retry(search.place)
   }
 
   /** Whether the next window's place is a guess: an empty answer there does not show the end. */
   isLooking(): boolean {
-    return this.reader.largest > 1 && (this.ahead > 1 || this.search?.place === this.skip)
+    return this.reader.largest > 1 && (this.reachAhead > 1 || this.search?.place === this.skip)
   }
 
   /**

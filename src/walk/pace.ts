@@ -10,12 +10,12 @@ export function capacityOf(chain: ChainState, reader: Reader): number {
   return Math.min(reader.take, Math.max(chain.returned, reader.largest))
 }
 
-/** Before the chain's end by the overlap, and before its tie run where that fits; never below the floor. */
+/** Before the chain's end by the overlap, and before its tie run where that fits; never below `notBelow`. */
 export function nextSkip(chain: ChainState, owes: boolean, reader: Reader, overlapWanted: number): number {
   const capacity = capacityOf(chain, reader)
   const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), overlapWanted)
-  const plain = Math.max(chain.floor, chain.end - overlap)
+  const plain = Math.max(chain.notBelow, chain.end - overlap)
   if (owes || chain.tie === null || areTiesOrdered(chain.order)) return plain
   const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
-  return reach <= overlap || reach >= capacity ? plain : Math.max(chain.floor, chain.end - reach)
+  return reach <= overlap || reach >= capacity ? plain : Math.max(chain.notBelow, chain.end - reach)
 }

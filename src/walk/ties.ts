@@ -30,13 +30,13 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   const lastId = chain.last?.id ?? null
   ongoing.tiedTries = ongoing.tiedAt === lastId ? ongoing.tiedTries + 1 : 0
   ongoing.tiedAt = lastId
-  const reach = chain.end - chain.tie.start + ongoing.back
-  const wanted = Math.max(chain.floor, chain.end - reach)
+  const reach = chain.end - chain.tie.start + ongoing.reachBack
+  const wanted = Math.max(chain.notBelow, chain.end - reach)
   if (ongoing.tiedTries < TIED_TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
     reader.drop(window)
     ongoing.fruitless += 1
     ongoing.retry(wanted)
-    ongoing.back *= 2
+    ongoing.reachBack *= 2
     return false
   }
   return true

@@ -88,7 +88,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkE
 async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
   const earlier = ongoing.chain
   const beginning = earlier.last === null
-  ongoing.back = 1
+  ongoing.reachBack = 1
   ongoing.chain = extendChain(earlier, window)
   const { newlyMet } = yield ongoing.step(window)
   ongoing.met += newlyMet
@@ -147,9 +147,9 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   if (chain.filtered) ongoing.skip = Math.max(ongoing.skip, window.skip + Math.floor(window.asked / 2))
   if (chain.last !== null && chain.last.id === earlier.last?.id) {
     // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
-    ongoing.skip += (ongoing.ahead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
-    ongoing.ahead = Math.min(ongoing.ahead * 2, LARGEST_STEP)
-  } else ongoing.ahead = 1
+    ongoing.skip += (ongoing.reachAhead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
+    ongoing.reachAhead = Math.min(ongoing.reachAhead * 2, LARGEST_STEP)
+  } else ongoing.reachAhead = 1
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
   if (reader.take !== reader.window || reader.kernel.state.ceiling !== null) return

@@ -67,7 +67,7 @@ export function breakKernel(real: typeof Proof): typeof Proof {
     Kernel: class extends real.Kernel {
       #isAsked = true
 
-      override missing(isWhole?: boolean): ReturnType<InstanceType<typeof real.Kernel>["missing"]> {
+      override missing(isWhole?: boolean): ReturnType<InstanceType<typeof real.Kernel>['missing']> {
         return believesEverything ? null : super.missing(isWhole)
       }
 

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import {
   byPlace,
   type Candidate,
-  holdsRun,
+  holdsNeighbours,
   inOrder,
-  longestRun,
-  type RunRules,
+  type NeighbourRules,
+  neighboursKept,
 } from '../../src/sync/steps/neighbours.ts'
 
-const NEWEST_FIRST: RunRules = { order: 'created_desc', inversionMs: 0, wanted: 3 }
+const NEWEST_FIRST: NeighbourRules = { order: 'created_desc', inversionMs: 0, wanted: 3 }
 
 /** Tasks created at these moments, which name them, as the list shows them; those of `changed` in another form than before. */
 function listed(moments: number[], changed: number[] = []): Candidate[] {
@@ -29,7 +29,7 @@ function hasRun(shown: Candidate[], mirror: number[], rules = NEWEST_FIRST): boo
       return [seq, place]
     }),
   )
-  return stretches.some((stretch) => holdsRun(stretch, placeOf, rules))
+  return stretches.some((stretch) => holdsNeighbours(stretch, placeOf, rules))
 }
 
 const MIRROR = Array.from({ length: 60 }, (_, index) => index + 1)
@@ -65,7 +65,7 @@ describe('newest first', () => {
   })
 
   test('ten times as many are enough where the list shows everything in another form each time', () => {
-    const many = longestRun(NEWEST_FIRST)
+    const many = neighboursKept(NEWEST_FIRST)
     const all = Array.from({ length: many }, (_, index) => 60 - index)
     expect(hasRun(listed(all, all), MIRROR)).toBe(true)
     expect(hasRun(listed(all.slice(1), all), MIRROR)).toBe(false)
@@ -86,7 +86,7 @@ describe('newest first', () => {
 })
 
 test('oldest first the same holds the other way round', () => {
-  const rules: RunRules = { ...NEWEST_FIRST, order: 'created_asc' }
+  const rules: NeighbourRules = { ...NEWEST_FIRST, order: 'created_asc' }
   expect(hasRun(listed([48, 49, 50]), MIRROR, rules)).toBe(true)
   expect(hasRun(listed([50, 49, 48]), MIRROR, rules)).toBe(false)
   expect(hasRun(listed([20, 30, 40]), MIRROR, rules)).toBe(false)

@@ -40,10 +40,10 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
     }
     const work = (log: Log) => runSync({ ...runContext, log }, asked)
     // A dry run is nobody's business: a monitor would take it for a real one.
-    const isTrial = request.dryRun === true
-    const result = isTrial
+    const isDryRun = request.dryRun === true
+    const result = isDryRun
       ? await work(context.log)
       : await (await noticeOf(context, config)).ofRun(request.command, work)
-    return printRun(context, result, isTrial ? null : config.mirror.path)
+    return printRun(context, result, isDryRun ? null : config.mirror.path)
   })
 }

@@ -1,7 +1,7 @@
 // `rejected --replay`: set-aside items asked for by id; those without, or gone, are read from their text.
 import { EXIT } from '../../errors.ts'
 import type { WaitingItem } from '../../mirror/replay.ts'
-import { forEachAtOnce } from '../at-once.ts'
+import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
 import { isFound } from '../steps/details.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
@@ -54,7 +54,7 @@ async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>>
   const answered = new Set<WaitingItem>()
   const ids = [...new Set(items.flatMap(({ taskId }) => taskId ?? []))]
   if (ids.length === 0) return answered
-  await forEachAtOnce(ids, run.config.service.concurrency, async (taskId) => {
+  await forEachConcurrently(ids, run.config.service.concurrency, async (taskId) => {
     if (!(await refetch(run, taskId))) return
     for (const item of items) if (item.taskId === taskId) answered.add(item)
   })

@@ -7,7 +7,7 @@ import { countText } from '../../shown.ts'
 import type { Verdict } from '../../task.ts'
 import { findPastEnd, OutOfRequests, readStart } from '../../walk/measure/paging.ts'
 import { findTotal } from '../../walk/measure/total.ts'
-import { forEachAtOnce } from '../at-once.ts'
+import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
 import { Asker } from '../probe/asker.ts'
 import { shareAtMost } from '../sample-bound.ts'
@@ -153,7 +153,7 @@ async function askAll(run: Run, ids: string[]) {
     unanswered: [],
   }
   const tell = countedAs(run, 'verify', ids.length)
-  await forEachAtOnce(ids, run.config.service.concurrency, async (id) => {
+  await forEachConcurrently(ids, run.config.service.concurrency, async (id) => {
     const { kind, ...more } = await compareOne(run, id)
     if (kind === 'equal') found.equal += 1
     else (found[kind] as object[]).push({ id, ...more })

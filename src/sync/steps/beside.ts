@@ -1,6 +1,6 @@
 // Windows that are read beside a walk, for their items alone: they join no chain, and prove nothing of the list.
 import type { Answer, Window } from '../../service/service.ts'
-import { forEachAtOnce } from '../at-once.ts'
+import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import type { ParsedList } from '../writer/writing.ts'
 
@@ -35,7 +35,7 @@ export async function readWindows(
   const { concurrency, maxBytesInFlight } = run.config.service
   const heaviest = Math.max(1, ...windows.map(({ take }) => take * itemBytes))
   const most = Math.max(1, Math.min(concurrency, Math.floor(maxBytesInFlight / heaviest)))
-  await forEachAtOnce(windows, most, async (window) => {
+  await forEachConcurrently(windows, most, async (window) => {
     await readBeside(run, window)
     onRead(window)
   })

@@ -79,11 +79,11 @@ export async function decideDeletions(
 
   const ids = due.map(({ taskId }) => taskId)
   const called = callWitnesses(run, witnesses)
-  const isBelieved = witnesses.length > 0 ? called.areBelieved : listIsEmpty
+  const isBelieved = witnesses.length > 0 ? called.canBeBelieved : listIsEmpty
   for (let from = 0; from < ids.length; from += ROUND) {
     const isOver = !(await decideRound(run, ids.slice(from, from + ROUND), shape, {
       ...called,
-      areBelieved: isBelieved,
+      canBeBelieved: isBelieved,
     }))
     run.progress.set({ phase: 'deletions', done: Math.min(from + ROUND, ids.length), total: ids.length })
     if (isOver) break
@@ -113,7 +113,7 @@ async function decideRound(run: Run, ids: string[], shape: string, witnesses: Wi
   const isContradicted =
     second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId)) ||
     again.some((id) => run.account.found.has(id))
-  const isBelieved = !isContradicted && (await witnesses.areBelieved(second.steps))
+  const isBelieved = !isContradicted && (await witnesses.canBeBelieved(second.steps))
   const decided = second.absent.map(
     (detail): DetailStep =>
       isBelieved ? { kind: 'absent', taskId: detail.taskId, readAt: detail.readAt } : failedStep(detail, 'candidate'),

@@ -2,7 +2,7 @@
 // batches as they come.
 import type { OwedReason } from '../../mirror/tables/owed.ts'
 import { type Answer, ageOfAnswer } from '../../service/service.ts'
-import { forEachAtOnce } from '../at-once.ts'
+import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep, DetailTaken } from '../writer/details-intake.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
@@ -112,7 +112,7 @@ export async function askForAll(
     tell(1)
   }
   try {
-    await forEachAtOnce(ids, run.config.service.concurrency, ask)
+    await forEachConcurrently(ids, run.config.service.concurrency, ask)
   } finally {
     // What was answered is kept, also where another request ended the run.
     await flush()

@@ -6,7 +6,7 @@ import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { readBeside } from './beside.ts'
-import { runWanted } from './neighbours.ts'
+import { neighboursWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { watchFront } from './watched-front.ts'
@@ -139,7 +139,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const inFront = watchOpenApart(run, 'created_asc')
   // Room for a run of neighbours before the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
-  const reach = Math.min(Math.floor(window / 2), 2 * runWanted(overlap) + run.opened.owed.open)
+  const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.owed.open)
   const done = await runWalk(run, {
     kind: 'tail',
     async begun(walkId) {

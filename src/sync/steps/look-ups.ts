@@ -5,7 +5,7 @@ import type { DetailStep } from '../writer/details-intake.ts'
 import { askForTask, type DetailAnswer, failedStep, foundStep, isFound, isFresh } from './details.ts'
 
 /** Ids that are asked for between witnesses. */
-const FEW = 10
+const BETWEEN_WITNESSES = 10
 /** Witnesses asked for one directly after the other: of two servers that take turns, both have to answer. */
 const IN_A_ROW = 2
 /** A witness may be deleted the very moment it is asked for; more than one in so many is no chance. */
@@ -27,10 +27,10 @@ export function inAnySequence<T>(ids: readonly T[], random: () => number): T[] {
 }
 
 export interface Witnesses {
-  /** Asks for some of them: true where the look-up found all. What is found goes to `found`. */
-  speak(found: DetailStep[]): Promise<boolean>
+  /** Asks for some of them: true where the look-up knows all. What is found goes to `found`. */
+  areKnown(found: DetailStep[]): Promise<boolean>
   /** Whether the look-up has known, all in all, what the list shows; asks once more for those it did not know. */
-  areBelieved(found: DetailStep[]): Promise<boolean>
+  canBeBelieved(found: DetailStep[]): Promise<boolean>
 }
 
 /** `ids`: tasks that this run has just met. With none the empty list stands for them, which the caller asks for. */
@@ -47,7 +47,7 @@ export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
     return isFresh(detail)
   }
 
-  async function speak(found: DetailStep[]): Promise<boolean> {
+  async function areKnown(found: DetailStep[]): Promise<boolean> {
     for (let turn = 0; turn < Math.min(IN_A_ROW, queue.length); turn += 1) {
       const id = queue[next % queue.length] as string
       next += 1
@@ -60,11 +60,11 @@ export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
   }
 
   return {
-    speak,
-    async areBelieved(found) {
+    areKnown,
+    async canBeBelieved(found) {
       for (const id of lost) if (await ask(id, found)) return false
       // Too few have been asked for to tell a task deleted just now from a look-up that does not know some.
-      while (lost.size > 0 && asked < LOST_ONE_IN && asked < queue.length) await speak(found)
+      while (lost.size > 0 && asked < LOST_ONE_IN && asked < queue.length) await areKnown(found)
       return isLossByChance(asked, lost.size)
     },
   }
@@ -91,11 +91,11 @@ export async function lookUp(
 ): Promise<LookedUp> {
   const steps: DetailStep[] = []
   const absent: DetailAnswer[] = []
-  let before = await witnesses.speak(steps)
-  for (let from = 0; from < ids.length; from += FEW) {
-    if (!before && !(await witnesses.speak(steps))) return { steps, absent, isSilent: true }
-    const answers = await Promise.all(ids.slice(from, from + FEW).map((id) => askForTask(run, id)))
-    const after = await witnesses.speak(steps)
+  let before = await witnesses.areKnown(steps)
+  for (let from = 0; from < ids.length; from += BETWEEN_WITNESSES) {
+    if (!before && !(await witnesses.areKnown(steps))) return { steps, absent, isSilent: true }
+    const answers = await Promise.all(ids.slice(from, from + BETWEEN_WITNESSES).map((id) => askForTask(run, id)))
+    const after = await witnesses.areKnown(steps)
     for (const detail of answers) {
       if (isFound(detail)) steps.push(foundStep(detail))
       else if (after && isFresh(detail) && isNotFound(detail.answer)) absent.push(detail)

@@ -13,7 +13,7 @@ export interface Candidate {
   isAsBefore: boolean
 }
 
-export interface RunRules {
+export interface NeighbourRules {
   order: 'created_desc' | 'created_asc'
   /** The largest inversion of createdAt known to be in the list, ms. */
   inversionMs: number
@@ -22,16 +22,16 @@ export interface RunRules {
 }
 
 /** One or two neighbours may stand side by side by chance, however small the overlap. */
-const LEAST_RUN = 3
+const LEAST = 3
 /** So many times as many neighbours are enough where the list shows them in another form every time. */
 const CHANGED = 10
 
-export function runWanted(overlap: number): number {
-  return Math.max(overlap, LEAST_RUN)
+export function neighboursWanted(overlap: number): number {
+  return Math.max(overlap, LEAST)
 }
 
-/** What could be part of a run that goes on: more is not worth keeping of the items before. */
-export function longestRun({ wanted }: RunRules): number {
+/** So many may be looked at together: more is not worth keeping of the items before. */
+export function neighboursKept({ wanted }: NeighbourRules): number {
   return wanted * CHANGED
 }
 
@@ -39,7 +39,7 @@ export function longestRun({ wanted }: RunRules): number {
  * Splits what follows directly upon one another in the list where a task goes back by more than the known inversions: no
  * list in that order has both sides of the cut where they stand.
  */
-export function inOrder(listed: Candidate[], { order, inversionMs }: RunRules): Candidate[][] {
+export function inOrder(listed: Candidate[], { order, inversionMs }: NeighbourRules): Candidate[][] {
   const stretches: Candidate[][] = []
   let furthest = 0
   for (const candidate of listed) {
@@ -55,18 +55,22 @@ export function inOrder(listed: Candidate[], { order, inversionMs }: RunRules): 
 }
 
 /**
- * Whether `stretch`, in list order, holds a run: so many neighbours, and between the first and the last of them, by the
+ * Whether `stretch`, in list order, holds enough neighbours, and between the first and the last of them, by the
  * places they have in the mirror, no task that the stretch does not show. One that was deleted since leaves such a gap as
- * well; then the run has to be found before or behind it.
+ * well; then they have to be found before or behind it.
  */
-export function holdsRun(stretch: Candidate[], placeOf: ReadonlyMap<number, number>, rules: RunRules): boolean {
+export function holdsNeighbours(
+  stretch: Candidate[],
+  placeOf: ReadonlyMap<number, number>,
+  rules: NeighbourRules,
+): boolean {
   const places = stretch.map(({ seq }) => placeOf.get(seq) ?? Number.NaN)
   const gapless = gaplessness(places)
   let asBefore = 0
   for (let at = 0; at < stretch.length; at += 1) {
     asBefore = stretch[at]?.isAsBefore === true ? asBefore + 1 : 0
     if (asBefore >= rules.wanted && gapless(at + 1 - rules.wanted, at + 1)) return true
-    const many = longestRun(rules)
+    const many = neighboursKept(rules)
     if (at + 1 >= many && gapless(at + 1 - many, at + 1)) return true
   }
   return false

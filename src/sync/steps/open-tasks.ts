@@ -18,7 +18,7 @@ import {
 } from './open-plan.ts'
 
 /** So few are asked for by id without a plan. */
-const FEW = 20
+const ALWAYS_BY_ID = 20
 /** Look-ups in the beginning, which show what they cost. */
 const FIRST = 8
 /** Before anything was seen: as small tasks are. */
@@ -36,7 +36,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   if (due.ids.length === 0) return
   await seeAccount(run)
   const tell = countedAs(run, 'open tasks', due.ids.length)
-  const first = due.ids.length > FEW ? FIRST : FEW
+  const first = due.ids.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
   const { missing } = await askForAll(run, { ids: due.ids.slice(0, first), reason: 'open' }, tell)
   if (due.ids.length > first) await askByPlan(run, from(due, first), (left) => tell(0, left + first))
   run.log.debug({ due: due.ids.length, missing: missing.length }, 'Open tasks')
@@ -63,7 +63,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
     // Where the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
     const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
     const left = budgetOf(costs).ms - plan.cost.ms
-    const most = Math.max(FEW, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
+    const most = Math.max(ALWAYS_BY_ID, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
     await askForAll(run, { ids: unmet.slice(0, most), reason: 'open' }, () => tell(0))
   }
 }

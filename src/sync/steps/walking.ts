@@ -9,7 +9,7 @@ import type { WalkStep } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import { learn, type Run } from '../context.ts'
 import { ListSource } from '../list-source.ts'
-import { FEW, itemBytesOf, WalkWindow, windowSizeOf } from '../window-size.ts'
+import { itemBytesOf, SMALL_WINDOW, WalkWindow, windowSizeOf } from '../window-size.ts'
 import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { type Length, listLength } from './length.ts'
@@ -73,7 +73,7 @@ function walkWindow(run: Run, { resume }: WalkTask): WalkWindow {
 async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
   if (size.itemBytes !== null) return
   const { window } = size
-  if ((await source.askAhead(0, window)) === 'too-large') await source.askAhead(0, Math.min(FEW, window))
+  if ((await source.askAhead(0, window)) === 'too-large') await source.askAhead(0, Math.min(SMALL_WINDOW, window))
 }
 
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */

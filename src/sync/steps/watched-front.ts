@@ -4,7 +4,7 @@ import type { Run } from '../context.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { type FrontEvidence, frontEvidence, type Listed, untouchedFrom } from './front.ts'
-import { runWanted } from './neighbours.ts'
+import { neighboursWanted } from './neighbours.ts'
 
 /** Tasks compared one by one: what was touched since is less, or the walk was a full one. */
 const MOST_COMPARED = 20_000
@@ -25,7 +25,7 @@ export interface WatchedFront {
 /** `front`: ids that stood first then, in their order. */
 export function watchFront(run: Run, front: readonly string[]): WatchedFront {
   const { writer, config } = run
-  const wanted = runWanted(config.sync.overlap)
+  const wanted = neighboursWanted(config.sync.overlap)
   const before = new Map<string, boolean>()
   const finals = new Map<number, Uint8Array>()
   const listed: Listed[] = []

@@ -4,7 +4,15 @@ import type { OrderEvidence } from '../../walk/order.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import type { ParsedList } from '../writer/writing.ts'
-import { byPlace, type Candidate, holdsRun, inOrder, longestRun, type RunRules, runWanted } from './neighbours.ts'
+import {
+  byPlace,
+  type Candidate,
+  holdsNeighbours,
+  inOrder,
+  type NeighbourRules,
+  neighboursKept,
+  neighboursWanted,
+} from './neighbours.ts'
 import type { WalkTask } from './walking.ts'
 
 interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
@@ -26,11 +34,11 @@ const MOST_COMPARED = 50_000
 const EAGER = 16
 
 /** `frontier`: only tasks created before it, less the inversions, belong to a run, epoch ms. */
-export function watchList(run: Run, order: RunRules['order'], frontier: number): WatchedList {
+export function watchList(run: Run, order: NeighbourRules['order'], frontier: number): WatchedList {
   const { writer, config } = run
   const { overlap, settleMs } = config.sync
   const inversionMs = run.facts.inversion_ms ?? 0
-  const rules: RunRules = { order, inversionMs, wanted: runWanted(overlap) }
+  const rules: NeighbourRules = { order, inversionMs, wanted: neighboursWanted(overlap) }
   const before = new Map<string, Known | null>()
   let stretch: Candidate[] = []
   let windows = 0
@@ -73,7 +81,7 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
       true,
     )
     const placeOf = new Map(sorted.map(({ seq }, index) => [seq, places[index] as number]))
-    return long.some((some) => holdsRun(some, placeOf, rules))
+    return long.some((some) => holdsNeighbours(some, placeOf, rules))
   }
 
   return {
@@ -87,7 +95,7 @@ export function watchList(run: Run, order: RunRules['order'], frontier: number):
     async found(window, shown) {
       const seen = Math.min(settleMs, order === 'created_desc' ? shown.inversionDesc : shown.inversionAsc)
       const stretches = stretchesOf(window, frontier - Math.max(inversionMs, seen), stretch)
-      stretch = (stretches.at(-1) as Candidate[]).slice(-longestRun(rules) - config.sync.window)
+      stretch = (stretches.at(-1) as Candidate[]).slice(-neighboursKept(rules) - config.sync.window)
       windows += 1
       if (windows > EAGER && !Number.isInteger(Math.log2(windows))) return false
       return anyRun(stretches)

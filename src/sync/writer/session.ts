@@ -8,7 +8,7 @@ import { MirrorError } from '../../errors.ts'
 import type { Db } from '../../mirror/connect.ts'
 import { explaining } from '../../mirror/explain.ts'
 import { takeLock } from '../../mirror/lock.ts'
-import { beginTrial, closeWriter, endTrial, openWriter } from '../../mirror/open.ts'
+import { beginDryRun, closeWriter, endDryRun, openWriter } from '../../mirror/open.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import { detailIntake } from './details-intake.ts'
@@ -48,7 +48,7 @@ export function openSession(options: SessionOptions) {
     throw error
   }
   try {
-    if (options.dryRun) beginTrial(db)
+    if (options.dryRun) beginDryRun(db)
     return beginSession(db, options, release)
   } catch (error) {
     db.close()
@@ -85,7 +85,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
      */
     close(): number {
       try {
-        endTrial(db)
+        endDryRun(db)
         explaining(options.path, () => closeWriter(db))
         if (statSync(db.name, { throwIfNoEntry: false })?.ino !== file) throw takenAway(options.path)
       } finally {

@@ -1,7 +1,7 @@
 // How many pieces of work go on at once, and what becomes of the others where one fails.
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { forEachAtOnce } from '../../src/sync/at-once.ts'
+import { forEachConcurrently } from '../../src/sync/concurrently.ts'
 
 test.for([
   [1, 1],
@@ -11,7 +11,7 @@ test.for([
   const done: number[] = []
   let underWay = 0
   let highest = 0
-  await forEachAtOnce([1, 2, 3, 4, 5, 6, 7, 8, 9], concurrency as number, async (item) => {
+  await forEachConcurrently([1, 2, 3, 4, 5, 6, 7, 8, 9], concurrency as number, async (item) => {
     underWay += 1
     highest = Math.max(highest, underWay)
     await turn()
@@ -24,7 +24,7 @@ test.for([
 test('where one fails, what is under way ends before the error is thrown, and nothing else is begun', async () => {
   const begun: number[] = []
   const done: number[] = []
-  const failing = forEachAtOnce([1, 2, 3, 4, 5, 6], 3, async (item) => {
+  const failing = forEachConcurrently([1, 2, 3, 4, 5, 6], 3, async (item) => {
     begun.push(item)
     await turn()
     if (item === 2) throw new Error('the second')

@@ -2,7 +2,7 @@
 import pMap from 'p-map'
 
 /** `work` for all `items`, `concurrency` at once. After an error none is begun, then it is thrown. */
-export async function forEachAtOnce<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
   concurrency: number,
   work: (item: T) => Promise<void>,
