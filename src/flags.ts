@@ -67,6 +67,8 @@ function readTwin(flag: Flag, env: Environment): string | string[] | boolean | u
   if (text === undefined || text === '') return undefined
   if (flag.flags.includes('...')) return text.split(/[\s,]+/).filter((part) => part !== '')
   if (flag.flags.includes('<')) return text
+  // A value may be 0 or 1.
+  if (flag.flags.includes('[') && !/^(true|yes|on|false|no|off)$/i.test(text)) return text
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
   throw new MirrorError('usage-invalid', `${name}: expected true or false, got text`)

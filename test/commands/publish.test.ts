@@ -39,6 +39,20 @@ test('a dataset, its feed and verify, by month', async () => {
   expect((await runInside(['verify', '--snapshot', 'lake'], { cwd: scratch.dir })).code).toBe(7)
 })
 
+test.each([
+  ['last', { kind: 'changes', sinceSeq: 3 }],
+  ['true', { kind: 'changes', sinceSeq: 3 }],
+  ['1', { kind: 'changes', sinceSeq: 1 }],
+  ['no', { kind: 'full', sinceSeq: null }],
+])('TASK_MIRROR_CHANGES=%s is what --changes takes, with or without its value', async (TASK_MIRROR_CHANGES, is) => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 3)
+  await runInside(['export', '--out', 'lake/'], { cwd: scratch.dir })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_CHANGES } }
+  const { stdout } = await runInside(['export', '--out', 'lake/', '--json'], options)
+  expect(JSON.parse(stdout)).toMatchObject(is)
+})
+
 test('columns, engine, fixed partitions and rows per file', async () => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 10)
