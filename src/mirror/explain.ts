@@ -50,7 +50,7 @@ export function explain(path: string, error: unknown): unknown {
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code === 'EIO') {
     return new MirrorError('mirror-unreadable', `${path} cannot be read or written: ${error.message} (${code})`, {
       ...detail,
-      hint: 'Check the disk and the rights on the file and its folder, then run the same command again.',
+      hint: 'Check the disk and the rights on the file, its -wal and -shm, and its folder, then run the same command again.',
     })
   }
   return error

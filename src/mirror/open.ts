@@ -81,9 +81,10 @@ export function withReader<T>(path: string, question: (db: Db) => T): T {
   }
 }
 
-/** Readers of a WAL-mode database share a file beside it, which they cannot make there. */
+/** Readers of a WAL-mode database share a file beside it, which they cannot make there: SQLite says so in several ways. */
 function withoutShm(path: string, cause: unknown): unknown {
-  if (!(cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_CANTOPEN')) return cause
+  if (!(cause instanceof Error && 'code' in cause && /^SQLITE_(CANTOPEN|READONLY)/.test(String(cause.code))))
+    return cause
   return new MirrorError('mirror-unreadable', `${path} cannot be read: its folder cannot be written`, {
     facts: { path },
     hint: 'Make a copy where the mirror is written, with `task-mirror copy --out FILE`, and read that one here.',

@@ -1,7 +1,16 @@
 // Issue 5: careless operators. Wrong values and names in the configuration, files that are no mirror, places that cannot be
 // written, odd environments: refused in words or of no effect, and nobody's file is touched.
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
@@ -203,6 +212,17 @@ describe('places that cannot be written', () => {
         const { code, stderr } = await asOther(stage, args)
         expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(says) })
         expect(stderr).toMatch(/Check the (disk|owner)/)
+      }
+      // The mirror may be read, but not the files made that its readers share.
+      const lent = join(stage.dir, 'lent/mirror.sqlite')
+      mkdirSync(join(stage.dir, 'lent'), { mode: 0o755 })
+      copyFileSync(stage.mirrorPath, lent)
+      chmodSync(lent, 0o644)
+      for (const args of [['status'], ['verify'], ['export', '--out', '-']]) {
+        expect(await asOther(stage, [...args, '--db', lent])).toMatchObject({
+          code: 7,
+          stderr: expect.stringMatching(/mirror-unreadable.*task-mirror copy.*its folder cannot be written/),
+        })
       }
       // A folder that may not even be looked into, as that of a service's own user.
       mkdirSync(join(stage.dir, 'closed'), { mode: 0o700 })
