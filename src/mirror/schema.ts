@@ -31,8 +31,7 @@ interface SchemaObject {
   sql: string | null
 }
 
-const HINT =
-  'Nothing was read or changed. Restore a copy with `task-mirror restore`, or move the file away and run `task-mirror sync`.'
+const RESTORE = 'Restore a copy with `task-mirror restore`, or move the file away and run `task-mirror sync`.'
 
 /**
  * Refuses a mirror of schema `version` in which one of the program's own objects is missing or another one, and triggers
@@ -44,11 +43,10 @@ export function checkObjects(db: Db, path: string, version: number): void {
   const found = new Map<string, SchemaObject>()
   for (const object of objectsOf(db)) {
     const { type, name, owner } = object
-    if (type === 'trigger' && names.has(folded(owner))) {
-      throw refused(path, `the trigger "${oneLine(name)}" on ${oneLine(owner)} is none of task-mirror's`)
-    }
-    if (isUnique(object) && names.has(folded(owner)) && !names.has(folded(name))) {
-      throw refused(path, `the unique index "${oneLine(name)}" on ${oneLine(owner)} is none of task-mirror's`)
+    const isForeign = type === 'trigger' || (isUnique(object) && !names.has(folded(name)))
+    if (isForeign && names.has(folded(owner))) {
+      const what = `the ${type === 'trigger' ? type : 'unique index'} "${oneLine(name)}" on ${oneLine(owner)}`
+      throw refused(path, `${what} is none of task-mirror's`, dropping(object))
     }
     if (names.has(folded(name))) found.set(folded(name), object)
   }
@@ -118,9 +116,15 @@ function meaning(sql: string | null): string {
     .trim()
 }
 
-function refused(path: string, what: string): MirrorError {
+function refused(path: string, what: string, remedy = RESTORE): MirrorError {
   return new MirrorError('mirror-damaged', `The mirror ${path} was changed by somebody else: ${what}`, {
     facts: { path },
-    hint: HINT,
+    hint: `Nothing was read or changed. ${remedy}`,
   })
+}
+
+/** What was done through it stays: only a full walk mends that. */
+function dropping({ type, name }: SchemaObject): string {
+  const statement = `DROP ${type.toUpperCase()} "${oneLine(name).replaceAll('"', '""')}"`
+  return `Remove it with any SQLite program: \`${statement}\`; then run \`task-mirror verify\` and \`task-mirror sync --full\`.`
 }

@@ -3,7 +3,7 @@
 import { copyFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { isMirrorError } from '../../src/errors.ts'
+import { isMirrorError, type MirrorError } from '../../src/errors.ts'
 import { connect } from '../../src/mirror/connect.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
@@ -31,13 +31,17 @@ function changed(folder: string, sql: string): string {
 }
 
 function refusal(open: () => { close(): void }): string {
+  return refused(open)?.message ?? 'opened'
+}
+
+function refused(open: () => { close(): void }): MirrorError | null {
   try {
     open().close()
   } catch (error) {
     expect(isMirrorError(error, 'mirror-damaged'), String(error)).toBe(true)
-    return (error as Error).message
+    return error as MirrorError
   }
-  return 'opened'
+  return null
 }
 
 const PLANTED: [string, string, RegExp][] = [
@@ -94,6 +98,19 @@ test.each(PLANTED)('%s is refused by readers, writers and the record of snapshot
   expect(refusal(() => openReader(path))).toMatch(says)
   expect(refusal(() => openWriter(path, OPTIONS))).toMatch(says)
   await expect(recordSnapshot(path, SNAPSHOT, 0)).rejects.toThrow(says)
+})
+
+test.each([
+  ['CREATE TRIGGER "my ""own""" BEFORE INSERT ON tasks BEGIN SELECT 1; END'],
+  ['CREATE UNIQUE INDEX "my ""own""" ON runs (command)'],
+])('%s is refused with the statement that mends it', (sql) => {
+  using scratch = makeScratch()
+  const path = changed(scratch.dir, sql)
+  const statement = /`(DROP .*?)`/.exec(refused(() => openReader(path))?.hint ?? '')?.[1]
+  const db = new Database(path)
+  db.exec(statement ?? 'no statement')
+  db.close()
+  expect(refusal(() => openReader(path))).toBe('opened')
 })
 
 test('the commands say so with exit 7 and end, whatever the view would do', async () => {
