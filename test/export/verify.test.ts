@@ -57,6 +57,24 @@ test.each<[string, Partial<ExportOptions>]>([
   ])
 })
 
+test.each<Partial<ExportOptions>>([
+  { format: 'parquet' },
+  { format: 'parquet', engine: 'parquetjs-lite' },
+  { format: 'csv' },
+  { format: 'ndjson' },
+])('texts that begin with U+FEFF come back whole from %o', async (more) => {
+  const mirror = makeMirror(
+    { id: '\ufeff', created_at: 1 },
+    { id: 'a', created_at: 2, data_body: '\ufeff{"a":1}', user_id: '\ufeff' },
+    { id: 'b', created_at: 3, data_body: '\ufeff\ufeff', result_body: '"\ufeff"', extra: '{"\ufeff":"\ufeff"}' },
+  )
+  const { rows } = await publishing(mirror, more)
+  expect(await verifying(mirror, true)).toMatchObject({
+    problems: [],
+    snapshots: [{ rows, deep: { compared: 3, changedSince: 0, notComparable: null } }],
+  })
+})
+
 test.each(['parquet', 'csv'] as const)(
   'rows of %s without an id are counted, and cannot be compared',
   async (format) => {

@@ -16,8 +16,15 @@ const DECOMPRESSORS = {
   GZIP: (bytes: Uint8Array): Uint8Array => gunzipSync(bytes),
 }
 
-/** Moments stay the 64-bit integers that they are. */
-const PARSERS = { timestampFromMilliseconds: (millis: bigint): bigint => millis }
+/** What the library would take for a mark of byte order, and drop, is the first character of a text. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+const PARSERS = {
+  /** Moments stay the 64-bit integers that they are. */
+  timestampFromMilliseconds: (millis: bigint): bigint => millis,
+  /** Without bytes it is a null. */
+  stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes),
+}
 
 /** Opens the file; throws an `Error` for what is no Parquet file, and the file system's errors. */
 export async function openParquet(path: string): Promise<ParquetFile> {
