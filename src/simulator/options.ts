@@ -2,29 +2,35 @@
 import { z } from 'zod'
 import { MirrorError } from '../errors.ts'
 
+// What each kind of value takes is its description; what an option does is that of the table.
 const decimal = z.union([
   z.number(),
   z
     .string()
-    .regex(/^-?\d+(\.\d+)?$/, 'a number')
+    .regex(/^-?\d+(\.\d+)?$/)
     .transform(Number),
 ])
-const whole = (minimum = 0) => decimal.pipe(z.number().int().min(minimum).max(Number.MAX_SAFE_INTEGER))
-const fraction = decimal.pipe(z.number().min(0).max(1))
-const rate = decimal.pipe(z.number().min(0))
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+const whole = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
+  decimal
+    .pipe(z.number().int().min(least).max(most))
+    .describe(`a whole number${most < Number.MAX_SAFE_INTEGER ? ` from ${least} to ${most}` : atLeast(least)}`)
+const fraction = decimal.pipe(z.number().min(0).max(1)).describe('a number from 0 to 1')
+const rate = decimal.pipe(z.number().min(0)).describe(`a number${atLeast(0)}`)
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+  .describe('true or false')
 const list = z.union([
   z.array(z.string()),
   z.string().transform((text) => text.split(',').filter((part) => part !== '')),
 ])
-/** Epoch milliseconds, or anything `Date.parse` reads. */
-const moment = z.union([
-  decimal,
-  z
-    .string()
-    .transform((text) => Date.parse(text))
-    .pipe(z.number('a moment: ISO text or epoch milliseconds')),
-])
+const filled = z.string().min(1).describe('a text that is not empty')
+const moment = z
+  .union([decimal, z.string().transform(Date.parse).pipe(z.number())])
+  .describe('a moment, such as 2026-11-20, or epoch milliseconds')
+
+function atLeast(least: number): string {
+  return least === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${least}`
+}
 
 const ORDERS = [
   'created_desc',
@@ -120,16 +126,17 @@ const table = {
   pastEnd: z.enum(['empty', '400', '404']).default('empty').describe('answer to a skip beyond the end'),
   poison: list.default([]).describe('indexes or ids, comma-separated: windows that hold one are answered with 500'),
   // The server
-  host: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
-  port: whole().pipe(z.number().max(65_535)).default(0).describe('port to listen on; 0: any free one'),
+  host: filled.default('127.0.0.1').describe('address to listen on'),
+  port: whole(0, 65_535).default(0).describe('port to listen on; 0: any free one'),
   path: z
     .string()
-    .regex(/^(\/[^/?#]+)*$/, "a path such as '/api/v1', without a slash at its end")
+    .regex(/^(\/[^/?#]+)*$/)
+    .describe('a path such as /api/v1, without a slash at its end')
     .default('')
     .describe('path before /tasks'),
   key: z.string().default('').describe('made-up API key the simulator wants; empty: none'),
   keyPlacement: z.enum(['header', 'query', 'none']).default('header').describe('where the key is looked for'),
-  keyName: z.string().min(1).default('authorization').describe('name of the header or query parameter'),
+  keyName: filled.default('authorization').describe('name of the header or query parameter'),
   keyPrefix: z.string().default('Bearer ').describe('text before the key'),
   keyOn: z.enum(['all', 'detail']).default('all').describe('which operations want the key'),
   keyRefusal: z.enum(['401', '403']).default('401').describe('answer to a missing or wrong key'),
@@ -144,6 +151,7 @@ const table = {
   faultRate: fraction.default(0).describe('share of requests answered with a fault'),
   faultKinds: list
     .pipe(z.array(faultKind).min(1))
+    .describe(`some of ${FAULT_KINDS.join(', ')}`)
     .default(['500', '503', '429', 'reset', 'truncate', 'html'])
     .describe(`kinds of faults, comma-separated: ${FAULT_KINDS.join(', ')}`),
   // Changes while it runs; a number such as 0.1 means every tenth time
@@ -176,7 +184,7 @@ export function simulatorOptions(input: Readonly<Record<string, unknown>> = {}):
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map((issue) => {
     if (issue.code === 'unrecognized_keys') return `unknown option ${issue.keys.map(flagOf).join(', ')}`
-    const key = String(issue.path[0])
+    const key = issue.path[0] as keyof SimulatorOptions
     return `${flagOf(key)} ${JSON.stringify(given[key])}: ${wanted(key)}`
   })
   throw new MirrorError('usage-invalid', `The simulator cannot start: ${[...new Set(problems)].join('; ')}`, {
@@ -226,17 +234,15 @@ function valueTextOf(key: keyof SimulatorOptions): string | null {
 }
 
 function choicesOf(key: keyof SimulatorOptions): string[] | null {
-  const inner = (table[key] as { def: { innerType?: unknown } }).def.innerType
-  return inner instanceof z.ZodEnum ? inner.options.map(String) : null
+  const kind = kindOf(key)
+  return kind instanceof z.ZodEnum ? kind.options.map(String) : null
 }
 
-function wanted(key: string): string {
-  if (!(key in table)) return 'is no option'
-  const option = key as keyof SimulatorOptions
-  const choices = choicesOf(option)
-  if (choices !== null) return `must be one of ${choices.join(', ')}`
-  const preset = SIMULATOR_DEFAULTS[option]
-  if (typeof preset === 'number')
-    return `must be a number in its range (${table[option].description}; default ${preset})`
-  return `must be: ${table[option].description}`
+/** Without its default. */
+function kindOf(key: keyof SimulatorOptions) {
+  return table[key].def.innerType
+}
+
+function wanted(key: keyof SimulatorOptions): string {
+  return `must be ${kindOf(key).description ?? `one of ${choicesOf(key)?.join(', ')}`}`
 }

@@ -49,6 +49,21 @@ describe('simulatorOptions', () => {
     )
   })
 
+  it.each([
+    [{ idSeed: 'zz' }, '--id-seed "zz": must be a whole number of at least 0'],
+    [{ port: '70000' }, '--port "70000": must be a whole number from 0 to 65535'],
+    [{ clockSkewMs: 'x' }, '--clock-skew-ms "x": must be a whole number'],
+    [{ openFraction: '2' }, '--open-fraction "2": must be a number from 0 to 1'],
+    [{ spanDays: '-1' }, '--span-days "-1": must be a number of at least 0'],
+    [{ newest: 'soon' }, '--newest "soon": must be a moment, such as 2026-11-20, or epoch milliseconds'],
+    [{ faultKinds: 'fire' }, '--fault-kinds "fire": must be some of 500, 503, 429'],
+    [{ dateHeader: 'maybe' }, '--date-header "maybe": must be true or false'],
+    [{ path: 'api/' }, '--path "api/": must be a path such as /api/v1'],
+    [{ host: '' }, '--host "": must be a text that is not empty'],
+  ])('says what %j had to be, not what the flag does', (input, said) => {
+    expect(() => simulatorOptions(input)).toThrow(`The simulator cannot start: ${said}`)
+  })
+
   it('names all that is wrong at once', () => {
     expect(() => simulatorOptions({ tasks: -1, seed: 'x' })).toThrow(/--tasks.*--seed|--seed.*--tasks/)
   })
