@@ -140,8 +140,8 @@ export const exporting: CommandSpec<ExportFlags> = {
         invalidJson: config.export.invalidJson,
       },
       changes: flags.changes === true ? 'last' : flags.changes,
-      redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(flags.redactHeader ?? [])],
-      columns: flags.columns?.flatMap((names) => names.split(',')).filter((name) => name !== '') ?? null,
+      redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(namesIn(flags.redactHeader) ?? [])],
+      columns: namesIn(flags.columns) ?? null,
       ...Object.fromEntries(SWITCHES.map(([name]) => [name, flags[name] === true])),
       toolVersion: toolVersion(),
       busyTimeoutMs: config.mirror.busyTimeoutMs,
@@ -182,6 +182,11 @@ function destinationOf(config: Config, flags: ExportFlags): Destination {
     compression: flags.compression ?? (engine ? undefined : compression),
     keep: flags.keep ?? keep,
   }
+}
+
+/** Of headers and columns: none holds a comma. */
+function namesIn(texts: readonly string[] | undefined): string[] | undefined {
+  return texts?.flatMap((text) => text.split(',')).filter((name) => name !== '')
 }
 
 function parseChanges(text: string, name: string): number | 'last' {

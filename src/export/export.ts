@@ -139,8 +139,12 @@ function refuseUnknownStatus(cut: CutReader, statuses: readonly string[] | null)
   const known = cut.someStatuses(MOST_NAMED)
   if (known.length === 0) return
   const more = known.length === MOST_NAMED ? ', ...' : ''
+  // A status may hold a comma, as any text of the service.
+  const several = unknown.includes(',')
+    ? ` Several are written --status ${unknown.replace(/[\s,]+/g, ' ').trim()}.`
+    : ''
   throw new MirrorError('usage-invalid', `--status: no task in the mirror ever had the status "${unknown}"`, {
-    hint: `There are: ${known.join(', ')}${more}. Upper and lower case are told apart.`,
+    hint: `There are: ${known.join(', ')}${more}. Upper and lower case are told apart.${several}`,
   })
 }
 

@@ -84,6 +84,7 @@ test.each([
   [['--partition-value', 'acme'], 'not a name and a value'],
   [['--partition-by', 'hour'], 'not one of none, month, day'],
   [['--out', 'a.parquet', '--keep', '2'], '--keep cannot be used here'],
+  [['--out', 'a.ndjson', '--status', 'DONE,FAILED'], 'Several are written --status DONE FAILED.'],
   [['--out', 's3://Bucket/x'], 'not a place in object storage'],
 ])('export %j is wrong usage', async (args, words) => {
   using scratch = makeScratch()
@@ -91,6 +92,15 @@ test.each([
   const { code, stderr } = await runInside(['export', ...args], { cwd: scratch.dir })
   expect(stderr).toContain(words)
   expect(code).toBe(2)
+})
+
+test('names of headers and columns, which hold no commas, may stand between commas', async () => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const args = ['export', '--out', 'a.csv', '--columns', 'id,host', '--redact-header', 'x-mine,x-yours', '--json']
+  const { stdout } = await runInside(args, { cwd: scratch.dir })
+  expect(JSON.parse(stdout).redacted.names).toEqual(expect.arrayContaining(['x-mine', 'x-yours']))
+  expect(readFileSync(scratch.path('a.csv'), 'utf8')).toBe('id,host\r\nt1,\r\n')
 })
 
 test('copy makes one file, and says what is in it', async () => {
