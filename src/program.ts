@@ -3,11 +3,12 @@ import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
-import { EXIT, exitCodeOf, isMirrorError } from './errors.ts'
+import { EXIT, exitCodeOf, isMirrorError, MirrorError } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
 import { examples, HELP_FORM, paragraph } from './help.ts'
+import type { Log } from './log.ts'
 import { shown } from './shown.ts'
 import { knownWidth, wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
@@ -19,10 +20,8 @@ interface Invocation {
   argument: string
 }
 
-const ENVIRONMENT = [
-  'Every flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.',
-  'The API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.',
-]
+const KEY_PLACES = 'The API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.'
+const ENVIRONMENT = ['Every flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.', KEY_PLACES]
 const FIRST_EXAMPLES = [
   'task-mirror demo',
   'task-mirror sync --base-url https://tasks.example.com',
@@ -48,7 +47,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (error) {
-    return report(error, context, streams, signal)
+    return report(error, { argv, context, streams, signal })
   }
 }
 
@@ -66,6 +65,8 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     .configureOutput({
       writeOut: (text) => streams.stdout.write(text),
       writeErr: (text) => streams.stderr.write(shown(text)),
+      // Told as every other error, by `report`.
+      outputError: () => {},
       getOutHelpWidth: () => width(false),
       getErrHelpWidth: () => width(true),
       getOutHasColors: () => wantsColour(streams.stdout.isTTY === true, streams.env),
@@ -111,20 +112,49 @@ function sentence(summary: string): string {
   return `${summary[0]!.toUpperCase()}${summary.slice(1)}.`
 }
 
+interface Failed {
+  argv: readonly string[]
+  /** null where flags did not even say how to log. */
+  context: CommandContext | null
+  streams: CommandStreams
+  signal: AbortSignal
+}
+
 /** Tells the user what went wrong and returns the exit code. */
-function report(error: unknown, context: CommandContext | null, streams: CommandStreams, signal: AbortSignal): number {
+async function report(thrown: unknown, { argv, context, streams, signal }: Failed): Promise<number> {
   context?.progress.finish()
-  // commander has printed its own message, or the help or version that was asked for.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  const command = argv.find((word) => COMMANDS.some(({ name }) => name === word))
+  const error = thrown instanceof CommanderError ? usageError(thrown, command) : thrown
+  if (error === null) return (thrown as CommanderError).exitCode === 0 ? EXIT.done : EXIT.usage
   if (isCode(error, 'EPIPE')) return EXIT.done
   if (signal.aborted && isStop(error, signal)) {
     const exitCode = stopCode(signal)
     if (exitCode !== 0) context?.log.warn({}, stopText(error, signal))
     return exitCode
   }
-  if (context === null) tellError(error, null, streams.stderr)
+  if (context === null) await tellEarly(error, streams, command)
   else context.tell(error)
   return signal.aborted ? stopCode(signal) || exitCodeOf(error) : exitCodeOf(error)
+}
+
+/** What commander says of a slip, to be told as everything else; null where it has printed help or version instead. */
+function usageError({ code, exitCode, message }: CommanderError, command: string | undefined): MirrorError | null {
+  if (exitCode === 0 || code === 'commander.help') return null
+  const [, what = message, suggestion] = /^error: (.*?)\n?(?:\((.*)\))?$/s.exec(message) ?? []
+  const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
+  const hint = /^unknown option '--?(api|key)/i.test(what) ? KEY_PLACES : (suggestion ?? help)
+  // What stands behind the name may be the key.
+  return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*)=.*'$/s, "$1'"), { hint })
+}
+
+/** For what goes wrong before flags have said how to log. What nobody foresaw is told without loading anything more. */
+async function tellEarly(error: unknown, { stderr }: CommandStreams, command: string | undefined): Promise<void> {
+  let log: Log | null = null
+  if (isMirrorError(error, 'usage-invalid')) {
+    const { createLog } = await import('./log.ts')
+    log = await createLog({ level: 'error', write: stderr.write, pretty: false, colour: false })
+  }
+  tellError(error, log, stderr, { command })
 }
 
 /** What the command says of the stop, else which signal it was. */

@@ -51,6 +51,18 @@ test('a closed stdout does not hide another failure', async () => {
   expect(await run(['status', '--db', scratch.path('none.sqlite')], streams, stoppedBy('EPIPE', 0))).toBe(3)
 })
 
+test.each([
+  [['sync', '--ful'], "task-mirror: unknown option '--ful'\n  Did you mean --full?\n"],
+  [['rejected', '--limit', 'x'], 'task-mirror: --limit: "x" is not a whole number of at least 1\n'],
+  [['backfill', '--id', 'a', '--since', '1d'], 'task-mirror: --id cannot be combined with --since and --until\n'],
+])('on a terminal %j is told as every error is', async (args, words) => {
+  const { streams, err } = streamsFor()
+  expect(
+    await run(args, { ...streams, stderr: { ...streams.stderr, isTTY: true } }, new AbortController().signal),
+  ).toBe(2)
+  expect(err.join('')).toBe(words)
+})
+
 test('an unforeseen failure is exit 1 and one line; where it happened is told at level debug', async () => {
   const broken = (): never => {
     throw new Error('first line\nsecond line')

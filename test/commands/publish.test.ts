@@ -80,7 +80,7 @@ test('columns, engine, fixed partitions and rows per file', async () => {
 })
 
 test.each([
-  [['--changes', 'yesterday'], 'neither "last" nor a number'],
+  [['--changes', 'yesterday'], 'is neither'],
   [['--partition-value', 'acme'], 'not a name and a value'],
   [['--partition-by', 'hour'], 'not one of none, month, day'],
   [['--out', 'a.parquet', '--keep', '2'], '--keep cannot be used here'],

@@ -24,16 +24,16 @@ test.each([[['--help']], [['sync', '--help']], [['help', 'sync']], [['config', '
 )
 
 test.each([
-  [[], 'Usage: task-mirror'],
   [['snyc'], 'Did you mean sync?'],
   [['sync', '--ful'], 'Did you mean --full?'],
-  [['config'], 'Usage: task-mirror config'],
+  [['sync', '--fast'], '`task-mirror sync --help` says what there is.'],
+  [['sync', '--api-key=hunter2'], 'never from a flag'],
   [['config', 'shw'], 'Did you mean show?'],
   [['get'], "missing required argument 'id'"],
   [['get', 'a', 'b'], 'too many arguments'],
   [['sync', '--max-duration', 'long'], '--max-duration: "long" is not a duration'],
   [['sync', '--max-duration', '0s'], '--max-duration: expected a whole number from 1'],
-  [['sync', '--details', 'sometimes'], '--details: expected \\"auto\\", \\"always\\" or \\"never\\"'],
+  [['sync', '--details', 'sometimes'], '--details: expected "auto", "always" or "never"'],
   [['backfill', '--since', '2d', '--until', '3d'], '--since is not before --until'],
   [['backfill', '--since', '1700000000'], 'looks like seconds'],
   [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
@@ -44,11 +44,22 @@ test.each([
   [['sync', '--base-url', 'tasks'], '--base-url: expected an http or https URL, got another text'],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
   [['simulate', '--tasks', 'many'], '--tasks'],
-])('%j is wrong usage: exit 2, stdout empty, stderr says why', async (args, message) => {
+])('%j is wrong usage: exit 2, stdout empty, one line of the log says why', async (args, says) => {
   using scratch = makeScratch()
   const { code, stdout, stderr } = await runInside(args, { cwd: scratch.dir })
-  expect(stderr).toContain(message)
+  const { level, command, code: kind, msg, hint = '' } = JSON.parse(stderr)
+  expect(`${msg} ${hint}`).toContain(says)
+  expect({ level, kind }).toEqual({ level: 'error', kind: expect.stringMatching(/^(usage|config)-invalid$/) })
+  expect([args[0], undefined]).toContain(command)
+  expect(stderr).not.toContain('hunter2')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test.each([[[]], [['config']]])('%j is wrong usage: exit 2, help on stderr', async (args) => {
+  using scratch = makeScratch()
+  const { code, stdout, stderr } = await runInside(args, { cwd: scratch.dir })
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^Usage: task-mirror /)
 })
 
 test('a flag has an environment twin, and the flag wins', async () => {
