@@ -23,7 +23,7 @@ export const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/<([^<>\s]+)>/g, '&lt;$1&gt;')
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
@@ -72,7 +72,7 @@ export async function commandsDocument(): Promise<string> {
   return `${[
     '# Commands, flags and exit codes',
     '<!-- Written by `npm run docs`. -->',
-    'stdout carries data only (with `--json` one object on one line, but for what `--out -` asks for); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md). In a variable, a flag without a value is `true` or `false`, one that may have a value (`--changes`) that or its value, several values stand between commas, and empty is as good as not set. `--help` and `--version` print what they say.',
+    'stdout carries data only (with `--json` one object on one line, [field by field](json.md), but for what `--out -` asks for); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md). In a variable, a flag without a value is `true` or `false`, one that may have a value (`--changes`) that or its value, several values stand between commas, and empty is as good as not set. `--help` and `--version` print what they say.',
     '## Every command',
     flagTable(SHARED_FLAGS),
     ...(await namedCommands()).map(chapter),

@@ -1,0 +1,36 @@
+// docs/json.md, made of the lines about fields. Pure.
+import { table } from './commands-document.ts'
+import { JSON_CHAPTERS, type JsonFields, LOG_FIELDS } from './json-fields.ts'
+
+const INTRODUCTION = `With \`--json\` a command prints one object on one line of stdout: what the tables below list, in any order. It prints none where it
+fails before it has a result: the exit code and stderr say why. [stability.md](stability.md) has what is promised of it: new fields
+and new values of those that name a kind may come with any version, so ignore what you do not know.
+
+- A field is always there unless its type says \`absent\`. \`[]\` is each element of an array, \`*\` any name.
+- \`epoch ms\`: milliseconds since 1970 in UTC, by the clock of this machine; bounds of \`createdAt\` by that of the service.
+- \`ms\`: a duration. \`bytes\`: of 8 bits. \`share\`: from 0 to 1. All numbers but shares are integers.
+- \`schemaVersion\` stays as it is as long as nothing is removed, renamed or of another type or unit.
+- Tables of the mirror are those of [schema.md](schema.md), words those of [design.md](design.md#2-words).`
+
+const LOG = `On stderr, where it is no terminal: one object on one line for each event. Only a command line that cannot be understood is told in
+plain text. The line whose \`msg\` is \`Run ended\` also has the figures of \`sync\` or \`export\` under the names above, those that are
+neither arrays nor objects. Other fields of lines of level \`debug\` may change at any time.`
+
+const fieldTable = (fields: JsonFields): string =>
+  table(
+    ['field', 'type', 'meaning'],
+    Object.entries(fields).map(([path, line]) => {
+      const end = line.indexOf(': ')
+      return [`\`${path}\``, line.slice(0, end), line.slice(end + 2)]
+    }),
+  )
+
+export function jsonDocument(): string {
+  const chapters = JSON_CHAPTERS.flatMap(({ title, about, fields }) => [
+    `## ${title}`,
+    ...(about === undefined ? [] : [about]),
+    fieldTable(fields),
+  ])
+  const all = ['# Fields of --json', '<!-- Written by `npm run docs`. -->', INTRODUCTION, ...chapters]
+  return `${[...all, '## The log', LOG, fieldTable(LOG_FIELDS)].join('\n\n')}\n`
+}
