@@ -21,7 +21,7 @@ import { startSimulator } from '../src/simulator/server.ts'
 import { idOf, type Service, serve } from './golden/service.ts'
 import { CLI, HANGS_MS } from './support/cli.ts'
 import { makeScratch, type Scratch } from './support/scratch.ts'
-import { SOAK } from './support/soak.ts'
+import { few, SOAK } from './support/soak.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -134,31 +134,34 @@ test
 const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url))
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(.*)\.sqlite$/.exec(name)?.[1] ?? [])
 
-test.concurrent.for(VERSIONS)('the upgrade of the page takes a mirror of %s over, and back', async (version) => {
-  using scratch = makeScratch()
-  const account = JSON.parse(readFileSync(join(GOLDEN, `${version}.service.json`), 'utf8')) as Service
-  await using service = await serve(account)
-  const mirror = scratch.path('task-mirror.sqlite')
-  copyFileSync(join(GOLDEN, `${version}.sqlite`), mirror)
-  // Its service has moved to this test.
-  const db = new Database(mirror)
-  db.prepare("UPDATE service_facts SET value = ? WHERE key = 'base_url'").run(JSON.stringify(service.url))
-  const schema = () => new Database(scratch.path('before-upgrade.sqlite')).pragma('user_version', { simple: true })
-  const made = db.pragma('user_version', { simple: true })
-  db.close()
-  const listed = account.list.map(idOf)
-  const env = { TASK_MIRROR_BASE_URL: service.url }
-  await follow(before(upgrade), CLI, scratch, env)
-  expect(schema(), 'the copy must be one that the older program takes').toBe(made)
-  // 3: its last full walk could prove nothing, and a detail is owed.
-  await follow(after(upgrade), CLI, scratch, env, [0, 3])
-  await follow(['task-mirror verify'], CLI, scratch, env)
-  expect(listed).toEqual(expect.arrayContaining(idsIn(mirror)))
-  // What the list shows and the mirror does not have is set aside.
-  expect(listed.length - idsIn(mirror).length).toBeLessThanOrEqual(2)
-  await follow(after(rollBack), CLI, scratch, env, [0, 3])
-  await follow(['task-mirror verify'], CLI, scratch, env)
-})
+test.concurrent.for(few(VERSIONS, (_, n) => n === 0))(
+  'the upgrade of the page takes a mirror of %s over, and back',
+  async (version) => {
+    using scratch = makeScratch()
+    const account = JSON.parse(readFileSync(join(GOLDEN, `${version}.service.json`), 'utf8')) as Service
+    await using service = await serve(account)
+    const mirror = scratch.path('task-mirror.sqlite')
+    copyFileSync(join(GOLDEN, `${version}.sqlite`), mirror)
+    // Its service has moved to this test.
+    const db = new Database(mirror)
+    db.prepare("UPDATE service_facts SET value = ? WHERE key = 'base_url'").run(JSON.stringify(service.url))
+    const schema = () => new Database(scratch.path('before-upgrade.sqlite')).pragma('user_version', { simple: true })
+    const made = db.pragma('user_version', { simple: true })
+    db.close()
+    const listed = account.list.map(idOf)
+    const env = { TASK_MIRROR_BASE_URL: service.url }
+    await follow(before(upgrade), CLI, scratch, env)
+    expect(schema(), 'the copy must be one that the older program takes').toBe(made)
+    // 3: its last full walk could prove nothing, and a detail is owed.
+    await follow(after(upgrade), CLI, scratch, env, [0, 3])
+    await follow(['task-mirror verify'], CLI, scratch, env)
+    expect(listed).toEqual(expect.arrayContaining(idsIn(mirror)))
+    // What the list shows and the mirror does not have is set aside.
+    expect(listed.length - idsIn(mirror).length).toBeLessThanOrEqual(2)
+    await follow(after(rollBack), CLI, scratch, env, [0, 3])
+    await follow(['task-mirror verify'], CLI, scratch, env)
+  },
+)
 
 test('the page shows all four procedures', () => {
   expect([backup, restore, upgrade, rollBack].map(({ length }) => length > 0)).toEqual([true, true, true, true])

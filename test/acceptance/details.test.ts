@@ -25,7 +25,7 @@ describe.concurrent('a list that is a summary', () => {
     [{ listOmits: ['accuracy'], openFraction: 0.2 }, ['accuracy']],
     [{ listCarries: 'noResult', listOmits: ['data.url'] }, ['data.url', 'result']],
   ]
-  test.for(few(CASES, (_, n) => n === 1 || n === 2 || n === 4))(
+  test.for(few(CASES, (_, n) => n === 1 || n === 4))(
     '%j: every task is whole when the run ends with 0, and a quiet run asks for no detail',
     async ([options, fields]) => {
       await using stage = await makeStage({ tasks: 60, openFraction: 0, oddities: 0.2, ...options })
@@ -268,18 +268,15 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
     ],
   ]
   // What the detail alone has is in the last one too, and what it lacks in the last test.
-  test.for(few(DIFFERENCES, ([what]) => !/^(a moment of reading in the detail alone|the detail has less)$/.test(what)))(
-    '%s',
-    async ([, list, detail]) => {
-      await using stage = await run(list, detail)
-      expect((await stage.sync()).code).toBe(0)
-      for (let round = 0; round < 2; round += 1) {
-        const again = await stage.sync('--full')
-        expect(again.code).toBe(0)
-        expect(detailsOf(again)).toBeLessThanOrEqual(14)
-      }
-    },
-  )
+  test.for(few(DIFFERENCES, (_, n) => n === 2 || n === 4 || n === 6))('%s', async ([, list, detail]) => {
+    await using stage = await run(list, detail)
+    expect((await stage.sync()).code).toBe(0)
+    for (let round = 0; round < 2; round += 1) {
+      const again = await stage.sync('--full')
+      expect(again.code).toBe(0)
+      expect(detailsOf(again)).toBeLessThanOrEqual(14)
+    }
+  })
 
   test('numbers spelled otherwise', async () => {
     await using stage = await makeStage({ tasks: 30, openFraction: 0 })

@@ -70,20 +70,23 @@ describe.concurrent('what is new or was written to comes to the front', () => {
       5,
     ],
   ]
-  test.for(lists)('%s: once learned, a run reads the front alone', async ([, options, life, most]) => {
-    await using stage = await makeStage({ stepMs, tasks: TASKS, ...options })
-    await expectComplete(stage)
-    life(stage.simulator.account)
-    await expectComplete(stage)
-    for (let run = 0; run < 3; run += 1) {
+  test.for(few(lists, (_, n) => n !== 1))(
+    '%s: once learned, a run reads the front alone',
+    async ([, options, life, most]) => {
+      await using stage = await makeStage({ stepMs, tasks: TASKS, ...options })
+      await expectComplete(stage)
       life(stage.simulator.account)
-      const { plan, lists } = await expectComplete(stage)
-      expect(plan).not.toContain('full')
-      expect(lists).toBeLessThanOrEqual(most)
-    }
-    await expectComplete(stage, '--full')
-    await expectExactCopy(stage)
-  })
+      await expectComplete(stage)
+      for (let run = 0; run < 3; run += 1) {
+        life(stage.simulator.account)
+        const { plan, lists } = await expectComplete(stage)
+        expect(plan).not.toContain('full')
+        expect(lists).toBeLessThanOrEqual(most)
+      }
+      await expectComplete(stage, '--full')
+      await expectExactCopy(stage)
+    },
+  )
 
   test.for(NONE_OPEN_YET)(
     'by completion, nothing open yet, as if by createdAt: what is open comes %s, and is found',

@@ -132,7 +132,7 @@ const SPREAD = ordinaryRows(1_000, 10_000).map((row, i) => ({
   result_status_code: i % 11 === 0 ? null : 200 + (i % 300),
 }))
 
-test.each(few(['zstd', 'snappy', 'gzip', 'none'] as const, (name) => name !== 'snappy'))(
+test.each(few(['zstd', 'snappy', 'gzip', 'none'] as const, (name) => name === 'zstd' || name === 'gzip'))(
   'all readers find every value in a %s file',
   async (compression) => {
     const mirror = makeMirror(...ODD, ...SAME_STATUS, ...SPREAD)
