@@ -1,6 +1,6 @@
 // What `--json` prints is what docs/json.md lists: the page is made of lines that the types are held against (build/json-fields.ts);
 // here what is printed is held against them, field by field, in many states.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
@@ -12,9 +12,21 @@ import { startSimulator } from '../src/simulator/server.ts'
 import { runHere } from './support/cli.ts'
 import { makeScratch } from './support/scratch.ts'
 
-const PAGE = join(fileURLToPath(new URL('..', import.meta.url)), 'docs/json.md')
+const PAGE = fileURLToPath(new URL('../docs/json.md', import.meta.url))
+const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
 const fieldsOf = (title: string): JsonFields => JSON_CHAPTERS.find((chapter) => chapter.title === title)!.fields
+
+/** Fields of a line of the log: those of runs may all be absent. */
+const LINE_FIELDS: JsonFields = {
+  ...Object.fromEntries(
+    Object.entries({ ...fieldsOf('sync, backfill'), ...fieldsOf('export') }).map(([path, line]) => [
+      path,
+      `absent or ${line}`,
+    ]),
+  ),
+  ...LOG_FIELDS,
+}
 
 /** What a line says a value may be: `number`, `null`, `absent`. */
 const kindsOf = (line: string): string[] =>
@@ -73,6 +85,11 @@ test('docs/json.md has a chapter for every command, in their order', async () =>
   expect([...new Set(named)]).toEqual((await namedCommands()).map(({ name }) => name))
 })
 
+test('docs/json.md has every field that a line of the log is given from level info on', () => {
+  expect(namesLogged().length).toBeGreaterThan(20)
+  expect(namesLogged().filter((name) => !(name in LINE_FIELDS))).toEqual([])
+})
+
 test('what is printed has the fields of the page and no others, and each field of the page is printed somewhere', async () => {
   using scratch = makeScratch()
   let refused = ''
@@ -91,6 +108,7 @@ test('what is printed has the fields of the page and no others, and each field o
   }
   const seen = new Map(JSON_CHAPTERS.map(({ title }) => [title, new Set<string>()]))
   const problems: string[] = []
+  const logged = new Set(namesLogged())
   /** Runs a command, and holds what it prints and logs against the page. */
   async function look(args: string[], code = 0): Promise<void> {
     const staysUp = ['schedule', 'simulate'].includes(args[0]!)
@@ -99,7 +117,11 @@ test('what is printed has the fields of the page and no others, and each field o
     const { title, fields } = chapterOf(args)
     const found = problemsOf(JSON.parse(stdout), fields, seen.get(title)!)
     const lines = stderr.split('\n').filter((line) => line !== '')
-    problems.push(...[...found, ...lines.flatMap(problemsOfLine)].map((problem) => `${args.join(' ')}: ${problem}`))
+    problems.push(
+      ...[...found, ...lines.flatMap((line) => problemsOfLine(line, logged))].map(
+        (problem) => `${args.join(' ')}: ${problem}`,
+      ),
+    )
   }
   const change = (sql: string): void => {
     const db = new Database(env.TASK_MIRROR_DB)
@@ -119,6 +141,7 @@ test('what is printed has the fields of the page and no others, and each field o
     account.replaceText(id, JSON.stringify(id === account.idAt(30) ? { ...listed, id: '' } : listed), account.get(id)!)
   }
   await look(['sync'], 3)
+  await look(['sync', '--full', '--max-duration', '1ms'], 4)
   await look(['rejected', '--raw'])
   await look(['rejected', '--replay'], 3)
   account.remove([account.idAt(40)])
@@ -156,9 +179,22 @@ test('what is printed has the fields of the page and no others, and each field o
       .map((path) => `${title}: ${path}`),
   )
   expect(unseen).toEqual([])
+  // These two are told of a run that waits longer than ten seconds.
+  const waits = ['waitMs', 'waitingFor']
+  expect(Object.keys(LOG_FIELDS).filter((name) => !logged.has(name))).toEqual(waits)
 })
 
 const KEY = 'made-up'
+
+/** Names of the fields in calls such as `log.info({ plan, run: 1 }, 'Run begins')`. */
+function namesLogged(): string[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [
+      ...readFileSync(join(SRC, name), 'utf8').matchAll(/\blog(?:\.(?:info|warn|error)|\[level\])\(\s*\{([^}]*)\}/g),
+    ])
+    .flatMap(([, members]) => [...members!.matchAll(/(?:^|,)\s*(\w+)/g)].map(([, name]) => name!))
+}
 
 /** The one of most words, flags among them. */
 function chapterOf(args: readonly string[]) {
@@ -170,13 +206,9 @@ function chapterOf(args: readonly string[]) {
 }
 
 /** Of a line of the log: it has no field that the page does not have, but for the facts of errors. */
-function problemsOfLine(line: string): string[] {
+function problemsOfLine(line: string, seen: Set<string>): string[] {
   const told = JSON.parse(line)
-  const figures = Object.entries({ ...fieldsOf('sync, backfill'), ...fieldsOf('export') })
-  const fields: JsonFields = {
-    ...Object.fromEntries(figures.map(([path, about]) => [path, `absent or ${about}`])),
-    ...LOG_FIELDS,
-  }
+  const fields = { ...LINE_FIELDS }
   if (told.level !== 'error') delete fields['*']
-  return problemsOf(told, fields, new Set()).map((problem) => `log: ${problem}`)
+  return problemsOf(told, fields, seen).map((problem) => `log: ${problem}`)
 }
