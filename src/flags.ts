@@ -65,7 +65,10 @@ function readTwin(flag: Flag, env: Environment): string | string[] | boolean | u
   const name = twinName(flag)
   const text = env[name]
   if (text === undefined || text === '') return undefined
-  if (flag.flags.includes('...')) return text.split(/[\s,]+/).filter((part) => part !== '')
+  if (flag.flags.includes('...')) {
+    const parts = text.split(/[\s,]+/).filter((part) => part !== '')
+    return parts.length === 0 ? undefined : parts
+  }
   if (flag.flags.includes('<')) return text
   // A value may be 0 or 1.
   if (flag.flags.includes('[') && !/^(true|yes|on|false|no|off)$/i.test(text)) return text

@@ -17,6 +17,11 @@ export const copy: CommandSpec<CopyFlags> = {
         hint: 'Name the file of the copy, such as `task-mirror copy --out tasks.sqlite`.',
       })
     }
+    if (out === '-' || /^s3:/i.test(out)) {
+      throw new MirrorError('usage-invalid', `--out: a copy is a file, and ${out} is none`, {
+        hint: 'Name a file, such as `task-mirror copy --out tasks.sqlite`, and move it on from there.',
+      })
+    }
     const { config } = await context.config()
     const { copyMirror } = await import('../export/copy.ts')
     const { signal, now } = context

@@ -141,7 +141,7 @@ export const exporting: CommandSpec<ExportFlags> = {
       },
       changes: flags.changes === true ? 'last' : flags.changes,
       redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(namesIn(flags.redactHeader) ?? [])],
-      columns: namesIn(flags.columns) ?? null,
+      columns: namesIn(flags.columns)?.filter((name) => name !== '') ?? null,
       ...Object.fromEntries(SWITCHES.map(([name]) => [name, flags[name] === true])),
       toolVersion: toolVersion(),
       busyTimeoutMs: config.mirror.busyTimeoutMs,
@@ -186,7 +186,7 @@ function destinationOf(config: Config, flags: ExportFlags): Destination {
 
 /** Of headers and columns: none holds a comma. */
 function namesIn(texts: readonly string[] | undefined): string[] | undefined {
-  return texts?.flatMap((text) => text.split(',')).filter((name) => name !== '')
+  return texts?.flatMap((text) => text.split(','))
 }
 
 function parseChanges(text: string, name: string): number | 'last' {
@@ -198,17 +198,19 @@ function parseChanges(text: string, name: string): number | 'last' {
 }
 
 function partitionValues(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 1) {
-        throw new MirrorError('usage-invalid', `--partition-value: "${pair}" is not a name and a value`, {
-          hint: 'Write it as account=acme.',
-        })
-      }
-      return [pair.slice(0, at), pair.slice(at + 1)]
-    }),
-  )
+  const values = new Map<string, string>()
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    if (at < 1) {
+      throw new MirrorError('usage-invalid', `--partition-value: "${pair}" is not a name and a value`, {
+        hint: 'Write it as account=acme.',
+      })
+    }
+    const name = pair.slice(0, at)
+    if (values.has(name)) throw new MirrorError('usage-invalid', `--partition-value: ${name} is given twice`)
+    values.set(name, pair.slice(at + 1))
+  }
+  return Object.fromEntries(values)
 }
 
 /** The result goes to stdout, unless the tasks themselves went there: then to the log. */

@@ -1,7 +1,7 @@
 // `verify`: the mirror by itself, the mirror against the service, or what was published.
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
-import { atLeastOne } from './shared/values.ts'
+import { AT_LEAST_ONE, isAtLeastOne } from './shared/values.ts'
 
 interface VerifyFlags {
   service?: true
@@ -36,7 +36,7 @@ export const verify: CommandSpec<VerifyFlags> = {
     {
       flags: '--sample <number>',
       description: `how many, or all (default: ${SAMPLE})`,
-      parse: (text, name) => (text === 'all' ? Number.POSITIVE_INFINITY : atLeastOne(text, name)),
+      parse: parseSample,
     },
     {
       flags: '--snapshot <folder>',
@@ -55,12 +55,19 @@ export const verify: CommandSpec<VerifyFlags> = {
 }
 
 function refuseMixed({ service, sample, snapshot, deep, proof }: VerifyFlags): void {
-  const refuse = (message: string) => new MirrorError('usage-invalid', message, { hint: 'Run verify once for each.' })
+  const refuse = (message: string, hint = 'Run verify once for each.') =>
+    new MirrorError('usage-invalid', message, { hint })
   const whats = [proof === true && '--proof', service === true && '--service', snapshot !== undefined && '--snapshot']
   const [first, second] = whats.filter((flag) => flag !== false)
   if (second !== undefined) throw refuse(`${first} cannot be combined with ${second}`)
-  if (sample !== undefined && service !== true) throw refuse('--sample is for --service')
-  if (deep === true && snapshot === undefined) throw refuse('--deep is for --snapshot')
+  if (sample !== undefined && service !== true) throw refuse('--sample is for --service', 'Add --service.')
+  if (deep === true && snapshot === undefined) throw refuse('--deep is for --snapshot', 'Add --snapshot FOLDER.')
+}
+
+function parseSample(text: string, name: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY
+  if (isAtLeastOne(text)) return Number(text)
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is neither ${AT_LEAST_ONE} nor all`)
 }
 
 async function verifyFile(context: CommandContext): Promise<number> {

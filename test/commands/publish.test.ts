@@ -82,6 +82,9 @@ test('columns, engine, fixed partitions and rows per file', async () => {
 test.each([
   [['--changes', 'yesterday'], 'is neither'],
   [['--partition-value', 'acme'], 'not a name and a value'],
+  [['--out', 'lake/', '--partition-value', 'account=a', 'account=b'], 'account is given twice'],
+  [['--out', 'a.ndjson', '--redact-header', ''], 'cannot be the name of a header'],
+  [['--since', '2d', '--until', '2d'], 'Let --until be later.'],
   [['--partition-by', 'hour'], 'not one of none, month, day'],
   [['--out', 'a.parquet', '--keep', '2'], '--keep cannot be used here'],
   [['--out', 'a.ndjson', '--status', 'DONE,FAILED'], 'Several are written --status DONE FAILED.'],
@@ -103,6 +106,27 @@ test('names of headers and columns, which hold no commas, may stand between comm
   expect(readFileSync(scratch.path('a.csv'), 'utf8')).toBe('id,host\r\nt1,\r\n')
 })
 
+test.each([' ', ','])(
+  'TASK_MIRROR_STATUS=%j is as good as not set, not a snapshot of nothing',
+  async (TASK_MIRROR_STATUS) => {
+    using scratch = makeScratch()
+    await makeMirror(scratch.dir, 2)
+    const options = { cwd: scratch.dir, env: { TASK_MIRROR_STATUS } }
+    const { stdout } = await runInside(['export', '--out', 'a.ndjson', '--json'], options)
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 2 })
+  },
+)
+
+test('changes since a number that the mirror never had are refused as what they are', async () => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const { code, stderr } = await runInside(['export', '--out', 'lake/', '--changes', '999'], { cwd: scratch.dir })
+  expect({ code, stderr }).toEqual({
+    code: 7,
+    stderr: expect.stringContaining('--changes 999: the mirror has changes up to 1'),
+  })
+})
+
 test('copy makes one file, and says what is in it', async () => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 7)
@@ -111,7 +135,9 @@ test('copy makes one file, and says what is in it', async () => {
   expect(statSync(join(scratch.dir, 'copy.sqlite')).mode & 0o777).toBe(0o600)
   const status = await runInside(['status', '--db', 'copy.sqlite', '--json'], { cwd: scratch.dir })
   expect(JSON.parse(status.stdout)).toMatchObject({ tasks: { live: 7 } })
-  expect((await runInside(['copy'], { cwd: scratch.dir })).code).toBe(2)
+  for (const args of [['copy'], ['copy', '--out', '-'], ['copy', '--out', 's3://bucket/copy.sqlite']]) {
+    expect((await runInside(args, { cwd: scratch.dir })).code).toBe(2)
+  }
 })
 
 test('datasette-config names the database as Datasette does', async () => {

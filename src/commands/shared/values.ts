@@ -7,15 +7,21 @@ export function oneOf<T extends string>(text: string, allowed: readonly T[], nam
   throw new MirrorError('usage-invalid', `${name}: "${text}" is not one of ${allowed.join(', ')}`)
 }
 
-/** A whole number from 1 to 999,999,999. Throws `usage-invalid`. */
+export const AT_LEAST_ONE = 'a whole number from 1 to 999999999'
+
+export function isAtLeastOne(text: string): boolean {
+  return /^[1-9]\d{0,8}$/.test(text)
+}
+
+/** Throws `usage-invalid`. */
 export function atLeastOne(text: string, name: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new MirrorError('usage-invalid', `${name}: "${text}" is not a whole number of at least 1`)
+  if (isAtLeastOne(text)) return Number(text)
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is not ${AT_LEAST_ONE}`)
 }
 
 /** Throws `usage-invalid` where the half-open range is empty. */
 export function checkRange(since: number | null, until: number | null): void {
   if (since !== null && until !== null && since >= until) {
-    throw new MirrorError('usage-invalid', '--since is not before --until', { hint: 'Swap them.' })
+    throw new MirrorError('usage-invalid', '--since is not before --until', { hint: 'Let --until be later.' })
   }
 }

@@ -52,7 +52,14 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
 
 /** Throws `mirror-foreign` where destination or feed know later changes than the mirror, which was replaced then. */
 export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }: FeedDestination): void {
-  const known = Math.max(base.sinceSeq, latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
+  const published = base.buildsOn === null ? 0 : base.sinceSeq
+  const known = Math.max(published, latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
+  if (known <= cut && base.sinceSeq > cut) {
+    throw new MirrorError('mirror-foreign', `--changes ${base.sinceSeq}: the mirror has changes up to ${cut} only`, {
+      facts: { cut, sinceSeq: base.sinceSeq },
+      hint: "The number is another mirror's, or the mirror was replaced by an older one: publish a full snapshot into a new folder.",
+    })
+  }
   if (known <= cut) return
   throw new MirrorError('mirror-foreign', `${place} has changes up to ${known}, the mirror only up to ${cut}`, {
     facts: { place, cut, known },
