@@ -144,7 +144,7 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
   const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
   const hint = /^unknown option '--?(api|key)/i.test(what) ? KEY_PLACES : (suggestion ?? help)
   // What stands behind the name may be the key.
-  return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*)=.*'$/s, "$1'"), { hint })
+  return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*=).*'$/s, "$1...'"), { hint })
 }
 
 /** For what goes wrong before flags have said how to log. What nobody foresaw is told without loading anything more. */

@@ -1,4 +1,5 @@
 // `demo`: the whole job against the simulator, in one process: the real client over loopback HTTP, real files.
+import { MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
 interface DemoFlags {
@@ -11,6 +12,7 @@ export const demo: CommandSpec<DemoFlags> = {
   examples: ['task-mirror demo', 'task-mirror demo --out /tmp/task-mirror-demo'],
   flags: [{ flags: '--out <folder>', description: 'where the files go (default: demo)' }],
   async run(context, { out = 'demo' }) {
+    if (out === '') throw new MirrorError('usage-invalid', '--out is empty', { hint: 'Name an empty or a new folder.' })
     const { runDemo } = await import('./demo-steps.ts')
     const result = await runDemo(context, out)
     if (context.json) await context.print(result)

@@ -3,6 +3,9 @@ import { MirrorError } from '../errors.ts'
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
+/** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration of the configuration may pass that (about 24 days). */
+export const LONGEST_MS = 2_147_483_647
+
 /** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`. A number without a unit says nothing. Throws `usage-invalid`. */
 export function parseDuration(text: string, name: string): number {
   const trimmed = text.trim()

@@ -1,17 +1,15 @@
 // The kinds of values that a configuration may hold, and what an error says was expected.
 import { z } from 'zod'
-
-/** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration may pass that (about 24 days). */
-const LONGEST_MS = 2_147_483_647
+import { LONGEST_MS } from './duration.ts'
 
 export const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
 export const count = (least: number, most: number) => z.int().min(least).max(most)
 export const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
-export const text = () => z.string().min(1)
 export const expecting = (what: string) => ({ error: `expected ${what}` })
+export const text = (what = 'text') => z.string().min(1, expecting(what))
 
 export const httpUrl = (what: string) =>
-  text().refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
+  text(what).refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
 
 /** Names or addresses of hosts, without port, as the WHATWG parser writes them. */
 export const hostNames = () =>

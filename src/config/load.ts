@@ -123,6 +123,6 @@ function fromText(key: string, text: string): unknown {
 
 function invalid(problems: string[]): MirrorError {
   return new MirrorError('config-invalid', problems.join('\n'), {
-    hint: '`task-mirror config show` prints every key with its value and origin.',
+    hint: 'docs/configuration.md says what every key takes.',
   })
 }

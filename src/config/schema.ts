@@ -152,12 +152,12 @@ const exporting = section(DEFAULTS.export, {
     ),
 })
 
+const TIMEZONE = 'a time zone such as "UTC" or "Europe/Berlin"'
+
 const schedule = section(DEFAULTS.schedule, {
   sync: text().nullable().describe('Cron expression for sync; null for never.'),
   export: text().nullable().describe('Cron expression for export; null for never.'),
-  timezone: text()
-    .refine(isTimezone, expecting('a time zone such as "UTC" or "Europe/Berlin"'))
-    .describe('Time zone of the cron expressions.'),
+  timezone: text(TIMEZONE).refine(isTimezone, expecting(TIMEZONE)).describe('Time zone of the cron expressions.'),
   jitterMs: durationMs(0).describe(
     'A scheduled run begins later by a random time up to this, so that many schedulers do not ask at once.',
   ),

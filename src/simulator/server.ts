@@ -107,7 +107,7 @@ class RunningSimulator implements Simulator {
     const { host, port } = this.options
     return new Promise((resolve, reject) => {
       this.#server.once('error', (cause) => {
-        const hint = 'Choose another --port, or 0 for any free one.'
+        const hint = 'Choose another --host or --port; port 0 is any free one.'
         reject(
           new MirrorError('usage-invalid', `Cannot listen on ${host}:${port}: ${cause.message}`, {
             hint,

@@ -1,5 +1,6 @@
 // What `sync` and `backfill` have in common: flags, the run, the text about it. Loads nothing before it runs.
-import { parseDuration } from '../../config/duration.ts'
+import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
+import { MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { SyncRequest } from '../../sync/plan.ts'
 import type { CommandContext, Flag } from './command.ts'
@@ -16,9 +17,15 @@ export const RUN_FLAGS: readonly Flag[] = [
     flags: '--max-duration <duration>',
     description: 'end after this time, such as 50m, with exit 4; progress is kept',
     key: 'sync.maxDurationMs',
-    parse: parseDuration,
+    parse: parseMaxDuration,
   },
 ]
+
+function parseMaxDuration(text: string, name: string): number {
+  const ms = parseDuration(text, name)
+  if (ms >= 1 && ms <= LONGEST_MS) return ms
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is not between 1ms and 24d`)
+}
 
 /** The exit code. */
 export async function runAndPrint(context: CommandContext, flags: RunFlags, request: SyncRequest): Promise<number> {
