@@ -3,30 +3,10 @@ import { headOf, idOf, slotOf } from './content.ts'
 import { OpenTasks } from './open-tasks.ts'
 import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
 import { type Compare, ListOrder } from './order.ts'
-import { cutTake, fittingCount, type PagingOptions, type Refusal, sliceOf } from './paging.ts'
+import { cutTake, fittingCount, type Refusal, sliceOf } from './paging.ts'
 import { type Random, seeded, unitAt } from './random.ts'
-import { type StandingOptions, StandingStill } from './standing-still.ts'
-import { type Presence, SimulatedTasks, type SimulatedTasksOptions } from './task-table.ts'
-
-type AccountOptions = SimulatedTasksOptions &
-  PagingOptions &
-  Pick<
-    SimulatorOptions,
-    | 'idSeed'
-    | 'newest'
-    | 'openInserts'
-    | 'order'
-    | 'openTasksStand'
-    | 'shuffleTies'
-    | 'capBytes'
-    | 'hiddenFraction'
-    | 'poison'
-    | 'detailLag'
-    | 'cutTo'
-    | 'cutFrom'
-    | 'cutFor'
-  > &
-  StandingOptions
+import { StandingStill } from './standing-still.ts'
+import { type Presence, SimulatedTasks } from './task-table.ts'
 
 /** Epoch milliseconds. */
 export type SimulatedClock = () => number
@@ -54,13 +34,13 @@ interface AccountWindow {
 const HIDDEN_SALT = 8
 
 /** Makes an account; options not given are those of an untouched simulator. */
-export function createAccount(options: Partial<AccountOptions> & { now?: SimulatedClock } = {}): Account {
+export function createAccount(options: Partial<SimulatorOptions> & { now?: SimulatedClock } = {}): Account {
   const { now = Date.now, ...rest } = options
   return new Account({ ...SIMULATOR_DEFAULTS, ...rest }, now)
 }
 
 export class Account {
-  readonly options: Readonly<AccountOptions>
+  readonly options: Readonly<SimulatorOptions>
   readonly now: SimulatedClock
   readonly #random: Random
   readonly #tasks: SimulatedTasks
@@ -72,7 +52,7 @@ export class Account {
   /** What details showed before a change, and the answer after which it was made. */
   readonly #before = new Map<number, { text: string; read: number }[]>()
 
-  constructor(options: AccountOptions, now: SimulatedClock) {
+  constructor(options: SimulatorOptions, now: SimulatedClock) {
     this.options = options
     this.now = now
     this.#random = seeded(options.seed, 0xacc0)
@@ -335,10 +315,7 @@ export class Account {
 }
 
 /** Equal `createdAt` are told apart by the sequence of insertion. */
-function comparison(
-  { order, openTasksStand, seed, idSeed = seed }: Pick<AccountOptions, 'order' | 'openTasksStand' | 'seed' | 'idSeed'>,
-  tasks: SimulatedTasks,
-): Compare {
+function comparison({ order, openTasksStand, seed, idSeed = seed }: SimulatorOptions, tasks: SimulatedTasks): Compare {
   if (order === 'created_desc') return (a, b) => tasks.arrivedAt(b) - tasks.arrivedAt(a) || b - a
   if (order === 'created_asc') return (a, b) => tasks.arrivedAt(a) - tasks.arrivedAt(b) || a - b
   if (order === 'completed_desc' || order === 'completed_asc') {

@@ -13,11 +13,11 @@ interface CachedAnswer {
 const MOST = 10_000
 
 export class Cache {
-  readonly #options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>
+  readonly #options: SimulatorOptions
   readonly #now: SimulatedClock
   readonly #kept = new Map<string, { answer: SimulatedAnswer; at: number }>()
 
-  constructor(options: Pick<SimulatorOptions, 'cacheMs' | 'cacheSigns' | 'cacheHeeds'>, now: SimulatedClock) {
+  constructor(options: SimulatorOptions, now: SimulatedClock) {
     this.#options = options
     this.#now = now
   }

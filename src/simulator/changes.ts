@@ -2,29 +2,16 @@
 import type { Account } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 
-type ChangeOptions = Pick<
-  SimulatorOptions,
-  | 'insertsPerRequest'
-  | 'deletesPerRequest'
-  | 'finishesPerRequest'
-  | 'updatesPerRequest'
-  | 'movesPerRequest'
-  | 'where'
-  | 'insertsPerSecond'
-  | 'finishesPerSecond'
-  | 'deletesPerSecond'
->
-
 /** After a long silence no request shall wait for more than this. */
 const MAX_DUE_AT_ONCE = 50_000
 
 export class Changes {
   readonly #account: Account
-  readonly #options: ChangeOptions
-  readonly #owed = new Map<keyof ChangeOptions, number>()
+  readonly #options: SimulatorOptions
+  readonly #owed = new Map<keyof SimulatorOptions, number>()
   #at: number
 
-  constructor(account: Account, options: ChangeOptions) {
+  constructor(account: Account, options: SimulatorOptions) {
     this.#account = account
     this.#options = options
     this.#at = account.now()
@@ -35,16 +22,11 @@ export class Changes {
     this.#grow()
     const account = this.#account
     const { where } = this.#options
-    const inserts = this.#due('insertsPerRequest', 1)
-    if (inserts > 0) account.insert(inserts, { where })
-    const deletes = this.#due('deletesPerRequest', 1)
-    if (deletes > 0) account.remove(deletes, { where })
-    const finishes = this.#due('finishesPerRequest', 1)
-    if (finishes > 0) account.finish(finishes)
-    const updates = this.#due('updatesPerRequest', 1)
-    if (updates > 0) account.update(updates)
-    const moves = this.#due('movesPerRequest', 1)
-    if (moves > 0) account.move(moves)
+    account.insert(this.#due('insertsPerRequest', 1), { where })
+    account.remove(this.#due('deletesPerRequest', 1), { where })
+    account.finish(this.#due('finishesPerRequest', 1))
+    account.update(this.#due('updatesPerRequest', 1))
+    account.move(this.#due('movesPerRequest', 1))
   }
 
   #grow(): void {
@@ -58,15 +40,13 @@ export class Changes {
       const where = lateFraction + futureFraction > 0 ? 'now' : Math.floor(this.#at + ((now - this.#at) * i) / inserts)
       account.insert(1, { where })
     }
-    const finishes = this.#due('finishesPerSecond', seconds)
-    if (finishes > 0) account.finish(finishes)
-    const deletes = this.#due('deletesPerSecond', seconds)
-    if (deletes > 0) account.remove(deletes)
+    account.finish(this.#due('finishesPerSecond', seconds))
+    account.remove(this.#due('deletesPerSecond', seconds))
     this.#at = Math.max(this.#at, now)
   }
 
   /** Whole changes that are due; the fraction is kept for the next time. */
-  #due(key: Exclude<keyof ChangeOptions, 'where'>, factor: number): number {
+  #due(key: `${string}Per${'Request' | 'Second'}` & keyof SimulatorOptions, factor: number): number {
     const owed = (this.#owed.get(key) ?? 0) + this.#options[key] * factor
     // A tenth ten times is one, whatever doubles make of it.
     const whole = Math.floor(owed + 1e-9)

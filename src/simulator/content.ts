@@ -1,5 +1,5 @@
 // The JSON text of a task from its seed and state alone: a million tasks need no memory.
-import type { Carries } from './options.ts'
+import type { Carries, SimulatorOptions } from './options.ts'
 import { mix32, type Random, seeded, unitAt, unmix32 } from './random.ts'
 
 /** What the account keeps of a task; the rest follows from the seed. */
@@ -12,15 +12,6 @@ interface TaskState {
   systemStatus: string
   /** How often the content has changed. */
   revision: number
-}
-
-/** What all tasks of an account have in common. */
-export interface TaskContentOptions {
-  seed: number
-  /** The seed of the ids; `seed` where there is none. */
-  idSeed?: number | undefined
-  taskBytes: number
-  oddities: number
 }
 
 export const OPEN_STATUSES = ['PENDING', 'PENDING', 'PENDING', 'RUNNING', 'SCHEDULED', 'RETRYING'] as const
@@ -83,7 +74,7 @@ function hex(value: number): string {
 }
 
 /** The text of a task as the list (with less than all where `carries` says so) or the detail shows it. */
-export function simulatedText(options: TaskContentOptions, state: TaskState, carries: Carries = 'whole'): string {
+export function simulatedText(options: SimulatorOptions, state: TaskState, carries: Carries = 'whole'): string {
   const { seed } = options
   const { slot, createdAt, completedAt } = state
   const oddity = unitAt(seed, slot, SALT.odd) < options.oddities ? mix32(slot + SALT.oddKind) % ODDITIES.length : -1

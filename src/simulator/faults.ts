@@ -54,7 +54,7 @@ const KINDS: Record<FaultKind, Fault> = {
 }
 
 export function faultFor(
-  options: Pick<SimulatorOptions, 'seed' | 'faultRate' | 'faultKinds'>,
+  options: SimulatorOptions,
   script: FaultScript | undefined,
   request: SimulatedRequest,
 ): Fault | null {

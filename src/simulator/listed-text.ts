@@ -3,10 +3,8 @@ import { isObject, parseExact } from '../json.ts'
 import type { JsonObject, JsonValue } from '../task.ts'
 import type { SimulatorOptions } from './options.ts'
 
-type ListedTextOptions = Pick<SimulatorOptions, 'listOmits' | 'listBodyBytes' | 'listLongBodies'>
-
 /** `text`: a whole task as JSON. */
-export function listedTextOf(text: string, { listOmits, listBodyBytes, listLongBodies }: ListedTextOptions): string {
+export function listedTextOf(text: string, { listOmits, listBodyBytes, listLongBodies }: SimulatorOptions): string {
   if (listOmits.length === 0 && listBodyBytes === 0) return text
   const task = parseExact(text) as JsonObject
   for (const path of listOmits) leaveOut(task, path.split('.'))

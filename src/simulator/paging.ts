@@ -1,11 +1,6 @@
 // Which stretch of the list a request for {skip, take} gets: the limits, caps and quirks of paging, as pure functions.
 import type { SimulatorOptions } from './options.ts'
 
-export type PagingOptions = Pick<
-  SimulatorOptions,
-  'takeLimit' | 'skipLimit' | 'ignoreSkip' | 'wrap' | 'repeatLast' | 'pastEnd' | 'capItems' | 'shortBy' | 'pageOfOne'
->
-
 /** Indexes `from` (inclusive) to `to` (exclusive) of the list. */
 interface ListSlice {
   kind: 'stretch'
@@ -20,7 +15,7 @@ export interface Refusal {
 }
 
 /** `total` counts the tasks in the list; `skip` and `take` are whole numbers from 0. */
-export function sliceOf(options: PagingOptions, total: number, skip: number, take: number): ListSlice | Refusal {
+export function sliceOf(options: SimulatorOptions, total: number, skip: number, take: number): ListSlice | Refusal {
   if (take > options.takeLimit) return refusal(400, `take must be at most ${options.takeLimit}`)
   if (options.skipLimit > 0 && skip + take > options.skipLimit) {
     return refusal(400, `skip + take must be at most ${options.skipLimit}`)
@@ -39,11 +34,7 @@ export function sliceOf(options: PagingOptions, total: number, skip: number, tak
 }
 
 /** How many of `take` items window number `read` may hold while windows are cut for a time. */
-export function cutTake(
-  { cutTo, cutFrom, cutFor }: Pick<SimulatorOptions, 'cutTo' | 'cutFrom' | 'cutFor'>,
-  read: number,
-  take: number,
-): number {
+export function cutTake({ cutTo, cutFrom, cutFor }: SimulatorOptions, read: number, take: number): number {
   return read >= cutFrom && read < cutFrom + cutFor ? Math.max(1, Math.ceil(cutTo * take)) : take
 }
 

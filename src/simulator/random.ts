@@ -1,21 +1,7 @@
 // Seeded randomness for the simulator: the same seed gives the same numbers on every machine. Imports nothing.
 
-/** A stream of numbers that its seed determines. */
-export interface Random {
-  /** In [0, 1). */
-  next(): number
-  /** A whole number in [0, below). */
-  int(below: number): number
-  chance(probability: number): boolean
-  pick<T>(from: readonly T[]): T
-}
-
-/** An sfc32 stream (Chris Doty-Humphrey's PractRand); several numbers make one seed. */
-export function seeded(...seed: number[]): Random {
-  return new Sfc32(seed)
-}
-
-class Sfc32 implements Random {
+/** An sfc32 stream (Chris Doty-Humphrey's PractRand): numbers that its seed determines. */
+export class Random {
   #a: number
   #b: number
   #c: number
@@ -31,6 +17,7 @@ class Sfc32 implements Random {
     for (let i = 0; i < 6; i++) this.next()
   }
 
+  /** In [0, 1). */
   next(): number {
     const t = (((this.#a + this.#b) | 0) + this.#counter) | 0
     this.#counter = (this.#counter + 1) | 0
@@ -41,6 +28,7 @@ class Sfc32 implements Random {
     return (t >>> 0) / 0x1_0000_0000
   }
 
+  /** A whole number in [0, below). */
   int(below: number): number {
     return Math.floor(this.next() * below)
   }
@@ -52,6 +40,11 @@ class Sfc32 implements Random {
   pick<T>(from: readonly T[]): T {
     return from[this.int(from.length)]!
   }
+}
+
+/** Several numbers make one seed. */
+export function seeded(...seed: number[]): Random {
+  return new Random(seed)
 }
 
 /** A bijection of 32-bit integers that scatters them (the finalizer of MurmurHash3); the answer is unsigned. */

@@ -2,11 +2,6 @@
 import type { Account } from './account.ts'
 import type { NotFoundStyle, SimulatorOptions } from './options.ts'
 
-type AnswerOptions = Pick<
-  SimulatorOptions,
-  'path' | 'key' | 'keyPlacement' | 'keyName' | 'keyPrefix' | 'keyOn' | 'keyRefusal' | 'notFound' | 'defaultTake'
->
-
 /** What a request asks for, as far as its method, path and body tell. */
 export interface ParsedRequest {
   operation: 'list' | 'get' | 'other'
@@ -29,7 +24,7 @@ export interface SimulatedAnswer {
 const NOTHING = { skip: null, take: null, id: null, problem: null }
 
 /** `target` is the path and query as sent; `body` the text of the request body. */
-export function parseRequest(options: AnswerOptions, method: string, target: string, body: string): ParsedRequest {
+export function parseRequest(options: SimulatorOptions, method: string, target: string, body: string): ParsedRequest {
   const path = target.split('?', 1)[0]!
   const tasks = `${options.path}/tasks/`
   if (!path.startsWith(tasks)) return { ...NOTHING, operation: 'other' }
@@ -41,7 +36,7 @@ export function parseRequest(options: AnswerOptions, method: string, target: str
 
 /** `headers` have lower-case names, as node:http gives them. */
 export function answerTo(
-  options: AnswerOptions,
+  options: SimulatorOptions,
   account: Account,
   asked: ParsedRequest,
   { target, headers }: { target: string; headers: Readonly<Record<string, string | string[] | undefined>> },
@@ -82,7 +77,7 @@ function notFound(style: NotFoundStyle): SimulatedAnswer {
 }
 
 /** Missing fields have defaults; anything that is no whole number from 0 is a problem. */
-function windowAsked(options: AnswerOptions, body: string): Pick<ParsedRequest, 'skip' | 'take' | 'problem'> {
+function windowAsked(options: SimulatorOptions, body: string): Pick<ParsedRequest, 'skip' | 'take' | 'problem'> {
   let sent: unknown
   try {
     sent = body === '' ? {} : JSON.parse(body)
@@ -111,7 +106,7 @@ function decoded(segment: string): string {
 }
 
 function isAuthorized(
-  options: AnswerOptions,
+  options: SimulatorOptions,
   asked: ParsedRequest,
   target: string,
   headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -35,24 +35,6 @@ export interface LoggedRequest extends SimulatedRequest {
   fault: Fault | null
 }
 
-export interface Simulator extends AsyncDisposable {
-  /** Base address, with the configured path; no slash at its end. */
-  readonly url: string
-  readonly port: number
-  readonly account: Account
-  readonly options: SimulatorOptions
-  /** Requests that have come so far. */
-  readonly requests: number
-  /** The last requests, at least 10,000 of them, in the sequence they came. */
-  readonly log: readonly LoggedRequest[]
-  /** Adds a hook; the answer removes it. */
-  onBeforeRequest(hook: RequestHook): () => void
-  /** Replaces the script of faults; undefined ends it. */
-  setFaults(script: FaultScript | undefined): void
-  /** Ends all connections and stops listening. */
-  close(): Promise<void>
-}
-
 const LOG_LIMIT = 20_000
 const MAX_REQUEST_BYTES = 65_536
 const compressors = {
@@ -66,16 +48,18 @@ export async function startSimulator(input: Partial<SimulatorOptions> & Simulato
   const { now = Date.now, faults, onBeforeRequest, account: given, ...rest } = input
   const options = simulatorOptions(rest)
   const account = given ?? new Account(options, () => now() + options.clockSkewMs)
-  const running = new RunningSimulator(options, account, faults)
+  const running = new Simulator(options, account, faults)
   if (onBeforeRequest) running.onBeforeRequest(onBeforeRequest)
   await running.listen()
   return running
 }
 
-class RunningSimulator implements Simulator {
+export class Simulator implements AsyncDisposable {
   readonly account: Account
   readonly options: SimulatorOptions
+  /** The last requests, at least 10,000 of them, in the sequence they came. */
   readonly log: LoggedRequest[] = []
+  /** Requests that have come so far. */
   requests = 0
   port = 0
   readonly #server: Server
@@ -98,6 +82,7 @@ class RunningSimulator implements Simulator {
     this.#server.keepAliveTimeout = 120_000
   }
 
+  /** Base address, with the configured path; no slash at its end. */
   get url(): string {
     const { host, path } = this.options
     return `http://${isIPv6(host) ? `[${host}]` : host}:${this.port}${path}`
@@ -122,15 +107,18 @@ class RunningSimulator implements Simulator {
     })
   }
 
+  /** Adds a hook; the answer removes it. */
   onBeforeRequest(hook: RequestHook): () => void {
     this.#hooks.add(hook)
     return () => this.#hooks.delete(hook)
   }
 
+  /** Replaces the script of faults; undefined ends it. */
   setFaults(script: FaultScript | undefined): void {
     this.#faults = script
   }
 
+  /** Ends all connections and stops listening. */
   async close(): Promise<void> {
     this.#closing.abort()
     if (!this.#server.listening) return

@@ -2,15 +2,13 @@
 import type { SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 
-export type StandingOptions = Pick<SimulatorOptions, 'seed' | 'stillFrom' | 'stillMs' | 'stillAgain'>
-
 const SALT = 0x57111
 
 export class StandingStill<List> {
-  readonly #options: StandingOptions
+  readonly #options: SimulatorOptions
   #kept: { list: List; since: number } | null = null
 
-  constructor(options: StandingOptions) {
+  constructor(options: SimulatorOptions) {
     this.#options = options
   }
 

@@ -1,28 +1,9 @@
 // The tasks of an account by slot, a few numbers each, and their texts: made when first read. Slots are never reused.
-import { FINAL_STATUSES, OPEN_STATUSES, simulatedText, type TaskContentOptions } from './content.ts'
+import { FINAL_STATUSES, OPEN_STATUSES, simulatedText } from './content.ts'
 import { listedTextOf } from './listed-text.ts'
 import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 import { TextCache } from './text-cache.ts'
-
-export type SimulatedTasksOptions = TaskContentOptions &
-  Pick<
-    SimulatorOptions,
-    | 'tasks'
-    | 'openFraction'
-    | 'spanDays'
-    | 'tieGroup'
-    | 'lateFraction'
-    | 'lateMs'
-    | 'futureFraction'
-    | 'futureMs'
-    | 'stampJitterMs'
-    | 'listCarries'
-    | 'listOmits'
-    | 'listBodyBytes'
-    | 'listLongBodies'
-    | 'resultAfterReads'
-  >
 
 /** Whether a task is found by the list and its id, by its id only, or not at all. */
 export type Presence = 'listed' | 'delisted' | 'removed'
@@ -31,7 +12,7 @@ const DAY_MS = 86_400_000
 const SALT = { jitter: 1, open: 2, status: 3, late: 4, future: 5, howFar: 6, duration: 7, stamp: 8 } as const
 
 export class SimulatedTasks {
-  readonly #options: SimulatedTasksOptions
+  readonly #options: SimulatorOptions
   // Columns: a million tasks are a few arrays of numbers.
   readonly #createdAt: number[] = []
   readonly #completedAt: number[] = []
@@ -46,7 +27,7 @@ export class SimulatedTasks {
   readonly #early = new Map<number, number>()
   #touches = 0
 
-  constructor(options: SimulatedTasksOptions) {
+  constructor(options: SimulatorOptions) {
     this.#options = options
   }
 

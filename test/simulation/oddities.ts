@@ -1,6 +1,7 @@
 // Services that are odd beyond what the simulator of the product offers: replicas that lag, caches, orders that change in
 // mid-life. Makes the window such a service answers with from what the account really lists; knows nothing of walks.
-import { fittingCount, type PagingOptions, type Refusal, sliceOf } from '../../src/simulator/paging.ts'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { fittingCount, type Refusal, sliceOf } from '../../src/simulator/paging.ts'
 import { type Random, shuffle } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -77,7 +78,7 @@ export interface OddAnswer {
 /** The list of an account as an odd service shows it. */
 export class OddList {
   readonly #oddities: readonly Oddity[]
-  readonly #paging: PagingOptions & { capBytes: number }
+  readonly #paging: SimulatorOptions
   readonly #ledger: Ledger
   readonly #random: Random
   readonly #window: number
@@ -87,13 +88,7 @@ export class OddList {
   readonly concealed = new Set<string>()
   readonly #cached = new Map<string, { answer: number; texts: string[] }>()
 
-  constructor(
-    oddities: readonly Oddity[],
-    paging: PagingOptions & { capBytes: number },
-    ledger: Ledger,
-    random: Random,
-    window: number,
-  ) {
+  constructor(oddities: readonly Oddity[], paging: SimulatorOptions, ledger: Ledger, random: Random, window: number) {
     this.#oddities = oddities
     this.#paging = paging
     this.#ledger = ledger

@@ -1,13 +1,13 @@
 // Limits, caps and quirks of paging, as a table.
 import { expect, it } from 'vitest'
-import { SIMULATOR_DEFAULTS } from '../../src/simulator/options.ts'
-import { fittingCount, type PagingOptions, sliceOf } from '../../src/simulator/paging.ts'
+import { SIMULATOR_DEFAULTS, type SimulatorOptions } from '../../src/simulator/options.ts'
+import { fittingCount, sliceOf } from '../../src/simulator/paging.ts'
 
 const refused = (status: number) => ({ kind: 'refusal', status, message: expect.any(String) })
 const stretch = (from: number, to: number) => ({ kind: 'stretch', from, to })
 
 // Every row: what it shows, options, total, skip, take, answer.
-it.each<[string, Partial<PagingOptions>, number, number, number, object]>([
+it.each<[string, Partial<SimulatorOptions>, number, number, number, object]>([
   ['a plain window', {}, 100, 20, 10, stretch(20, 30)],
   ['the last window is cut at the end', {}, 100, 95, 10, stretch(95, 100)],
   ['beyond the end is empty', {}, 100, 100, 10, stretch(100, 100)],
