@@ -18,31 +18,6 @@ import {
 } from './key-ranges.ts'
 import type { FileLimits } from './partition.ts'
 
-export interface CutReader {
-  /** The highest `change_seq` of the mirror at this moment; 0 where it is empty. Names the cut. */
-  readonly cut: number
-  /** How the last full walk that ended did, and when (epoch ms); nulls where there was none. */
-  readonly verdict: Verdict | null
-  readonly verdictAt: number | null
-  /** What proves the last complete full walk; null where there is no proof. */
-  readonly proof: Proof | null
-  /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
-  total(): number | null
-  /** About how many bytes of the mirror have to be read for them. */
-  bytes(): number
-  /** Divides all rows into key ranges that hold about `bytes` of text each, found as they are asked for. */
-  keyRanges(bytes: number, limits?: FileLimits): Generator<KeyRange, void, void>
-  /** The rows of a key range in the order of `created_at, id`, about `BATCH_BYTES` of text at a time. */
-  batches(keyRange: KeyRange): Generator<RawRow[], void, void>
-  /** The row of a task, whatever the filters; null where there is none. */
-  row(id: string): RawRow | null
-  /** Whether any row, tombstones included, has this `systemStatus`. */
-  hasStatus(status: string): boolean
-  /** The first `limit` values of `systemStatus`, in order. */
-  someStatuses(limit: number): string[]
-  close(): void
-}
-
 /** Up to so many changed rows are looked up one by one; beyond, or beyond a quarter of the mirror, it is read through. */
 const MOST_LOOKED_UP = 200_000
 
@@ -96,17 +71,20 @@ type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
 export function openCut(path: string, filters: Filters): CutReader {
   const db = openReader(path)
   try {
-    return new Cut(path, db, filters)
+    return new CutReader(path, db, filters)
   } catch (error) {
     db.close()
     throw explain(path, error)
   }
 }
 
-class Cut implements CutReader {
+export class CutReader {
+  /** The highest `change_seq` of the mirror at this moment; 0 where it is empty. Names the cut. */
   readonly cut: number
+  /** How the last full walk that ended did, and when (epoch ms); nulls where there was none. */
   readonly verdict: Verdict | null
   readonly verdictAt: number | null
+  /** What proves the last complete full walk; null where there is no proof. */
   readonly proof: Proof | null
   readonly #path: string
   readonly #db: ReturnType<typeof openReader>
@@ -140,14 +118,17 @@ class Cut implements CutReader {
     this.proof = lastProof(db)
   }
 
+  /** About how many bytes of the mirror have to be read for the rows. */
   bytes(): number {
     return Math.round((this.#changedFew() ?? this.#count('tasks', this.#range)) * this.#rowBytes())
   }
 
+  /** Whether any row, tombstones included, has this `systemStatus`. */
   hasStatus(status: string): boolean {
     return this.#db.prepare('SELECT 1 FROM tasks WHERE system_status = ? LIMIT 1').get(status) !== undefined
   }
 
+  /** The first `limit` values of `systemStatus`, in order. */
   someStatuses(limit: number): string[] {
     return this.#db.prepare(STATUSES).pluck().all(limit) as string[]
   }
@@ -180,6 +161,7 @@ class Cut implements CutReader {
     )
   }
 
+  /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
   total(): number | null {
     if (this.#filters.statuses) return null
     if (hasSince(this.#filters))
@@ -204,6 +186,7 @@ class Cut implements CutReader {
     return size / Math.max(this.#count('tasks', EVERY_ROW), 1)
   }
 
+  /** Divides all rows into key ranges that hold about `bytes` of text each, found as they are asked for. */
   *keyRanges(bytes: number, limits: FileLimits = NO_LIMITS): Generator<KeyRange, void, void> {
     const rows = Math.max(Math.round(bytes / this.#rowBytes()), LEAST_ROWS)
     if (this.#changedFew() !== null) return yield* keyRangesOf(listCursor(this.#changedRows()), rows, limits)
@@ -253,6 +236,7 @@ class Cut implements CutReader {
     return (explaining(this.#path, () => finding.get(...bounds)) as Place | undefined) ?? null
   }
 
+  /** The row of a task, whatever the filters; null where there is none. */
   row(id: string): RawRow | null {
     this.#byId ??= this.#db.prepare(`SELECT ${this.#names} FROM tasks WHERE id = ?`).raw().safeIntegers()
     const looking = this.#byId
@@ -277,6 +261,7 @@ class Cut implements CutReader {
     for (const seq of seqs) yield bySeq.get(seq) as unknown as RawRow
   }
 
+  /** The rows of a key range in the order of `created_at, id`, about `BATCH_BYTES` of text at a time. */
   *batches(keyRange: KeyRange): Generator<RawRow[], void, void> {
     let batch: RawRow[] = []
     let bytes = 0
