@@ -21,7 +21,6 @@ export const SHARED_FLAGS: readonly Flag[] = [
     flags: '--log-level <level>',
     description: `${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, except for what stays up)`,
     choices: LOG_LEVELS,
-    parse: (text, name) => oneOf(text, LOG_LEVELS, name),
   },
   { flags: '--no-progress', description: 'no progress line' },
 ]
@@ -41,11 +40,17 @@ export function collectFlags(flags: readonly Flag[], command: Command, env: Envi
     const text = fromFlag ?? readTwin(flag, env)
     if (text === undefined || text === false) continue
     const name = fromFlag === undefined ? twinName(flag) : longName(flag)
-    const value = typeof text === 'string' && flag.parse !== undefined ? flag.parse(text, name, now) : text
+    const value = typeof text === 'string' ? checkedValue(flag, text, name, now) : text
     given.values[camelCase(longName(flag))] = value
     if (flag.key !== undefined) given.overrides.push({ key: flag.key, value, name })
   }
   return given
+}
+
+/** Choices of a configuration key are checked with the configuration. */
+function checkedValue({ parse, choices, key }: Flag, text: string, name: string, now: number): unknown {
+  if (parse !== undefined) return parse(text, name, now)
+  return choices === undefined || key !== undefined ? text : oneOf(text, choices, name)
 }
 
 /** What commander read for `flag`; undefined where it was not on the command line. */

@@ -1,9 +1,8 @@
 // `backfill`: a full walk by hand, a range of createdAt, or single tasks.
-import { parseMoment } from '../config/duration.ts'
 import { MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 import { RUN_FLAGS, type RunFlags, runAndPrint } from './shared/run-sync.ts'
-import { checkRange } from './shared/values.ts'
+import { checkRange, RANGE_FLAGS } from './shared/values.ts'
 
 interface BackfillFlags extends RunFlags {
   since?: number
@@ -22,12 +21,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
     'task-mirror backfill --id ID1 ID2',
   ],
   flags: [
-    {
-      flags: '--since <moment>',
-      description: 'only tasks created from then on: 2026-11-01, epoch ms or 7d',
-      parse: parseMoment,
-    },
-    { flags: '--until <moment>', description: 'only tasks created before', parse: parseMoment },
+    ...RANGE_FLAGS,
     { flags: '--refetch', description: 'get every detail again' },
     { flags: '--id <id...>', description: 'fetch just these tasks' },
     ...RUN_FLAGS,

@@ -1,5 +1,4 @@
 // `export`: one snapshot of the mirror, as a dataset, to a file or to stdout.
-import { parseMoment } from '../config/duration.ts'
 import type { Config } from '../config/schema.ts'
 import { EXIT, MirrorError } from '../errors.ts'
 import { COMPRESSIONS, type Compression } from '../export/encode/compression.ts'
@@ -21,7 +20,7 @@ import type { PartitionBy } from '../export/read/partition.ts'
 import { listed } from '../shown.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
 import { shownStream } from './shared/shown-stream.ts'
-import { atLeastOne, checkRange, oneOf } from './shared/values.ts'
+import { atLeastOne, checkRange, RANGE_FLAGS } from './shared/values.ts'
 
 const PARTITIONS: readonly PartitionBy[] = ['none', 'month', 'day']
 
@@ -64,20 +63,13 @@ export const exporting: CommandSpec<ExportFlags> = {
       flags: '--format <format>',
       description: `${listed(FORMAT_NAMES, 'or')} (default: by the name; for a dataset parquet, without --out export.format)`,
       choices: FORMAT_NAMES,
-      parse: (text, name) => oneOf(text, FORMAT_NAMES, name),
     },
     {
       flags: '--compression <name>',
       description: `${listed(COMPRESSIONS, 'or')} (default: by the name; for Parquet and datasets zstd, without --out export.compression)`,
       choices: COMPRESSIONS,
-      parse: (text, name) => oneOf(text, COMPRESSIONS, name),
     },
-    {
-      flags: '--since <moment>',
-      description: 'only tasks created from then on: 2026-11-01, epoch ms or 7d',
-      parse: parseMoment,
-    },
-    { flags: '--until <moment>', description: 'only tasks created before', parse: parseMoment },
+    ...RANGE_FLAGS,
     { flags: '--status <status...>', description: 'only tasks with these values of systemStatus' },
     { flags: '--include-deleted', description: 'tombstones too' },
     {
@@ -88,7 +80,7 @@ export const exporting: CommandSpec<ExportFlags> = {
     {
       flags: '--partition-by <unit>',
       description: 'dataset: a folder per month or day of createdAt, or none (default: none)',
-      parse: (text, name) => oneOf(text, PARTITIONS, name),
+      choices: PARTITIONS,
     },
     { flags: '--rows-per-file <number>', description: 'dataset: maximum rows of a file', parse: atLeastOne },
     {
@@ -106,7 +98,7 @@ export const exporting: CommandSpec<ExportFlags> = {
       flags: '--engine <name>',
       description:
         'Parquet: hyparquet, or parquetjs-lite, which compresses by gzip if nothing else is asked for (default: hyparquet)',
-      parse: (text, name) => oneOf(text, ENGINES, name),
+      choices: ENGINES,
     },
     ...SWITCHES.map(([name, description]) => ({ flags: flagOf(name), description })),
     { flags: '--redact-header <name...>', description: 'replace the values of these headers too' },

@@ -12,7 +12,7 @@ export interface Flag {
   /** In commander's notation, such as `--max-duration DURATION`. Its environment twin follows from the long name. */
   flags: string
   description: string
-  /** All values it takes, where they are few: for completion. */
+  /** All values it takes, where they are few. */
   choices?: readonly string[]
   /** The configuration key this flag sets. */
   key?: string

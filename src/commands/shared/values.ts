@@ -1,5 +1,7 @@
-// Reads the values of flags that are neither durations nor moments. Pure.
+// Values of flags, and flags that commands have in common. Pure.
+import { parseMoment } from '../../config/duration.ts'
 import { MirrorError } from '../../errors.ts'
+import type { Flag } from './command.ts'
 
 /** Throws `usage-invalid` where `text` is not one of `allowed`. */
 export function oneOf<T extends string>(text: string, allowed: readonly T[], name: string): T {
@@ -18,6 +20,16 @@ export function atLeastOne(text: string, name: string): number {
   if (isAtLeastOne(text)) return Number(text)
   throw new MirrorError('usage-invalid', `${name}: "${text}" is not ${AT_LEAST_ONE}`)
 }
+
+/** A half-open range of createdAt. */
+export const RANGE_FLAGS: readonly Flag[] = [
+  {
+    flags: '--since <moment>',
+    description: 'only tasks created from then on: 2026-11-01, epoch ms or 7d',
+    parse: parseMoment,
+  },
+  { flags: '--until <moment>', description: 'only tasks created before', parse: parseMoment },
+]
 
 /** Throws `usage-invalid` where the half-open range is empty. */
 export function checkRange(since: number | null, until: number | null): void {
