@@ -2,29 +2,16 @@
 
 /** Words that make any name that of a credential. */
 const WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'auth',
-    'authorization',
-    'authentication',
-    'bearer',
-    'otp',
-    'jwt',
-    'token',
-    'tokens',
-    'csrf',
-    'xsrf',
-    'csrftoken',
-    'xsrftoken',
-  ],
-  ...['secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'pass', 'credential', 'credentials'],
-  ...['cookie', 'cookie2', 'cookies', 'session', 'sessionid', 'sid', 'signature', 'sig'],
-  ...['apikey', 'accesskey', 'authkey', 'secretkey', 'authtoken', 'accesstoken', 'idtoken', 'refreshtoken'],
+  ...'auth authorization authentication bearer otp jwt token tokens csrf xsrf csrftoken xsrftoken'.split(' '),
+  ...'secret secrets password passwd passphrase pwd pass credential credentials'.split(' '),
+  ...'cookie cookie2 cookies session sessionid sid signature sig'.split(' '),
+  ...'apikey accesskey authkey secretkey authtoken accesstoken idtoken refreshtoken'.split(' '),
 ])
 
 /** Words before `key` that make it the name of something else. */
-const OTHER_KEYS: ReadonlySet<string> = new Set([
-  ...['idempotency', 'surrogate', 'cache', 'websocket', 'partition', 'sort', 'primary', 'foreign', 'routing'],
-])
+const OTHER_KEYS: ReadonlySet<string> = new Set(
+  'idempotency surrogate cache websocket partition sort primary foreign routing'.split(' '),
+)
 
 /** No header or parameter that matters is longer; what is would only cost time. */
 const LONGEST = 256
