@@ -4,8 +4,9 @@ import { dirname, resolve } from 'node:path'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/files.ts'
 import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
+import { clearLeftOvers, draftPath } from './publish/drafts.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
-import { clearLeftOvers, draftPath, explainSnapshot, FILE_MODE } from './publish/publish.ts'
+import { explainSnapshot, FILE_MODE } from './publish/publish.ts'
 
 interface CopyOptions {
   dbPath: string

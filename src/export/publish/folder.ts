@@ -1,10 +1,11 @@
 // A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows.
-import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { syncFolder } from '../../mirror/files.ts'
+import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
-import { clearLeftOvers, draftPath, explainSnapshot, openFile, publishFile } from './publish.ts'
+import { explainSnapshot, openFile, publishFile } from './publish.ts'
 import { LATEST, MANIFEST, type PendingPublication, SNAPSHOT_ID, type Store } from './store.ts'
 
 const FOLDER_MODE = 0o700
@@ -67,7 +68,7 @@ export class FolderStore implements Store {
           syncFolder(this.place)
         }),
       async discard() {
-        if (!isPublished) await rm(hidden, { recursive: true, force: true }).catch(() => {})
+        if (!isPublished) await removeSnapshot(hidden).catch(() => {})
       },
     }
   }
@@ -112,7 +113,7 @@ export class FolderStore implements Store {
       const path = join(this.place, snapshotId)
       const hidden = draftPath(path)
       await rename(path, hidden)
-      await rm(hidden, { recursive: true, force: true })
+      await removeSnapshot(hidden)
     })
   }
 

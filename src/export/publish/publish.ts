@@ -1,11 +1,11 @@
 // Makes a file appear whole or not at all: written under a hidden name, synced, renamed. Never rows or formats.
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { ageOf } from '../../clock.ts'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { fileLimitOr, MirrorError } from '../../errors.ts'
 import { syncFolder } from '../../mirror/files.ts'
+import { clearLeftOvers, draftPath } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
 import type { Sink } from './sink.ts'
 
@@ -29,18 +29,6 @@ interface DraftOptions {
 
 /** Of what is published: tasks are nobody else's business. */
 export const FILE_MODE = 0o600
-
-const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
-/** When this process began, epoch ms. */
-const BEGAN_AT = performance.timeOrigin
-const DAY_MS = 86_400_000
-
-/** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
-export function draftPath(path: string): string {
-  // A file name may have 255 bytes, the hidden one as well.
-  const name = [...basename(path)].slice(0, 48).join('')
-  return join(dirname(path), `.${name}.task-mirror-${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
-}
 
 /**
  * Begins a draft for `path` and clears away those of dead exports in the same folder.
@@ -165,45 +153,6 @@ export async function openFile(path: string, shown: string, mode = FILE_MODE): P
 
 async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await file.write(piece, at, piece.length - at)).bytesWritten
-}
-
-/** Removes drafts whose process is gone or that are a day old. Processes of another container cannot be seen. */
-export async function clearLeftOvers(folder: string, now: number): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const pid = DRAFT_NAME.exec(name)?.[1]
-    if (pid === undefined) continue
-    const path = join(folder, name)
-    const written = await lastWritten(path)
-    // In containers every run is PID 1: a draft under our own number that is older than we are is a dead one's.
-    const isDead = Number(pid) === process.pid ? written < BEGAN_AT : !isAlive(Number(pid))
-    // Another user's draft may refuse to go: that is no reason to fail.
-    if (isDead || (ageOf(written, now) ?? 0) > DAY_MS) {
-      await rm(path, { recursive: true, force: true }).catch(() => {})
-    }
-  }
-}
-
-/** Epoch ms of the last change of a file, or of anything in a folder; now where it cannot be told. */
-async function lastWritten(path: string): Promise<number> {
-  try {
-    const found = await stat(path)
-    if (!found.isDirectory()) return found.mtimeMs
-    const inside = await readdir(path, { recursive: true })
-    const times = await Promise.all(inside.map(async (name) => (await stat(join(path, name))).mtimeMs))
-    return times.reduce((latest, time) => Math.max(latest, time), found.mtimeMs)
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 /** What an error of the file system means for the snapshot at `path`. Others come back as they are. */

@@ -1,0 +1,125 @@
+// A destination that other users of the machine may write: what they put there under our hidden names, or in the place of
+// what is ours, is neither followed nor removed.
+import { spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { clearLeftOvers } from '../../src/export/publish/drafts.ts'
+import { FolderStore } from '../../src/export/publish/folder.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const isRoot = process.getuid?.() === 0
+const DEAD = spawnSync(process.execPath, ['-e', '']).pid
+const SNAPSHOT = '20260101T000000000Z-1-abcdef'
+
+const partName = (n: number) => `part-${String(n).padStart(5, '0')}.parquet`
+
+/** The folder of a snapshot, or of somebody's own files that have the same names. */
+function fill(folder: string, files: number): void {
+  mkdirSync(folder, { mode: 0o700 })
+  for (let n = 0; n < files; n += 1) writeFileSync(`${folder}/${partName(n)}`, '')
+}
+
+test("another user's left-overs, links and pipes stay, our own go", async () => {
+  using scratch = makeScratch()
+  const left = (name: string) => scratch.path(`.${name}.task-mirror-${DEAD}-0.tmp`)
+  fill(scratch.path('precious'), 2)
+  symlinkSync(scratch.path('precious'), left('link'))
+  spawnSync('mkfifo', [left('pipe')])
+  fill(left('folder'), 2)
+  fill(`${left('folder')}/created_month=2026-01`, 1)
+  writeFileSync(left('file'), '')
+  const stay = ['link', 'pipe']
+  if (isRoot) {
+    for (const name of ['their-folder', 'their-file']) {
+      if (name.endsWith('folder')) fill(left(name), 1)
+      else writeFileSync(left(name), '')
+      chownSync(left(name), 12345, 12345)
+      stay.push(name)
+    }
+  }
+  await clearLeftOvers(scratch.dir, Date.now())
+  expect(readdirSync(scratch.dir).sort()).toEqual(
+    ['precious', ...stay.map((name) => `.${name}.task-mirror-${DEAD}-0.tmp`)].sort(),
+  )
+  expect(readdirSync(scratch.path('precious'))).toHaveLength(2)
+})
+
+test('an own folder that somebody gave the name of a left-over keeps what no export writes', async () => {
+  using scratch = makeScratch()
+  const named = scratch.path(`.x.task-mirror-${DEAD}-0.tmp`)
+  mkdirSync(named)
+  writeFileSync(`${named}/letter.txt`, '')
+  mkdirSync(`${named}/photos`)
+  await clearLeftOvers(scratch.dir, Date.now())
+  expect(readdirSync(named).sort()).toEqual(['letter.txt', 'photos'])
+})
+
+test('a link under the name of a left-over is not looked behind', async () => {
+  using scratch = makeScratch()
+  symlinkSync('/', scratch.path(`.x.task-mirror-${process.ppid}-0.tmp`))
+  const began = performance.now()
+  await clearLeftOvers(scratch.dir, Date.now())
+  expect(performance.now() - began).toBeLessThan(1000)
+})
+
+const FILES = 4000
+
+/** The other user's part: puts a link to `victim` in the place of the draft in `shared` as soon as files go from it. */
+function swapWhileRemoved(shared: string, victim: string): Worker {
+  const source = `
+    const { readdirSync, renameSync, symlinkSync } = require('node:fs')
+    const { workerData: { shared, victim }, parentPort } = require('node:worker_threads')
+    parentPort.postMessage('ready')
+    for (const until = Date.now() + 10000; Date.now() < until; ) {
+      const draft = readdirSync(shared).find((name) => name.endsWith('.tmp'))
+      if (draft === undefined) continue
+      const folder = shared + '/' + draft
+      try {
+        if (readdirSync(folder).length === ${FILES}) continue
+        renameSync(folder, shared + '/aside')
+        symlinkSync(victim, folder)
+      } catch {}
+      break
+    }`
+  return new Worker(source, { eval: true, workerData: { shared, victim } })
+}
+
+// Other systems have no path to a folder that is held open.
+test.runIf(process.platform === 'linux').each<[string, (shared: string) => Promise<() => Promise<unknown>>]>([
+  [
+    'a left-over',
+    async (shared) => {
+      fill(`${shared}/.x.task-mirror-${DEAD}-0.tmp`, FILES)
+      return () => clearLeftOvers(shared, Date.now())
+    },
+  ],
+  [
+    'a snapshot that --keep lets go',
+    async (shared) => {
+      fill(`${shared}/${SNAPSHOT}`, FILES)
+      return () => new FolderStore(shared, []).remove(SNAPSHOT)
+    },
+  ],
+  [
+    'a snapshot that is given up',
+    async (shared) => {
+      const publication = await new FolderStore(shared, []).begin(SNAPSHOT)
+      for (let n = 0; n < FILES; n += 1) writeFileSync(`${shared}/${readdirSync(shared)[0]}/${partName(n)}`, '')
+      return publication.discard
+    },
+  ],
+])('%s that becomes a link while it is removed does not lead to what is behind the link', async (_, begin) => {
+  using scratch = makeScratch()
+  const [shared, victim] = [scratch.path('shared'), scratch.path('precious')]
+  mkdirSync(shared)
+  fill(victim, FILES)
+  const remove = await begin(shared)
+  const swapping = swapWhileRemoved(shared, victim)
+  await new Promise((resolve) => swapping.once('message', resolve))
+  const ended = new Promise((resolve) => swapping.once('exit', resolve))
+  await remove().catch(() => {})
+  await ended
+  expect(existsSync(`${shared}/aside`), 'it was swapped in time').toBe(true)
+  expect(readdirSync(victim)).toHaveLength(FILES)
+})
