@@ -17,11 +17,13 @@ export function parseDuration(text: string, name: string): number {
       hint: 'Write a number with ms, s, m, h, d or w, such as 90s, 50m or 7d.',
     })
   }
-  const total = parts.reduce((sum, part) => {
+  const sum = parts.reduce((total, part) => {
     const unit = part.replace(/[\d.]/g, '') as keyof typeof UNIT_MS
-    return sum + Number.parseFloat(part) * UNIT_MS[unit]
+    return total + Number.parseFloat(part) * UNIT_MS[unit]
   }, 0)
-  return Math.round(total)
+  const ms = Math.round(sum)
+  if (Number.isSafeInteger(ms)) return ms
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is out of range`, { hint: 'Write a shorter one.' })
 }
 
 /** Epoch ms of an ISO date or time (UTC without zone), of epoch ms, or of an age (`7d`). Throws `usage-invalid`. */

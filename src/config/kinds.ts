@@ -6,7 +6,7 @@ export const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
 export const count = (least: number, most: number) => z.int().min(least).max(most)
 export const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
 export const expecting = (what: string) => ({ error: `expected ${what}` })
-export const text = (what = 'text') => z.string().min(1, expecting(what))
+export const text = (what?: string) => z.string().min(1, what === undefined ? what : expecting(what))
 
 export const httpUrl = (what: string) =>
   text(what).refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))

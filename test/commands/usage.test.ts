@@ -47,6 +47,7 @@ test.each([
   [['demo', '--out', ''], '--out is empty'],
   [['sync'], 'service.baseUrl is not set'],
   [['sync', '--base-url', ''], '--base-url: expected an http or https URL, got an empty text'],
+  [['schedule', '--sync', ''], '--sync: expected text or null, got an empty text'],
   [
     ['schedule', '--timezone', ''],
     '--timezone: expected a time zone such as "UTC" or "Europe/Berlin", got an empty text',

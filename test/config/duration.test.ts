@@ -14,9 +14,12 @@ test.each([
   expect(parseDuration(text, '--x')).toBe(ms)
 })
 
-test.each(['', 'm', '50', '1500', '5 m', '5y', '-5m', '5m!', '1e3', 'x5m'])('"%s" is no duration', (text) => {
-  expect(() => parseDuration(text, '--max-age')).toThrow('--max-age')
-})
+test.each(['', 'm', '50', '1500', '5 m', '5y', '-5m', '5m!', '1e3', 'x5m', '99999999999999w'])(
+  '"%s" is no duration',
+  (text) => {
+    expect(() => parseDuration(text, '--max-age')).toThrow('--max-age')
+  },
+)
 
 test('a number without a unit is said to have none', () => {
   expect(() => parseDuration('50', '--max-duration')).toThrow('--max-duration: "50" has no unit')
@@ -47,6 +50,7 @@ test.each([
   '2026-11-31 12:00',
   '1700000000',
   '99999999999999999',
+  '99999999999999w',
 ])('"%s" is no moment', (text) => {
   expect(() => parseMoment(text, '--since', NOW)).toThrow('--since')
 })
