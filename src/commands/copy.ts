@@ -1,6 +1,7 @@
 // `copy`: the mirror as one SQLite file for readers.
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
+import { refuseNoFile } from './shared/values.ts'
 
 interface CopyFlags {
   out?: string
@@ -17,11 +18,7 @@ export const copy: CommandSpec<CopyFlags> = {
         hint: 'Name the file of the copy, such as `task-mirror copy --out tasks.sqlite`.',
       })
     }
-    if (out === '-' || /^s3:/i.test(out)) {
-      throw new MirrorError('usage-invalid', `--out: a copy is a file, and ${out} is none`, {
-        hint: 'Name a file, such as `task-mirror copy --out tasks.sqlite`, and move it on from there.',
-      })
-    }
+    refuseNoFile(out, 'task-mirror copy --out tasks.sqlite')
     const { config } = await context.config()
     const { copyMirror } = await import('../export/copy.ts')
     const { signal, now } = context

@@ -1,6 +1,7 @@
 // `report`: one HTML file that shows what the mirror holds and how its runs went.
 import { resolve } from 'node:path'
 import type { CommandSpec } from './shared/command.ts'
+import { refuseNoFile } from './shared/values.ts'
 
 interface ReportFlags {
   out?: string
@@ -12,6 +13,7 @@ export const report: CommandSpec<ReportFlags> = {
   examples: ['task-mirror report', 'task-mirror report --out /var/www/tasks.html --db tasks.sqlite'],
   flags: [{ flags: '--out <file>', description: 'the file to write, - for stdout (default: report.html)' }],
   async run(context, { out = 'report.html' }) {
+    if (out !== '-') refuseNoFile(out, 'task-mirror report --out report.html')
     const { startThread } = await import('../schedule/thread.ts')
     const { reportPage } = await import('../report/page.ts')
     const { toolVersion } = await import('../version.ts')

@@ -37,3 +37,11 @@ export function checkRange(since: number | null, until: number | null): void {
     throw new MirrorError('usage-invalid', '--since is not before --until', { hint: 'Let --until be later.' })
   }
 }
+
+/** Throws `usage-invalid` where `--out` names stdout, a folder or object storage. */
+export function refuseNoFile(out: string, example: string): void {
+  if (out !== '' && out !== '-' && !out.endsWith('/') && !/^s3:/i.test(out)) return
+  throw new MirrorError('usage-invalid', `--out: "${out}" is not the name of a file`, {
+    hint: `Name one, such as \`${example}\`.`,
+  })
+}
