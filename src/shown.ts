@@ -28,3 +28,8 @@ export function countText(value: number, noun: string, plural = `${noun}s`): str
 export function listed(words: readonly string[], conjunction: 'and' | 'or'): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 }
+
+/** `text` as one word of a shell. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

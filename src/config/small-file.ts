@@ -1,6 +1,7 @@
 // Reads small files that somebody names: a pipe, as in `<(pass show key)`, is allowed; one that never ends is not.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { MirrorError } from '../errors.ts'
+import { shellWord } from '../shown.ts'
 
 const PAUSE_MS = 20
 const LONGEST_WAIT_MS = 30_000
@@ -44,7 +45,7 @@ function readSome(handle: number, bytes: Buffer, at: number): number | null {
 /** What is to be told where every user of the machine can read a secret; null where they cannot. */
 export function openToOthers(what: string, path: string, stats: Stats): string | null {
   const isOpen = stats.isFile() && (stats.mode & 0o004) !== 0
-  return isOpen ? `Every user of this machine can read ${what}: chmod o-r '${path.replaceAll("'", "'\\''")}'` : null
+  return isOpen ? `Every user of this machine can read ${what}: chmod o-r ${shellWord(path)}` : null
 }
 
 function invalid(message: string): MirrorError {

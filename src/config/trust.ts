@@ -2,6 +2,7 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
+import { shellWord } from '../shown.ts'
 
 interface Caller {
   uid: number
@@ -22,7 +23,7 @@ export function distrust(
   { uid, gid, mode }: Owned,
   caller: Caller,
 ): { why: string; mend: string } | null {
-  const named = `'${path.replaceAll("'", "'\\''")}'`
+  const named = shellWord(path)
   if (uid !== 0 && uid !== caller.uid) {
     return { why: 'belongs to neither you nor root', mend: `sudo chown ${caller.uid} ${named}` }
   }

@@ -47,6 +47,3 @@ export const wrong = (name: CheckName, found: string, todo: string): Check => ch
 export function wrongBy(name: CheckName, { message, hint }: { message: string; hint?: string | undefined }): Check {
   return wrong(name, message, hint ?? 'Run it again with --log-level debug to see more.')
 }
-
-/** `text` as one word of a shell. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -2,7 +2,8 @@
 import { basename } from 'node:path'
 import prettyBytes from 'pretty-bytes'
 import { LARGE_WAL_BYTES } from '../mirror/wal.ts'
-import { type Check, note, ok, quoted, wrong } from './check.ts'
+import { shellWord } from '../shown.ts'
+import { type Check, note, ok, wrong } from './check.ts'
 
 /** What the file system says of a file that is there. */
 export interface FileFacts {
@@ -50,10 +51,14 @@ export function keyFileCheck({ origin, file, isWanted }: KeyFacts, uid: number |
   // A pipe or a device, such as `<(pass show key)`, has no rights that would say anything.
   if (file.kind !== 'file') return ok(name, file.path)
   if ((file.mode & 0o004) !== 0) {
-    return wrong(name, `every user of this machine can read the key in ${found}`, `chmod o-r ${quoted(file.path)}`)
+    return wrong(name, `every user of this machine can read the key in ${found}`, `chmod o-r ${shellWord(file.path)}`)
   }
   if ((file.mode & 0o002) !== 0) {
-    return wrong(name, `every user of this machine can replace the key in ${found}`, `chmod o-w ${quoted(file.path)}`)
+    return wrong(
+      name,
+      `every user of this machine can replace the key in ${found}`,
+      `chmod o-w ${shellWord(file.path)}`,
+    )
   }
   if (uid !== null && uid !== 0 && file.uid !== 0 && file.uid !== uid) {
     return note(name, `${found} belongs to another user (uid ${file.uid}), who can replace the key`)
@@ -65,7 +70,7 @@ export function keyFileCheck({ origin, file, isWanted }: KeyFacts, uid: number |
 export function folderCheck(path: string, folder: FileFacts | null): Check {
   const name = 'folder'
   if (folder === null)
-    return wrong(name, `${path} does not exist`, `mkdir -p ${quoted(path)}, or name another with --db`)
+    return wrong(name, `${path} does not exist`, `mkdir -p ${shellWord(path)}, or name another with --db`)
   const found = `${path} (mode ${octal(folder.mode)})`
   if (folder.kind !== 'folder')
     return wrong(name, `${path} is no folder`, 'Name another file for the mirror with --db.')
@@ -80,7 +85,7 @@ export function folderCheck(path: string, folder: FileFacts | null): Check {
     return wrong(
       name,
       `every user of this machine can write ${found}, and so delete or replace the mirror`,
-      `chmod o-w ${quoted(path)}, or keep the mirror in a folder of your own`,
+      `chmod o-w ${shellWord(path)}, or keep the mirror in a folder of your own`,
     )
   }
   return ok(name, found)
@@ -100,7 +105,7 @@ export function mirrorFilesCheck(files: readonly FileFacts[]): Check | null {
     return wrong(
       name,
       `${listed(others)} belongs to uid ${others[0]!.uid}, ${basename(mirror.path)} to uid ${mirror.uid}: a run by another user, such as by sudo, left it`,
-      `chown ${mirror.uid} ${others.map(({ path }) => quoted(path)).join(' ')}, and run always as the same user`,
+      `chown ${mirror.uid} ${others.map(({ path }) => shellWord(path)).join(' ')}, and run always as the same user`,
     )
   }
   const fixed = files.filter(({ isWritable }) => !isWritable)
@@ -117,7 +122,7 @@ export function mirrorFilesCheck(files: readonly FileFacts[]): Check | null {
     return wrong(
       name,
       `every user of this machine can ${what} ${listed(open)}, which holds what the service recorded, credentials included`,
-      `chmod o-rwx ${open.map(({ path }) => quoted(path)).join(' ')}`,
+      `chmod o-rwx ${open.map(({ path }) => shellWord(path)).join(' ')}`,
     )
   }
   return null
@@ -172,7 +177,7 @@ export function walCheck(bytes: number, holders: readonly Holder[] | null, path:
   const name = 'WAL'
   if (bytes <= LARGE_WAL_BYTES) return ok(name, prettyBytes(bytes))
   const found = `${prettyBytes(bytes)}: a reader keeps an old transaction open, or a run was killed`
-  const others = `\`fuser ${quoted(path)}\` as root names programs of other users`
+  const others = `\`fuser ${shellWord(path)}\` as root names programs of other users`
   if (holders === null || holders.length === 0) {
     return wrong(name, found, `End that reader: ${others}. Without one the next run of sync folds it back.`)
   }

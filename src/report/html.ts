@@ -1,4 +1,5 @@
 // Small pieces of HTML: escaping, tables, words for figures. Whatever stands in a mirror is only ever text here. Pure.
+import { grouped } from '../shown.ts'
 
 /** Longer texts are cut: a page must stay small whatever a task holds. */
 const LONGEST = 80
@@ -43,17 +44,13 @@ export function tableHtml<Row>(caption: string, columns: readonly TableColumn<Ro
   const body = rows.map((row) => {
     const cells = columns.map(({ value, longest }, index) => {
       const content = value(row)
-      const text = typeof content === 'number' ? groupedNumber(content) : escapeHtml(shortText(content ?? '', longest))
+      const text = typeof content === 'number' ? grouped(content) : escapeHtml(shortText(content ?? '', longest))
       const kind = typeof content === 'number' ? ' class="n"' : longest === undefined ? '' : ' class="text"'
       return index === 0 ? `<th scope="row"${kind}>${text}</th>` : `<td${kind}>${text}</td>`
     })
     return `<tr>${cells.join('')}</tr>`
   })
   return `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>`
-}
-
-export function groupedNumber(value: number): string {
-  return value.toLocaleString('en-US')
 }
 
 /** "2026-11-20 06:24 UTC". */

@@ -1,7 +1,8 @@
 // What the report says of open tasks: how old they are, and which are late, as far as that can be told.
 import { OPEN_AGES_MS, type OpenFigures } from '../mirror/shown/figures.ts'
+import { grouped } from '../shown.ts'
 import type { Series } from './charts.ts'
-import { duration, groupedNumber, percent, type TableColumn, tableHtml } from './html.ts'
+import { duration, percent, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): string {
@@ -29,7 +30,7 @@ export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): str
       label: 'Bars: open tasks by age',
       kind: 'rows',
       categories: names.map((name) => ({ name })),
-      format: groupedNumber,
+      format: grouped,
       series,
     },
     table: tableHtml('Open tasks by age', columns, rows),
@@ -50,13 +51,13 @@ function latenessText(
   open: number,
 ): string {
   if (timeframe === null) return 'Not told: "task-mirror probe" finds out whether timeframe reads as a moment.'
-  const seen = `of ${groupedNumber(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
+  const seen = `of ${grouped(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
   if (!timeframe.isMoment || ended === null) return `Not told: timeframe does not read as a moment (${seen}).`
   const near = `${percent(timeframe.nearCompleted, 1)} of those that ended did so within a day of it`
   const ofOpen =
     open === 0
       ? 'No task is open.'
-      : `${groupedNumber(late)} of ${groupedNumber(open)} open tasks (${percent(late, open)}) are past their timeframe.`
+      : `${grouped(late)} of ${grouped(open)} open tasks (${percent(late, open)}) are past their timeframe.`
   const byHowMuch =
     ended.late === 0
       ? ''
@@ -64,6 +65,6 @@ function latenessText(
   const ofEnded =
     ended.tasks === 0
       ? ''
-      : ` Of the newest ${groupedNumber(ended.tasks)} that have ended, ${groupedNumber(ended.late)} (${percent(ended.late, ended.tasks)}) did so after it${byHowMuch}.`
+      : ` Of the newest ${grouped(ended.tasks)} that have ended, ${grouped(ended.late)} (${percent(ended.late, ended.tasks)}) did so after it${byHowMuch}.`
   return `${ofOpen}${ofEnded} That timeframe is a moment is inferred: ${seen}, and ${near}.`
 }

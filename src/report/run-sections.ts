@@ -3,7 +3,8 @@ import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
 import type { Recent, RecentRun } from '../mirror/shown/recent.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
-import { duration, escapeHtml, groupedNumber, minute, shortText, type TableColumn, tableHtml } from './html.ts'
+import { grouped } from '../shown.ts'
+import { duration, escapeHtml, minute, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 /** Rows of the table, and marks of the chart. */
@@ -26,14 +27,14 @@ export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, recent: Re
   const lastExport = recent.publications[0]
   const rows = [
     ['Fresh as of', freshAt === null ? 'no complete walk yet' : minute(freshAt), age(freshAt, when)],
-    ['Live tasks', groupedNumber(tasks.live), `${groupedNumber(tasks.open)} of them open`],
-    ['Marked deleted', groupedNumber(tasks.deleted), 'kept until pruned'],
-    ['Set aside', groupedNumber(tasks.setAside), tasks.setAside === 0 ? 'everything was taken in' : 'see below'],
+    ['Live tasks', grouped(tasks.live), `${grouped(tasks.open)} of them open`],
+    ['Marked deleted', grouped(tasks.deleted), 'kept until pruned'],
+    ['Set aside', grouped(tasks.setAside), tasks.setAside === 0 ? 'everything was taken in' : 'see below'],
     ['Last full walk', lastFullWalk?.verdict ?? 'none yet', age(lastFullWalk?.finishedAt ?? null, when)],
     ['Last run', lastRun === undefined ? 'none yet' : outcomeText(lastRun), age(lastRun?.startedAt ?? null, when)],
     [
       'Last export',
-      lastExport === undefined ? 'none yet' : `${groupedNumber(lastExport.rows)} rows`,
+      lastExport === undefined ? 'none yet' : `${grouped(lastExport.rows)} rows`,
       age(lastExport?.publishedAt ?? null, when),
     ],
   ]
@@ -52,7 +53,7 @@ export function lastError({ lastFailure }: Recent, when: When): string {
   const since =
     wellSince === 0
       ? 'No run has ended well since.'
-      : `${wellSince === 1 ? 'One run has' : `${groupedNumber(wellSince)} runs have`} ended well since.`
+      : `${wellSince === 1 ? 'One run has' : `${grouped(wellSince)} runs have`} ended well since.`
   const what = `run ${run.id} (${shortText(run.command)}), ${outcomeText(run)}, ${age(run.finishedAt ?? run.startedAt, when)}${why}`
   return banner(wellSince === 0, 'Last error:', `${what}${/[.!?]$/.test(what) ? '' : '.'} ${since}`)
 }
@@ -96,7 +97,7 @@ function doneOf({ runs: all, publications }: Recent): Done[] {
     }),
   )
   const published = publications.map(({ startedAt, publishedAt, rows, bytes, format, isFeed, path }): Done => {
-    const what = `${isFeed === 1 ? 'feed of ' : ''}${groupedNumber(rows)} rows, ${prettyBytes(bytes)} ${format}`
+    const what = `${isFeed === 1 ? 'feed of ' : ''}${grouped(rows)} rows, ${prettyBytes(bytes)} ${format}`
     const durationMs = startedAt === null ? null : publishedAt - startedAt
     const notes = `${what} to ${shortText(path)}`
     return {
@@ -178,7 +179,7 @@ export function setAside({ setAside: all }: Recent): string {
       label: 'Bars: items set aside by reason',
       kind: 'rows',
       categories: all.map(({ reason }) => ({ name: shortText(reason, 40) })),
-      format: groupedNumber,
+      format: grouped,
       series: [{ name: 'items', colour: 'bad', values: all.map(({ items }) => items) }],
     },
     table: tableHtml('Items set aside by reason', columns, all),

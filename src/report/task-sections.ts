@@ -2,8 +2,9 @@
 // one host and period. Sensible for no task, ten and a million. Pure: the page's script makes these sections anew when the
 // reader chooses.
 import type { Ending, HostFigures, TaskFigures } from '../mirror/shown/figures.ts'
+import { grouped } from '../shown.ts'
 import type { Category, Colour, Series } from './charts.ts'
-import { duration, groupedNumber, minute, percent, shortText, type TableColumn, tableHtml } from './html.ts'
+import { duration, minute, percent, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 const HOUR_MS = 3_600_000
@@ -64,7 +65,7 @@ function binNoun(binMs: number): string {
 /** "crm.example.org", "no host", "25 other hosts". */
 export function hostName({ kind, host, hosts: count }: HostFigures, longest?: number): string {
   if (kind === 'all') return 'all hosts'
-  if (kind === 'rest') return count === 1 ? 'one other host' : `${groupedNumber(count)} other hosts`
+  if (kind === 'rest') return count === 1 ? 'one other host' : `${grouped(count)} other hosts`
   return host === null || host === '' ? 'no host' : shortText(host, longest)
 }
 
@@ -127,7 +128,7 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
     ...outcomes.map(({ name, has }) => ({ name, value: ({ bin }: Bin) => sumOf(counts.byBin(bin), has) })),
   ]
   const hollow = bins.some(({ isPartial }) => isPartial) ? ' Hollow: not the whole of the period is in it.' : ''
-  const left = undated === 0 ? '' : ` ${groupedNumber(undated)} more have no usable date and are not shown.`
+  const left = undated === 0 ? '' : ` ${grouped(undated)} more have no usable date and are not shown.`
   return section({
     id: 'tasks',
     title,
@@ -136,7 +137,7 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
       label: `Columns: tasks per ${binNoun(binMs)} from ${bins[0]?.name} to ${bins.at(-1)?.name}, by outcome`,
       kind: 'columns',
       categories: bins,
-      format: groupedNumber,
+      format: grouped,
       series: outcomes.map(({ name, colour, has }) => ({
         name,
         colour,
@@ -217,7 +218,7 @@ function hosts(figures: TaskFigures, slice: Slice): string {
     slice.host !== 0
       ? 'The one that was chosen.'
       : named.some(({ kind }) => kind === 'rest')
-        ? `The ${named.length - 1} with most tasks of ${groupedNumber(count)}.`
+        ? `The ${named.length - 1} with most tasks of ${grouped(count)}.`
         : 'All of them.'
   return section({
     id: 'hosts',
@@ -227,7 +228,7 @@ function hosts(figures: TaskFigures, slice: Slice): string {
       label: 'Bars: tasks per host, by outcome',
       kind: 'rows',
       categories: rows.map(({ host }) => ({ name: hostName(host) })),
-      format: groupedNumber,
+      format: grouped,
       series: outcomesOf(figures).map(({ name, colour, has }) => ({
         name,
         colour,
@@ -282,7 +283,7 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
       label: 'Bars: final tasks per status code of the response',
       kind: 'rows',
       categories: rows.map(({ ending }) => ({ name: endingName(ending) })),
-      format: groupedNumber,
+      format: grouped,
       series,
     },
     table: tableHtml('Final tasks by status code', columns, rows),

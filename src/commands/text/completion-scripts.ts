@@ -1,4 +1,5 @@
 // Completion scripts for shells, made from the table of commands and flags. Pure.
+import { shellWord } from '../../shown.ts'
 
 export interface CompletedFlag {
   /** `--max-duration`. */
@@ -31,10 +32,6 @@ export function completionScript(
   return make(commands, shared)
 }
 
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
-
 function spellings({ long, short }: CompletedFlag): string[] {
   return short === null ? [long] : [short, long]
 }
@@ -62,14 +59,14 @@ function bashScript(commands: readonly CompletedCommand[], shared: readonly Comp
     if (value === 'file') return 'COMPREPLY=($(compgen -f -- "$word"))'
     if (value === 'folder') return 'COMPREPLY=($(compgen -d -- "$word"))'
     if (typeof value === 'string') return 'COMPREPLY=()'
-    return `COMPREPLY=($(compgen -W ${quoted(value.join(' '))} -- "$word"))`
+    return `COMPREPLY=($(compgen -W ${shellWord(value.join(' '))} -- "$word"))`
   }
   const arm = ({ flags, words }: CompletedCommand) => {
     const all = [...flags, ...shared]
     return `      case $before in
 ${valueArms(all, answer).join('\n')}
       esac
-      offered=${quoted([...words.map(({ name }) => name), ...all.flatMap(spellings)].join(' '))}`
+      offered=${shellWord([...words.map(({ name }) => name), ...all.flatMap(spellings)].join(' '))}`
   }
   const names = commands.map(({ name }) => name)
   return `# bash completion for task-mirror. Load it with: source <(task-mirror completion bash)
@@ -86,7 +83,7 @@ ${commandArms(commands, arm)}
       case $before in
 ${valueArms(shared, answer).join('\n')}
       esac
-      offered=${quoted([...names, ...shared.flatMap(spellings)].join(' '))}
+      offered=${shellWord([...names, ...shared.flatMap(spellings)].join(' '))}
       ;;
   esac
   COMPREPLY=($(compgen -W "$offered" -- "$word"))
@@ -100,10 +97,10 @@ function zshScript(commands: readonly CompletedCommand[], shared: readonly Compl
     if (value === 'file') return '_files'
     if (value === 'folder') return '_files -/'
     if (typeof value === 'string') return "_message 'value'"
-    return `compadd -- ${value.map(quoted).join(' ')}`
+    return `compadd -- ${value.map(shellWord).join(' ')}`
   }
   // `_describe` takes name and description with a colon between them.
-  const described = (name: string, text: string) => quoted(`${name.replaceAll(':', '\\:')}:${text}`)
+  const described = (name: string, text: string) => shellWord(`${name.replaceAll(':', '\\:')}:${text}`)
   const flagWords = (flags: readonly CompletedFlag[]) =>
     flags.flatMap((flag) => spellings(flag).map((name) => described(name, flag.description)))
   const arm = ({ flags, words }: CompletedCommand) => {

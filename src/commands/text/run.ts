@@ -2,7 +2,7 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
-import { countText, grouped } from '../../shown.ts'
+import { countText, grouped, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { fold, moment, pairs } from './layout.ts'
 
@@ -43,7 +43,7 @@ export function runText(
 /** What is to be typed so that another command finds the mirror. */
 function dbFlag(path: string): string {
   if (path === DEFAULTS.mirror.path) return ''
-  return `--db ${/^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`} `
+  return `--db ${/^[\w./@%+=:,-]+$/.test(path) ? path : shellWord(path)} `
 }
 
 /** What a run that was stopped leaves, in one line. `why`: such as "Stopped by SIGINT". */

@@ -1,7 +1,7 @@
 // The script of the report and the status page. Draws the task sections anew for the host and period that were chosen, says
 // at once what a mark stands for, and on the status page puts a new copy in place of the old one. Bundled into one file.
 import type { TaskFigures } from '../../mirror/shown/figures.ts'
-import { groupedNumber } from '../html.ts'
+import { grouped } from '../../shown.ts'
 import { binName, hostName, type Slice, taskSections, tasksIn, wholeSlice } from '../task-sections.ts'
 
 const REFRESH_EVERY_MS = 15_000
@@ -45,7 +45,7 @@ function show(figures: TaskFigures): void {
   reopen(shown, open)
   const period = from === to ? binName(figures, from) : `${binName(figures, from)} to ${binName(figures, to)}`
   const host = figures.hosts[slice.host]
-  const words = `${groupedNumber(tasksIn(figures, slice))} tasks of ${host === undefined ? '' : hostName(host)}, ${period}`
+  const words = `${grouped(tasksIn(figures, slice))} tasks of ${host === undefined ? '' : hostName(host)}, ${period}`
   const said = byId('chosen')
   if (said !== null) said.textContent = words
 }
