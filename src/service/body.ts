@@ -10,6 +10,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
+import { AttemptFailure } from './attempt-failure.ts'
 
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
 
@@ -23,28 +24,17 @@ const CHUNK = { chunkSize: 64 * 1024 }
 // RFC 9659: a decoder of "zstd" in HTTP need not go beyond a window of 8 MB; 2^23.
 const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
-/** Why a body could not be had, apart from its connection breaking. */
-export class BodyProblem extends Error {
-  readonly outcome: 'too-large' | 'not-json' | 'truncated'
-
-  constructor(outcome: 'too-large' | 'not-json' | 'truncated', message: string) {
-    super(message)
-    this.name = 'BodyProblem'
-    this.outcome = outcome
-  }
+export function tooLarge(limit: number): AttemptFailure {
+  return new AttemptFailure('too-large', `the body is larger than ${limit} bytes`)
 }
 
-export function tooLarge(limit: number): BodyProblem {
-  return new BodyProblem('too-large', `the body is larger than ${limit} bytes`)
-}
-
-/** The codings of a Content-Encoding header in the order they were applied; throws `BodyProblem` for what we cannot undo. */
+/** The codings of a Content-Encoding header in the order they were applied; throws `AttemptFailure` for what we cannot undo. */
 export function codingsOf(header: string | string[] | undefined): string[] {
   const named = [header ?? []].flat().join(',').toLowerCase().split(',')
   const codings = named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')
-  if (codings.length > MOST_CODINGS) throw new BodyProblem('not-json', `${codings.length} content codings`)
+  if (codings.length > MOST_CODINGS) throw new AttemptFailure('not-json', `${codings.length} content codings`)
   const unknown = codings.find((name) => !Object.hasOwn(DECODERS, name))
-  if (unknown !== undefined) throw new BodyProblem('not-json', `unknown content coding ${unknown.slice(0, 40)}`)
+  if (unknown !== undefined) throw new AttemptFailure('not-json', `unknown content coding ${unknown.slice(0, 40)}`)
   return codings
 }
 
@@ -64,7 +54,7 @@ interface BodyBounds {
 
 /**
  * All bytes of `body` without its codings, in an `ArrayBuffer` of exactly their length (it can be transferred).
- * Rejects with `BodyProblem`, with the error of the connection, or with the reason of `signal`; `body` is gone then.
+ * Rejects with `AttemptFailure`, with the error of the connection, or with the reason of `signal`; `body` is gone then.
  */
 export async function readBody(
   body: Readable,
@@ -115,11 +105,11 @@ async function* inflateEither(source: AsyncIterable<Uint8Array>): AsyncGenerator
 const ZLIB_CODE = /^(?:Z_|ERR__ERROR|ERR_BROTLI|ERR_ZLIB|ERR_ZSTD|ZSTD_error)/
 
 function codingProblem(error: unknown): unknown {
-  if (error instanceof BodyProblem) return error
+  if (error instanceof AttemptFailure) return error
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'Z_BUF_ERROR') return new BodyProblem('truncated', 'the compressed body ends early')
+  if (code === 'Z_BUF_ERROR') return new AttemptFailure('truncated', 'the compressed body ends early')
   const foreign = ZLIB_CODE.test(code ?? '')
-  return foreign ? new BodyProblem('not-json', `the compressed body cannot be read: ${message}`) : error
+  return foreign ? new AttemptFailure('not-json', `the compressed body cannot be read: ${message}`) : error
 }
 
 /** Doubles, so that a body sent byte by byte costs its bytes; beyond a size in parts, which are joined in steps. */
@@ -139,7 +129,7 @@ class GrowingBuffer {
   }
 
   /** The problem, where there is one. */
-  add(chunk: Uint8Array): BodyProblem | null {
+  add(chunk: Uint8Array): AttemptFailure | null {
     const whole = this.#passed + this.#length + chunk.byteLength
     if (whole > this.#limit) return tooLarge(this.#limit)
     if (this.#length >= PART_BYTES) this.#endPart()

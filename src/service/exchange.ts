@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
 import { AttemptFailure } from './attempt-failure.ts'
-import { ACCEPTED_CODINGS, announcedLength, BodyProblem, codingsOf, readBody, tooLarge } from './body.ts'
+import { ACCEPTED_CODINGS, announcedLength, codingsOf, readBody, tooLarge } from './body.ts'
 import { admittedAgeMs } from './freshness.ts'
 import { type ResponseFacts, responseFacts } from './response-facts.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -161,9 +161,9 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
 }
 
 function broken(error: unknown, phase: 'connect' | 'head' | 'body', httpStatus?: number): unknown {
-  if (error instanceof AttemptFailure || error instanceof MirrorError) return error
+  if (error instanceof MirrorError) return error
   const status = httpStatus === undefined ? {} : { httpStatus }
-  if (error instanceof BodyProblem) return new AttemptFailure(error.outcome, error.message, status)
+  if (error instanceof AttemptFailure) return new AttemptFailure(error.outcome, error.message, status)
   const { code = 'unknown', message = '' } = error as NodeJS.ErrnoException
   const text = PLAIN_WORDS[code] ?? (message === '' ? code : message)
   // Only errors of connecting are kept as a cause: others can hold bytes of the answer.
