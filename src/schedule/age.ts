@@ -1,21 +1,16 @@
 // How old the mirror is while `schedule` stays up: counted by the monotonic clock, so that no set clock freshens it.
 import { ageOf, type Clock } from '../clock.ts'
 
-interface MirrorAge {
-  /** `freshAt` as the mirror has it now, epoch ms; null where it has none. */
-  learn(freshAt: number | null): void
-  /** null where it is not known. */
-  ageMs(): number | null
-}
-
-export function mirrorAge(now: Clock, monotonic: Clock, settleMs: number): MirrorAge {
+export function mirrorAge(now: Clock, monotonic: Clock, settleMs: number) {
   let known: { freshAt: number | null; ageMs: number | null; at: number } = { freshAt: null, ageMs: null, at: 0 }
   return {
-    learn(freshAt) {
+    /** `freshAt` as the mirror has it now, epoch ms; null where it has none. */
+    learn(freshAt: number | null): void {
       if (freshAt === known.freshAt && known.ageMs !== null) return
       known = { freshAt, ageMs: ageOf(freshAt, now(), settleMs), at: monotonic() }
     },
-    ageMs() {
+    /** null where it is not known. */
+    ageMs(): number | null {
       if (known.ageMs === null) return null
       // The monotonic clock stands still while a machine sleeps: what the wall clock says counts where it is more.
       return Math.max(known.ageMs + Math.round(monotonic() - known.at), ageOf(known.freshAt, now(), settleMs) ?? 0)

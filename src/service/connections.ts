@@ -12,21 +12,10 @@ interface ConnectionOptions {
   proxy?: string | null
 }
 
-interface Connections {
-  /** What the next request is sent on; hand it back to `suspect` when it turned out unreliable. */
-  current(): Dispatcher
-  /** Later requests take fresh connections; requests under way on these may still finish. */
-  suspect(dispatcher: Dispatcher): void
-  /** Whether `error` kept a connection from coming about. */
-  wasConnecting(error: unknown): boolean
-  /** Ends every connection at once, requests under way included. */
-  destroy(): Promise<void>
-}
-
 /** Our own deadline covers the whole request; undici's time-outs are between chunks only. */
 const POOL = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 }
 
-export function openConnections(options: ConnectionOptions): Connections {
+export function openConnections(options: ConnectionOptions) {
   const connectErrors = new WeakSet<object>()
   const connecting = new Set<Socket>()
   const open = new Set<Dispatcher>()
@@ -79,18 +68,22 @@ export function openConnections(options: ConnectionOptions): Connections {
   let current = add()
 
   return {
+    /** What the next request is sent on; hand it back to `suspect` when it turned out unreliable. */
     current: () => current,
 
-    suspect(dispatcher) {
+    /** Later requests take fresh connections; requests under way on these may still finish. */
+    suspect(dispatcher: Dispatcher): void {
       if (dispatcher !== current) return
       current = add()
       const forget = () => open.delete(dispatcher)
       dispatcher.close().then(forget, forget)
     },
 
-    wasConnecting: (error) => typeof error === 'object' && error !== null && connectErrors.has(error),
+    /** Whether `error` kept a connection from coming about. */
+    wasConnecting: (error: unknown): boolean => typeof error === 'object' && error !== null && connectErrors.has(error),
 
-    async destroy() {
+    /** Ends every connection at once, requests under way included. */
+    async destroy(): Promise<void> {
       await Promise.all([...open].map((dispatcher) => dispatcher.destroy()))
       open.clear()
       // With an error, because undici clears its connect timer only on one.

@@ -19,19 +19,8 @@ export type SecondWork = {
   pack(keyRange: KeyRange): Promise<{ packed: PackedKeyRange; counts: Readonly<Record<string, number>> }>
 }
 
-export interface SecondThread {
-  /** Fixes the thread's own cut; a cut of before is given up. */
-  open(path: string, filters: Filters): Promise<void>
-  begin(packing: Packing, redact: readonly string[]): Promise<void>
-  /** Key ranges are packed one after the other. */
-  pack(keyRange: KeyRange): Promise<PackedKeyRange>
-  /** Values replaced so far, by name of the header. */
-  counts(): Readonly<Record<string, number>>
-  close(): Promise<void>
-}
-
 /** Starts the thread; it is of use once it has loaded what it needs. */
-export function startSecondThread(dbPath: string, format: Format): SecondThread {
+export function startSecondThread(dbPath: string, format: Format) {
   shareHandle(dbPath)
   const worker = startWorker(new URL(`./second-worker${extname(import.meta.url)}`, import.meta.url), format)
   letScavengesSpread(false)
@@ -39,20 +28,24 @@ export function startSecondThread(dbPath: string, format: Format): SecondThread 
   let counts: Readonly<Record<string, number>> = {}
 
   return {
-    open: async (path, filters) => void (await calls.ask('open', [path, filters])),
-    begin: async (packing, redact) => void (await calls.ask('begin', [packing, redact])),
-    async pack(keyRange) {
+    open: async (...given: Parameters<SecondWork['open']>): Promise<void> => void (await calls.ask('open', given)),
+    begin: async (...given: Parameters<SecondWork['begin']>): Promise<void> => void (await calls.ask('begin', given)),
+    /** Key ranges are packed one after the other. */
+    async pack(keyRange: KeyRange): Promise<PackedKeyRange> {
       const done = (await calls.ask('pack', [keyRange])) as Awaited<ReturnType<SecondWork['pack']>>
       counts = done.counts
       return done.packed
     },
+    /** Values replaced so far, by name of the header. */
     counts: () => counts,
-    async close() {
+    async close(): Promise<void> {
       letScavengesSpread(true)
       await worker.terminate()
     },
   }
 }
+
+export type SecondThread = ReturnType<typeof startSecondThread>
 
 /** So often it is tried to open both cuts with no commit in between. */
 const TRIES = 20

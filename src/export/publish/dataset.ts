@@ -2,7 +2,6 @@
 
 import type { FileWriter } from '../encode/format.ts'
 import type { Packed } from '../encode/packed.ts'
-import type { Files } from '../encode/pour.ts'
 import { type FileLimits, type Partition, partitionOf, staysIn } from '../read/partition.ts'
 import type { ManifestFile } from './manifest.ts'
 import type { OutputFile } from './publish.ts'
@@ -20,16 +19,6 @@ interface DatasetOptions extends FileLimits {
   about: Record<string, string>
 }
 
-/** Rows come in the order of `created_at, id`, nulls first; a piece holds none of two files. */
-interface DatasetWriter extends Files {
-  /** Those that are ended; all once it is closed. */
-  readonly files: ManifestFile[]
-  /** Ends the last file. Without any row there is one file that holds none, so that readers find the columns. */
-  close(): Promise<void>
-  /** Frees what is open, after a failure. */
-  discard(): Promise<void>
-}
-
 interface Part {
   info: ManifestFile
   partition: Partition
@@ -37,7 +26,8 @@ interface Part {
   writer: FileWriter
 }
 
-export function datasetWriter(publication: PendingPublication, options: DatasetOptions): DatasetWriter {
+/** Rows come in the order of `created_at, id`, nulls first; a piece holds none of two files. */
+export function datasetWriter(publication: PendingPublication, options: DatasetOptions) {
   const files: ManifestFile[] = []
   /** Files begun, by folder: only the partition of NULL comes twice, before the first date and after the last. */
   const begun = new Map<string, number>()
@@ -85,8 +75,9 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
   }
 
   return {
+    /** Those that are ended; all once it is closed. */
     files,
-    async add(packed) {
+    async add(packed: Packed): Promise<void> {
       if (part !== null && !fits(part, packed)) await end()
       part ??= await begin(packed.minCreatedAt)
       part.info.rows += packed.rows
@@ -94,11 +85,13 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
       part.info.maxCreatedAt = packed.maxCreatedAt ?? part.info.maxCreatedAt
       await part.writer.add(packed)
     },
-    async close() {
+    /** Ends the last file. Without any row there is one file that holds none, so that readers find the columns. */
+    async close(): Promise<void> {
       if (part === null && files.length === 0) await begin(null)
       await end()
     },
-    async discard() {
+    /** Frees what is open, after a failure. */
+    async discard(): Promise<void> {
       part?.writer.destroy()
       await part?.file.discard()
       part = null

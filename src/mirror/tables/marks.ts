@@ -53,18 +53,6 @@ export class Bits {
   }
 }
 
-export interface Marks {
-  /** The highest seq when the walk began. */
-  highestBefore: number
-  has(seq: number): boolean
-  /** True where the bit was not set before. Lasts once `save` was called and the transaction has ended. */
-  add(seq: number): boolean
-  /** Writes the chunks changed since the last save; call inside the window's transaction. */
-  save(): void
-  /** Seqs from 1 to `highest` that are not marked, in order. */
-  missing(highest: number): Generator<number>
-}
-
 /** The rows that a walk has met, as the mirror holds them. */
 export function marksOf(db: Db, walkId: number): Bits {
   const bits = new Bits()
@@ -75,7 +63,7 @@ export function marksOf(db: Db, walkId: number): Bits {
 }
 
 /** The marks of a walk as the mirror holds them. After a rolled back transaction, open them anew. */
-export function openMarks(db: Db, walkId: number): Marks {
+export function openMarks(db: Db, walkId: number) {
   const put = db.prepare('INSERT OR REPLACE INTO walk_marks (walk_id, chunk, bits) VALUES (?, ?, ?)')
   const highest = db.prepare('SELECT max_seq_at_start FROM walks WHERE id = ?').pluck().get(walkId) as
     | number
@@ -83,19 +71,25 @@ export function openMarks(db: Db, walkId: number): Marks {
   const bits = marksOf(db, walkId)
   const changed = new Set<number>()
   return {
+    /** The highest seq when the walk began. */
     highestBefore: highest ?? 0,
-    has: (seq) => bits.has(seq),
-    add(seq) {
+    has: (seq: number): boolean => bits.has(seq),
+    /** True where the bit was not set before. Lasts once `save` was called and the transaction has ended. */
+    add(seq: number): boolean {
       if (!bits.add(seq)) return false
       changed.add(Math.floor(seq / CHUNK_BITS))
       return true
     },
-    save() {
+    /** Writes the chunks changed since the last save; call inside the window's transaction. */
+    save(): void {
       for (const chunk of changed) writeOne(put, walkId, chunk, bits.chunks.get(chunk) as Uint8Array)
       changed.clear()
     },
-    *missing(highest) {
+    /** Seqs from 1 to `highest` that are not marked, in order. */
+    *missing(highest: number): Generator<number> {
       for (let seq = 1; seq <= highest; seq += 1) if (!bits.has(seq)) yield seq
     },
   }
 }
+
+export type Marks = ReturnType<typeof openMarks>

@@ -7,19 +7,12 @@ export interface ListedRow {
   createdAt: number
 }
 
-interface PlaceTable {
-  /** How far each of the rows, sorted by `compareRows`, is behind the first; a gap counts as `widest` at most. */
-  distances(rows: readonly ListedRow[], widest: number): number[]
-  /** Rows in front of each of `rows`, sorted by `compareRows`; newest first or oldest first. One pass over the index. */
-  indexes(rows: readonly ListedRow[], newestFirst: boolean): number[]
-}
-
 /** Oldest first, equal createdAt by id, as the index has them. */
 export function compareRows(a: ListedRow, b: ListedRow): number {
   return a.createdAt - b.createdAt || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
 }
 
-export function placeTable(db: Db): PlaceTable {
+export function placeTable(db: Db) {
   const between = db
     .prepare(
       `SELECT count(*) FROM (SELECT 1 FROM tasks WHERE (created_at, id) > (?, ?) AND (created_at, id) <= (?, ?) LIMIT ?)`,
@@ -59,12 +52,14 @@ export function placeTable(db: Db): PlaceTable {
   }
 
   return {
-    distances(rows, widest) {
+    /** How far each of the rows, sorted by `compareRows`, is behind the first; a gap counts as `widest` at most. */
+    distances(rows: readonly ListedRow[], widest: number): number[] {
       let distance = 0
       return rows.length === 0 ? [] : [0, ...gaps(rows, widest).map((gap) => (distance += gap))]
     },
 
-    indexes(rows, newestFirst) {
+    /** Rows in front of each of `rows`, sorted by `compareRows`; newest first or oldest first. One pass over the index. */
+    indexes(rows: readonly ListedRow[], newestFirst: boolean): number[] {
       const [first, last] = [rows[0], rows.at(-1)]
       if (first === undefined || last === undefined) return []
       const tombstonesBefore = countTombstones()
