@@ -19,7 +19,7 @@ export interface Packers {
 }
 
 /** Where pieces go: one file, or those of a dataset. */
-export interface Files {
+interface Files {
   /** Adds a piece behind those before. Not to be called again before it has settled. */
   add(piece: Packed): Promise<void>
   close(): Promise<unknown>
