@@ -35,3 +35,6 @@ export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, '')
   return name === 'localhost' || name.endsWith('.localhost') || /^127(\.\d{1,3}){3}$/.test(name) || name === '[::1]'
 }
+
+/** A token of RFC 9110 section 5.6.2: what a header may be called. */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/

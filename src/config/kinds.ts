@@ -22,9 +22,6 @@ export const hostNames = () =>
       ),
   )
 
-/** A token of RFC 9110 section 5.6.2: what a header may be called. */
-export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-
 export function hasUserInfo(url: string): boolean {
   const { username, password } = new URL(url)
   return username !== '' || password !== ''

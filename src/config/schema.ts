@@ -2,19 +2,9 @@
 import { z } from 'zod'
 import { COMPRESSIONS } from '../export/encode/compression.ts'
 import { FORMAT_NAMES } from '../export/formats.ts'
+import { HEADER_NAME } from '../http-policy.ts'
 import { DEFAULTS } from './defaults.ts'
-import {
-  bytes,
-  count,
-  durationMs,
-  expecting,
-  HEADER_NAME,
-  hasUserInfo,
-  hostNames,
-  httpUrl,
-  isTimezone,
-  text,
-} from './kinds.ts'
+import { bytes, count, durationMs, expecting, hasUserInfo, hostNames, httpUrl, isTimezone, text } from './kinds.ts'
 
 /** Keys that each have their default in `defaults`, by name; those of a section within it have their own. */
 function section<Shape extends Record<string, z.ZodType>>(defaults: Record<keyof Shape, unknown>, shape: Shape) {

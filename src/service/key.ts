@@ -1,6 +1,7 @@
 // The API key: what makes one usable, how it is placed on a request, and how it is kept out of everything else.
 import { createHash } from 'node:crypto'
 import { MirrorError } from '../errors.ts'
+import { HEADER_NAME } from '../http-policy.ts'
 
 export interface Auth {
   placement: 'header' | 'query' | 'none'
@@ -12,7 +13,6 @@ export interface Auth {
   on: 'all' | 'detail'
 }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // Headers that frame or route the message: a key written there would break it.
 const RESERVED =
   /^(?:host|connection|content-length|content-type|content-encoding|accept|accept-encoding|user-agent|transfer-encoding|upgrade|keep-alive|expect|te|trailer|proxy-.*)$/i
@@ -37,7 +37,7 @@ export function checkAuth(auth: Auth): void {
       throw refuse('service.auth.name is no well-formed text', 'Write it in plain letters.')
     return
   }
-  if (!TOKEN.test(auth.name) || RESERVED.test(auth.name)) {
+  if (!HEADER_NAME.test(auth.name) || RESERVED.test(auth.name)) {
     throw refuse(
       `service.auth.name cannot be ${JSON.stringify(auth.name)}`,
       'Use a header such as authorization or x-api-key.',

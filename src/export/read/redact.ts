@@ -1,5 +1,6 @@
 // Replaces credential headers in JSON text, and credentials in URLs. Linear, and pure but for its counts.
 import { MirrorError } from '../../errors.ts'
+import { HEADER_NAME } from '../../http-policy.ts'
 import { isObject, parseExact } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
 import { positionOf, type RawRow } from './columns.ts'
@@ -26,9 +27,6 @@ export function redactionOf(configured: readonly string[] | null): string[] {
 
 const REDACTED = '[redacted]'
 const REDACTED_TEXT = JSON.stringify(REDACTED)
-
-/** RFC 9110 token: what the name of a header is made of. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /** Names of what holds headers, and of what holds a URL, in lower case. */
 const HOLDERS: ReadonlySet<string> = new Set(['header', 'headers'])
@@ -57,7 +55,7 @@ export class Redactor {
   constructor(names: readonly string[]) {
     this.#all = new Set(names.map((name) => name.toLowerCase()))
     for (const name of this.#all) {
-      if (!TOKEN.test(name)) {
+      if (!HEADER_NAME.test(name)) {
         throw new MirrorError('usage-invalid', `"${name}" cannot be the name of a header`, {
           hint: 'Give header names such as x-api-key, separated by spaces.',
         })
