@@ -33,3 +33,8 @@ export function listed(words: readonly string[], conjunction: 'and' | 'or'): str
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** As the command line has it: `withMeta` is `--with-meta`. */
+export function flagOf(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}

@@ -7,7 +7,6 @@ import type { ExportOptions, ExportResult } from '../export/export.ts'
 import {
   FORMAT_NAMES,
   type Format,
-  flagOf,
   formatsWith,
   STREAM_FORMATS,
   SWITCHES,
@@ -17,7 +16,7 @@ import {
 import { USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
-import { listed } from '../shown.ts'
+import { flagOf, listed } from '../shown.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
 import { shownStream } from './shared/shown-stream.ts'
 import { atLeastOne, checkRange, RANGE_FLAGS } from './shared/values.ts'

@@ -1,11 +1,11 @@
 // What stands in the files of a snapshot, whatever their place: columns, redaction, format, what a file says of itself.
 
 import { MirrorError } from '../errors.ts'
-import { listed } from '../shown.ts'
+import { flagOf, listed } from '../shown.ts'
 import type { FileWriter } from './encode/format.ts'
 import type { EngineName } from './encode/parquet/engine.ts'
 import { encoderOf, type Packing } from './encode/pieces.ts'
-import { type FormatOption, factsOf, flagOf, formatsWith, SWITCHES, titlesOf } from './formats.ts'
+import { type FormatOption, factsOf, formatsWith, SWITCHES, titlesOf } from './formats.ts'
 import type { ExportOptions } from './options.ts'
 import type { RecordedFilters } from './publish/feed.ts'
 import type { Sink } from './publish/sink.ts'

@@ -87,11 +87,6 @@ export const SWITCHES = FORMAT_NAMES.flatMap((format) => {
   return Object.entries(switches).map(([name, does]) => [name as SwitchName, `${title}: ${does}`] as const)
 })
 
-/** As the command line has it: `withMeta` is `--with-meta`. */
-export function flagOf(option: string): string {
-  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-}
-
 /** The formats that go with an option. */
 export function formatsWith(option: FormatOption): Format[] {
   return FORMAT_NAMES.filter((format) => {

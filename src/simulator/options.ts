@@ -1,6 +1,7 @@
 // Every option of the simulator in one table, which drives types, checks and the flags of `simulate`.
 import { z } from 'zod'
 import { MirrorError } from '../errors.ts'
+import { flagOf } from '../shown.ts'
 
 // What each kind of value takes is its description; what an option does is that of the table.
 const decimal = z.union([
@@ -216,10 +217,6 @@ export function simulatorFlags(): SimulatorFlag[] {
         preset === undefined || preset === '' || (Array.isArray(preset) && preset.length === 0) ? null : `${preset}`,
     }
   })
-}
-
-function flagOf(key: string): string {
-  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 /** A switch has no value, unless it is on from the start and can only be turned off. */
