@@ -91,13 +91,7 @@ function isHealthCheck(head: string): boolean {
 /** What was made is given to all who ask within a second: many who ask cost no more than one. */
 const KEPT_MS = 1000
 
-interface KeptPages {
-  health: Pages['health']
-  metrics(): Promise<Buffer>
-  page(): Promise<{ body: Buffer; policy: string }>
-}
-
-function keepAWhile(pages: Pages): KeptPages {
+function keepAWhile(pages: Pages) {
   const keep = <T>(make: () => Promise<T>): (() => Promise<T>) => {
     let kept: { value: Promise<T>; at: number } | null = null
     return () => {
@@ -116,7 +110,7 @@ function keepAWhile(pages: Pages): KeptPages {
   }
 }
 
-async function answer(path: string, pages: KeptPages, response: ServerResponse): Promise<void> {
+async function answer(path: string, pages: ReturnType<typeof keepAWhile>, response: ServerResponse): Promise<void> {
   if (path === '/healthz') {
     const health = pages.health()
     // No figures: anybody may ask.

@@ -9,19 +9,6 @@ import { mirrorAge } from './age.ts'
 import { startThread } from './thread.ts'
 import type { StatusRead } from './worker.ts'
 
-export interface StatusCache {
-  /** null where there is no mirror, or it cannot be read. */
-  status(): MirrorStatus | null
-  publication(): LastPublication | null
-  /** How old what the mirror shows is, ms; null where that is not known. */
-  ageMs(): number | null
-  /** null without a mirror. Has figures counted anew, a tenth of the time at most; all else is at most 15 s old. */
-  shown(): Shown | null
-  /** Throws nothing. */
-  refresh(): Promise<void>
-  end(): Promise<void>
-}
-
 const READ_EVERY_MS = 15_000
 const LEAST_PAUSE_MS = 5000
 const PAUSES = 10
@@ -36,7 +23,7 @@ interface StatusCacheOptions {
   monotonic: Clock
 }
 
-export async function startStatusCache({ dbPath, settleMs, now, monotonic }: StatusCacheOptions): Promise<StatusCache> {
+export async function startStatusCache({ dbPath, settleMs, now, monotonic }: StatusCacheOptions) {
   const thread = startThread(dbPath)
   let known: StatusRead | null = null
   let figures: TaskFigures | null = null
@@ -71,19 +58,25 @@ export async function startStatusCache({ dbPath, settleMs, now, monotonic }: Sta
   await refresh()
   const timer = setInterval(refresh, READ_EVERY_MS).unref()
   return {
-    status: () => known?.status ?? null,
-    publication: () => known?.publication ?? null,
-    ageMs: () => age.ageMs(),
-    shown() {
+    /** null where there is no mirror, or it cannot be read. */
+    status: (): MirrorStatus | null => known?.status ?? null,
+    publication: (): LastPublication | null => known?.publication ?? null,
+    /** How old what the mirror shows is, ms; null where that is not known. */
+    ageMs: age.ageMs,
+    /** null without a mirror. Has figures counted anew, a tenth of the time at most; all else is at most 15 s old. */
+    shown(): Shown | null {
       if (known === null) return null
       const pause = Math.max(LEAST_PAUSE_MS, PAUSES * countedIn)
       if (!isCounting && monotonic() - countedLast >= pause) void count()
       return { status: known.status, recent: known.recent, figures }
     },
+    /** Throws nothing. */
     refresh,
-    async end() {
+    async end(): Promise<void> {
       clearInterval(timer)
       await thread.end()
     },
   }
 }
+
+export type StatusCache = Awaited<ReturnType<typeof startStatusCache>>

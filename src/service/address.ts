@@ -1,17 +1,8 @@
 // Where requests go: origin and paths made from the base URL, and which ids a path can carry. Pure.
 import { MirrorError } from '../errors.ts'
 
-interface Address {
-  /** Scheme, host and port: the only place the key may go. */
-  origin: string
-  /** Path of the list, ready to be sent as it is. */
-  listPath: string
-  /** Path of one task, ready to be sent as it is. Only for ids that `isAskable`. */
-  taskPath(id: string): string
-}
-
 /** Takes a base URL apart; it may have a path and a trailing slash. Throws `config-invalid` without repeating its secrets. */
-export function readAddress(baseUrl: string): Address {
+export function readAddress(baseUrl: string) {
   const url = URL.parse(baseUrl)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw refuse('is no http or https URL', 'Set service.baseUrl to an address such as https://tasks.example.com/v1.')
@@ -24,9 +15,12 @@ export function readAddress(baseUrl: string): Address {
   }
   const base = url.pathname.replace(/\/+$/, '')
   return {
+    /** Scheme, host and port: the only place the key may go. */
     origin: url.origin,
+    /** Path of the list, ready to be sent as it is. */
     listPath: `${base}/tasks/list`,
-    taskPath: (id) => `${base}/tasks/${encodeURIComponent(id)}`,
+    /** Path of one task, ready to be sent as it is. Only for ids that `isAskable`. */
+    taskPath: (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`,
   }
 }
 

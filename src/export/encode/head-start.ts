@@ -9,19 +9,6 @@ import type { CutReader } from '../read/rows.ts'
 import type { PackedKeyRange } from './packed.ts'
 import { keyRangePacker, type Packing, type PackKeyRange } from './pieces.ts'
 
-export interface HeadStart {
-  /** What was replaced on this thread. */
-  redactor: Redactor
-  /** Packs a key range; not before the first one is packed. */
-  pack: PackKeyRange
-  /** All key ranges behind the first one. */
-  keyRanges: Iterator<KeyRange, void>
-  /** The first one, which is being packed; without any row it holds none. */
-  first: Promise<PackedKeyRange>
-  /** Ends the packing, also in the middle of a key range. To be waited for before the cut is closed. */
-  stop(): Promise<void>
-}
-
 interface HeadStartOptions {
   packing: Packing
   limits: FileLimits
@@ -31,9 +18,9 @@ interface HeadStartOptions {
 }
 
 /** Begins with the first key range of `cut`. Packing throws `interrupted` once `signal` is aborted. */
-export function beginPacking(cut: CutReader, { packing, limits, redact, signal }: HeadStartOptions): HeadStart {
+export function beginPacking(cut: CutReader, { packing, limits, redact, signal }: HeadStartOptions) {
   const redactor = new Redactor(redact)
-  const keyRanges = cut.keyRanges(factsOf(packing.format).pieceBytes, limits)
+  const keyRanges: Iterator<KeyRange, void> = cut.keyRanges(factsOf(packing.format).pieceBytes, limits)
   let isStopped = false
 
   /** Lets signals, timers and the other thread's messages in. */
@@ -53,17 +40,24 @@ export function beginPacking(cut: CutReader, { packing, limits, redact, signal }
   let latest: Promise<unknown> = first
   first.catch(() => {})
   return {
+    /** What was replaced on this thread. */
     redactor,
-    pack(keyRange) {
+    /** Packs a key range; not before the first one is packed. */
+    pack(keyRange: KeyRange): Promise<PackedKeyRange> {
       const packed = pack(keyRange)
       latest = packed
       return packed
     },
+    /** All key ranges behind the first one. */
     keyRanges,
+    /** The first one, which is being packed; without any row it holds none. */
     first,
-    async stop() {
+    /** Ends the packing, also in the middle of a key range. To be waited for before the cut is closed. */
+    async stop(): Promise<void> {
       isStopped = true
       await latest.catch(() => {})
     },
   }
 }
+
+export type HeadStart = ReturnType<typeof beginPacking>

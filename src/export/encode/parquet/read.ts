@@ -3,14 +3,6 @@ import { open } from 'node:fs/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 
-interface ParquetFile {
-  rows: number
-  /** Names and texts of the footer. */
-  about: Record<string, string>
-  rowGroups(): AsyncGenerator<Record<string, unknown>[]>
-  close(): Promise<void>
-}
-
 const DECOMPRESSORS = {
   ZSTD: (bytes: Uint8Array): Uint8Array => zstdDecompressSync(bytes),
   GZIP: (bytes: Uint8Array): Uint8Array => gunzipSync(bytes),
@@ -27,7 +19,7 @@ const PARSERS = {
 }
 
 /** Opens the file; throws an `Error` for what is no Parquet file, and the file system's errors. */
-export async function openParquet(path: string): Promise<ParquetFile> {
+export async function openParquet(path: string) {
   const handle = await open(path)
   try {
     const { size } = await handle.stat()
@@ -42,8 +34,9 @@ export async function openParquet(path: string): Promise<ParquetFile> {
     const metadata = await parquetMetadataAsync(file)
     return {
       rows: Number(metadata.num_rows),
+      /** Names and texts of the footer. */
       about: Object.fromEntries((metadata.key_value_metadata ?? []).map(({ key, value = '' }) => [key, value])),
-      async *rowGroups() {
+      async *rowGroups(): AsyncGenerator<Record<string, unknown>[]> {
         let rowStart = 0
         for (const { num_rows } of metadata.row_groups) {
           const rowEnd = rowStart + Number(num_rows)
@@ -59,7 +52,7 @@ export async function openParquet(path: string): Promise<ParquetFile> {
           rowStart = rowEnd
         }
       },
-      close: () => handle.close(),
+      close: (): Promise<void> => handle.close(),
     }
   } catch (error) {
     await handle.close()
