@@ -1,6 +1,7 @@
 // Puts the configuration together: flags > environment > file > defaults, and remembers where each value came from.
 import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
+import { DEFAULTS } from './defaults.ts'
 import { explainIssues, explainValue } from './explain.ts'
 import { DEFAULT_FILE, type Environment, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
@@ -45,7 +46,10 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
       setAt(merged, key, parsed.data)
       origins[key] = name
     } else {
-      problems.push(`${name}: ${explainValue(key, parsed.error.issues[0]!, value)}`)
+      const issue = parsed.error.issues[0]!
+      const part = issue.path.join('.')
+      const [at, found] = part === '' ? [key, value] : [`${key}.${part}`, valueAt(value, part)]
+      problems.push(`${name}: ${explainValue(at, issue, found)}`)
     }
   }
   if (problems.length > 0) throw invalid(problems)
@@ -106,19 +110,18 @@ function fromEnvironment(env: Environment): Override[] {
   })
 }
 
-/** Environment variables are text: the first reading of it that the key takes; the text itself where none fits. */
+/** Environment variables are text: the first reading of it that the key takes; where none fits, the list or the text. */
 function fromText(key: string, text: string): unknown {
   const readings: unknown[] = []
   if (text === 'null') readings.push(null)
   if (text === 'true' || text === 'false') readings.push(text === 'true')
   if (/^-?\d+(\.\d+)?$/.test(text)) readings.push(Number(text))
-  readings.push(
-    text,
-    text.split(',').map((part) => part.trim()),
-  )
+  const list = text.split(',').map((part) => part.trim())
+  readings.push(text, list)
   const schema = schemaOfKey(key)
   const fitting = readings.filter((value) => schema.safeParse(value).success)
-  return fitting.length > 0 ? fitting[0] : text
+  if (fitting.length > 0) return fitting[0]
+  return Array.isArray(valueAt(DEFAULTS, key)) ? list : text
 }
 
 function invalid(problems: string[]): MirrorError {

@@ -172,3 +172,10 @@ test('the proxy variables are read only where service.proxy says so, and NO_PROX
   expect(proxyOf({ baseUrl: 'https://a.internal.example.com', proxy: 'environment' })).toBe(null)
   expect(proxyOf({ baseUrl, proxy: 'http://other:1' })).toBe('http://other:1')
 })
+
+test.each([
+  ['TASK_MIRROR_SCHEDULE_HOSTS', 'tasks.example.com,Tasks', 'expected a host name in small letters, without port'],
+  ['TASK_MIRROR_SYNC_FINAL_STATUSES', 'DONE,', 'expected text, got an empty text'],
+])('a list in %s is told which part of it is wrong', (name, text, says) => {
+  expect(() => loadConfig({ file: null, env: { [name]: text }, overrides: [] })).toThrow(`${name}: ${says}`)
+})

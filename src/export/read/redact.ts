@@ -57,7 +57,7 @@ export class Redactor {
     for (const name of this.#all) {
       if (!HEADER_NAME.test(name)) {
         throw new MirrorError('usage-invalid', `"${name}" cannot be the name of a header`, {
-          hint: 'Give header names such as x-api-key, separated by spaces.',
+          hint: 'Give header names such as x-api-key; several stand between commas.',
         })
       }
     }
