@@ -309,6 +309,8 @@ const verify: Chapter[] = [
       'service.different[].id': 'string: id of the task',
       'service.different[].fields': 'array of string: what differs, such as `systemStatus` or `result.body`',
       'service.different[].wasOpen': 'boolean: whether it is open in the mirror, so that it may just have changed',
+      'service.notCompared':
+        'array of string: fields known to differ between list and look-up, or from read to read, while a task stays as it is',
       'service.missing': 'array of object: tasks for which the service has an answer, but no task',
       'service.missing[].id': 'string: id of the task',
       'service.missing[].answer': 'string: what the service said',

@@ -160,7 +160,7 @@ test('what is printed has the fields of the page and no others, and each field o
   await look(['prune', '--deleted-before', '0d'])
 
   // Where something is wrong.
-  account.update([account.idAt(5)])
+  change(`UPDATE tasks SET accuracy = 'another' WHERE id = '${account.idAt(5)}'`)
   account.remove([account.idAt(6)])
   refused = account.idAt(7)
   await look(['verify', '--service', '--sample', 'all'], 3)

@@ -276,6 +276,8 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
       expect(again.code).toBe(0)
       expect(detailsOf(again)).toBeLessThanOrEqual(14)
     }
+    const { code, stdout } = await stage.run(['verify', '--service', '--sample', '20', '--json'])
+    expect({ code, stdout }).toMatchObject({ code: 0 })
   })
 
   test('numbers spelled otherwise', async () => {

@@ -78,7 +78,7 @@ function restsOn({ rests, end }: ProofVerified['walks'][number]['proven']): stri
 const SHOWN = 20
 
 export function serviceText(result: Omit<ServiceVerified, 'exitCode'>, width?: number): string {
-  const { sampled, equal, different, missing, unanswered, differAtMost, total } = result
+  const { sampled, equal, different, notCompared, missing, unanswered, differAtMost, total } = result
   const open = different.filter(({ wasOpen }) => wasOpen).length
   const isAll = sampled >= total.mirror
   const maybe = open === 0 ? '' : `, ${grouped(open)} of them open in the mirror: sync and verify again`
@@ -86,6 +86,10 @@ export function serviceText(result: Omit<ServiceVerified, 'exitCode'>, width?: n
     [
       ['sample', `${countText(sampled, 'live task')}, ${grouped(equal)} equal digit for digit`],
       ['different', different.length === 0 ? null : `${countText(different.length, 'task')}${maybe}`],
+      [
+        'not compared',
+        notCompared.length === 0 ? null : `${notCompared.join(', ')}: other from read to read, or in the list alone`,
+      ],
       ['missing', missing.length === 0 ? null : countText(missing.length, 'task')],
       ['unanswered', unanswered.length === 0 ? null : countText(unanswered.length, 'task')],
       [

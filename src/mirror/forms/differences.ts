@@ -38,9 +38,9 @@ export function compareForms(part: Task, whole: Task): FormDifference[] {
   return Object.keys({ ...part, ...whole }).flatMap((name) => compareMember(part, whole, name, []))
 }
 
-/** Names such as `systemStatus` or `result.body`, sorted; empty where both forms are JSON-equal. */
-export function differingFields(a: Task, b: Task): string[] {
-  return namesOf(compareForms(a, b))
+/** Names such as `systemStatus` or `result.body`, sorted, of what differs and `counts`; empty where both forms are JSON-equal. */
+export function differingFields(a: Task, b: Task, counts: (each: FormDifference) => boolean = () => true): string[] {
+  return namesOf(compareForms(a, b).filter(counts))
 }
 
 /** Names of what `whole` has and `part` has not, or only the beginning of. */

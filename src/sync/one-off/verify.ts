@@ -29,6 +29,8 @@ export interface ServiceVerified {
   sampled: number
   equal: number
   different: Difference[]
+  /** Names of fields that differ between list and look-up, or from read to read, while a task stays as it is. */
+  notCompared: string[]
   /** The service answers, but with no task. */
   missing: { id: string; answer: string }[]
   /** The service did not answer to the point. */
@@ -72,13 +74,14 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
   // The lock is held, so what is read here stands still.
   const db = openReader(run.config.mirror.path)
   try {
-    const { tasks } = readStatus(db)
+    const { tasks, forms } = readStatus(db)
     const total = await countTasks(run)
     const ids = sampleLiveIds(db, sample, run.random)
     const found = await askAll(run, ids)
     const { setAside } = tasks
     const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
-    const result = { ...found, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
+    const notCompared = forms.uneven.map(({ field }) => field)
+    const result = { ...found, notCompared, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
     const problems = problemsOf(result)
     return { ...result, problems, exitCode: problems.length === 0 ? EXIT.done : EXIT.partial }
   } finally {
@@ -145,7 +148,7 @@ async function compareOne({ service, writer }: Run, id: string): Promise<Compare
 }
 
 async function askAll(run: Run, ids: string[]) {
-  const found: Omit<ServiceVerified, 'differAtMost' | 'total' | 'problems' | 'exitCode'> = {
+  const found: Pick<ServiceVerified, 'sampled' | 'equal' | 'different' | 'missing' | 'unanswered'> = {
     sampled: ids.length,
     equal: 0,
     different: [],

@@ -1,5 +1,6 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
 import { differingFields } from '../../mirror/forms/differences.ts'
+import { isMeaningless } from '../../mirror/forms/forms.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
@@ -43,7 +44,7 @@ export interface DetailTaken {
 type DetailCompared =
   | { kind: 'none' }
   | { kind: 'unfit'; message: string }
-  /** `fields`: names of those that differ. `wasOpen`: in the mirror. */
+  /** `fields`: names of those that differ, but for fields known to do so while the task stays as it is. `wasOpen`: in the mirror. */
   | { kind: 'task'; fields: string[]; wasOpen: boolean }
 
 /** What came of a detail: `taskId` is that of the task in it, null where there is none that fits. */
@@ -180,7 +181,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       const stored = storedTask(tables.tasks.read(seq))
       return {
         kind: 'task',
-        fields: differingFields(stored, item.task),
+        fields: differingFields(stored, item.task, (each) => !isMeaningless(each, writing.rules.forms)),
         wasOpen: !isFinal(stored, writing.rules.finalStatuses),
       }
     },
