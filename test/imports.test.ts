@@ -21,6 +21,7 @@ const WORDS = [
   'host.ts',
   'http-policy.ts',
   'shown.ts',
+  'small-file.ts',
 ]
 
 /** What each folder may import beside itself and the words: folders, or single files. */

@@ -1,8 +1,8 @@
 // The API key: from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag; it appears in no message.
 
 import { MirrorError } from '../errors.ts'
+import { openToOthers, readSmallFile } from '../small-file.ts'
 import type { Environment } from './keys.ts'
-import { openToOthers, readSmallFile } from './small-file.ts'
 
 export interface ApiKey {
   /** null where none is set. */
@@ -41,8 +41,10 @@ function given(value: string | undefined): value is string {
 
 function readKeyFile(path: string): { text: string; warning: string | null } {
   try {
-    const { text, stats } = readSmallFile(path, MOST_BYTES)
-    return { text, warning: openToOthers('the API key', path, stats) }
+    const refuse = (what: string) =>
+      invalid(`The file named by TASK_MIRROR_API_KEY_FILE (${path}) ${what}`, 'Name the right file.')
+    const { bytes, stats } = readSmallFile(path, { most: MOST_BYTES, pipe: true, refuse })
+    return { text: bytes.toString(), warning: openToOthers('the API key', path, stats) }
   } catch (error) {
     if (error instanceof MirrorError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'

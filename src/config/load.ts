@@ -1,12 +1,12 @@
 // Puts the configuration together: flags > environment > file > defaults, and remembers where each value came from.
 import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
+import { readSmallFile } from '../small-file.ts'
 import { DEFAULTS } from './defaults.ts'
 import { explainIssues, explainValue } from './explain.ts'
 import { DEFAULT_FILE, type Environment, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { type Config, configSchema, schemaOfKey } from './schema.ts'
-import { readSmallFile } from './small-file.ts'
 import { refuseDistrusted } from './trust.ts'
 
 /** A value of a flag, or of the flag's environment twin, for the key it stands for. */
@@ -72,9 +72,11 @@ const MOST_BYTES = 1024 * 1024
 function readConfigFile(path: string, isImplicit: boolean): Record<string, unknown> {
   let text: string
   try {
-    const found = readSmallFile(path, MOST_BYTES)
+    const refuse = (what: string) =>
+      new MirrorError('config-invalid', `The configuration file ${path} ${what}`, { hint: 'Name the right file.' })
+    const found = readSmallFile(path, { most: MOST_BYTES, pipe: true, refuse })
     if (isImplicit) refuseDistrusted(path, found.stats)
-    text = found.text.replace(/^\uFEFF/, '')
+    text = found.bytes.toString().replace(/^\uFEFF/, '')
   } catch (error) {
     if (error instanceof MirrorError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'

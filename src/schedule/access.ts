@@ -1,10 +1,9 @@
 // Who may see the pages of `schedule`: under which names it is asked, and with which token. Pure but for `readToken`.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { openToOthers } from '../config/small-file.ts'
 import { MirrorError } from '../errors.ts'
 import { isLoopback } from '../http-policy.ts'
+import { openToOthers, readSmallFile } from '../small-file.ts'
 
 /** Whether this Host header may be answered: an address, this machine, one of `hosts`; else it may be DNS rebinding. */
 export function isAnswered(host: string | undefined, hosts: readonly string[]): boolean {
@@ -37,29 +36,17 @@ export function readToken(path: string): { token: string; warning: string | null
       hint: `Put ${LEAST_CHARACTERS} characters or more that nobody can guess into it, on one line: openssl rand -hex 32`,
       cause,
     })
-  const bytes = Buffer.alloc(MOST_BYTES + 1)
-  let length: number
+  let token: string
   let warning: string | null
   try {
-    // Not blocking: a pipe that nobody writes to must not hold up the start.
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    try {
-      const stats = fstatSync(file)
-      if (!stats.isFile()) throw refuse('is no file')
-      warning = openToOthers('the token of the pages', path, stats)
-      length = readSync(file, bytes)
-    } finally {
-      closeSync(file)
-    }
+    const { bytes, stats } = readSmallFile(path, { most: MOST_BYTES, refuse })
+    warning = openToOthers('the token of the pages', path, stats)
+    token = bytes.toString().replace(/\r?\n$/, '')
   } catch (error) {
     if (error instanceof MirrorError) throw error
     throw refuse(`cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
   }
-  const token = bytes
-    .subarray(0, length)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
-  if (length > MOST_BYTES || !/^[\x21-\x7e]+$/.test(token)) throw refuse('holds no token of one line without spaces')
+  if (!/^[\x21-\x7e]+$/.test(token)) throw refuse('holds no token of one line without spaces')
   if (token.length < LEAST_CHARACTERS) throw refuse('holds a token that can be guessed: it is too short')
   return { token, warning }
 }

@@ -1,11 +1,23 @@
 // A destination that other users of the machine may write: what they put there under our hidden names, or in the place of
 // what is ours, is neither followed nor removed.
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
+import { exportSnapshot } from '../../src/export/export.ts'
 import { clearLeftOvers } from '../../src/export/publish/drafts.ts'
 import { FolderStore } from '../../src/export/publish/folder.ts'
+import { verifySnapshot } from '../../src/export/verify/verify.ts'
+import { makeMirror, ordinaryRows } from '../export/mirror.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -61,6 +73,39 @@ test('a link under the name of a left-over is not looked behind', async () => {
   const began = performance.now()
   await clearLeftOvers(scratch.dir, Date.now())
   expect(performance.now() - began).toBeLessThan(1000)
+})
+
+test.each<[string, string, (path: string) => unknown]>([
+  ['a pipe', 'is no file', (path) => spawnSync('mkfifo', [path])],
+  ['a device without end', 'is no file', (path) => symlinkSync('/dev/zero', path)],
+  [
+    'a file of a terabyte',
+    'holds more than',
+    (path) => {
+      writeFileSync(path, '')
+      truncateSync(path, 2 ** 40)
+    },
+  ],
+])('%s in the place of latest.json or a manifest ends verify and export in words', async (_, why, plant) => {
+  using scratch = makeScratch()
+  const mirror = makeMirror(...ordinaryRows(3))
+  const place = scratch.path('lake')
+  const publishing = () => exportSnapshot({ dbPath: mirror.path, out: `${place}/`, redact: [], toolVersion: '0' })
+  const { path } = await publishing()
+  for (const name of [`${place}/latest.json`, `${path}/_manifest.json`]) {
+    rmSync(name)
+    plant(name)
+  }
+  await expect(publishing()).rejects.toMatchObject({
+    code: 'snapshot-damaged',
+    message: expect.stringContaining(`${place}/latest.json ${why}`),
+    hint: expect.stringContaining('remove it'),
+  })
+  const { problems } = await verifySnapshot(`${place}/`, { deep: false, dbPath: mirror.path })
+  expect(problems.map(({ check, message }) => [check, message.includes(why)])).toEqual([
+    ['manifest', true],
+    ['latest', true],
+  ])
 })
 
 const FILES = 4000

@@ -104,7 +104,7 @@ test.each([
   ['0123456789abcde', 'too short'],
   ['', 'no token'],
   ['two lines\nof text', 'no token'],
-  ['x'.repeat(5000), 'no token'],
+  ['x'.repeat(5000), 'holds more than'],
 ])('a token file with %j: %s', (text, problem) => {
   using scratch = makeScratch()
   writeFileSync(scratch.path('token'), text)

@@ -1,12 +1,13 @@
 // A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows.
-import { chmod, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { syncFolder } from '../../mirror/files.ts'
+import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
 import { explainSnapshot, openFile, publishFile } from './publish.ts'
-import { LATEST, MANIFEST, type PendingPublication, SNAPSHOT_ID, type Store } from './store.ts'
+import { LATEST, MANIFEST, MOST_BYTES, type PendingPublication, SNAPSHOT_ID, type Store, unreadable } from './store.ts'
 
 const FOLDER_MODE = 0o700
 
@@ -74,11 +75,12 @@ export class FolderStore implements Store {
   }
 
   async read(name: string): Promise<Buffer | null> {
+    const path = join(this.place, name)
     try {
-      return await readFile(join(this.place, name))
+      return readSmallFile(path, { most: MOST_BYTES, refuse: (what) => unreadable(path, what) }).bytes
     } catch (error) {
       if (isMissing(error)) return null
-      throw explainSnapshot(join(this.place, name), error)
+      throw explainSnapshot(path, error)
     }
   }
 

@@ -1,6 +1,7 @@
 // Publishes a dataset: its files, then its manifest, then `latest.json`.
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
+import { MirrorError } from '../../errors.ts'
 import type { Content } from '../content.ts'
 import { type Packers, pour, stopIfAborted } from '../encode/pour.ts'
 import type { ExportOptions, ExportResult } from '../options.ts'
@@ -9,7 +10,7 @@ import type { CutReader } from '../read/rows.ts'
 import { datasetWriter } from './dataset.ts'
 import type { FeedBase, RecordedFilters } from './feed.ts'
 import { jsonBytes, type Kind, type Latest, latestAfter, type ManifestFile, parseLatest } from './manifest.ts'
-import { LATEST, MANIFEST, type Store } from './store.ts'
+import { LATEST, MANIFEST, MOST_BYTES, type Store } from './store.ts'
 import { endingOf, type Target } from './target.ts'
 
 export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows' | 'bytes' | 'sha256' | 'readerGone'>
@@ -49,6 +50,7 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
     stopIfAborted(options.signal)
     const { files } = dataset
     const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
+    refuseTooLarge(manifest)
     await publication.publish(manifest)
     const entry = {
       snapshotId,
@@ -68,6 +70,18 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
     await publication.discard()
     throw error
   }
+}
+
+/** Throws `usage-invalid`: nobody could read it, us included. */
+function refuseTooLarge({ length }: Buffer): void {
+  if (length <= MOST_BYTES) return
+  throw new MirrorError(
+    'usage-invalid',
+    `The manifest would have ${length} bytes, more than the ${MOST_BYTES} that are read`,
+    {
+      hint: 'Publish fewer files: a larger --rows-per-file, or larger partitions.',
+    },
+  )
 }
 
 /** What `latest.json` of a destination says; null where there is none. Throws `snapshot-damaged`. */

@@ -1,4 +1,5 @@
 // Where a dataset is published: a folder, or a prefix of an object store. Knows names and bytes, never rows or formats.
+import { MirrorError } from '../../errors.ts'
 import type { OutputFile } from './publish.ts'
 
 export interface Store {
@@ -8,7 +9,7 @@ export interface Store {
   makeReady(now: number): Promise<void>
   /** Begins a snapshot; nothing of it can be seen under its name until its manifest is published. */
   begin(snapshotId: string): Promise<PendingPublication>
-  /** The bytes of a small file below the destination; null where there is none. */
+  /** The bytes of a small file below the destination; null where there is none. Throws `snapshot-damaged` beyond `MOST_BYTES`. */
   read(name: string): Promise<Buffer | null>
   /** Replaces a small file by what `next` makes of it (null: none); asks again where somebody else was quicker. */
   update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
@@ -47,6 +48,16 @@ export const MANIFEST = '_manifest.json'
 /** The name it has now, and the one that 0.1.0 gave it. */
 export const MANIFEST_NAMES: readonly string[] = [MANIFEST, 'manifest.json']
 export const LATEST = 'latest.json'
+
+/** What a small file may have: a manifest of 150,000 files. Others may have put there what never ends. */
+export const MOST_BYTES = 64 * 1024 * 1024
+
+/** Of a small file that cannot be one of ours; `what` goes behind its name. */
+export function unreadable(name: string, what: string): MirrorError {
+  return new MirrorError('snapshot-damaged', `${name} ${what}`, {
+    hint: 'Find out who has put it there and remove it, then publish the snapshot again.',
+  })
+}
 
 /** As `snapshotIdOf` gives them: nothing else in a destination is ever touched. */
 export const SNAPSHOT_ID = /^\d{8}T\d{9}Z-\d+-[0-9a-f]{6}$/

@@ -101,14 +101,15 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
 }
 
 async function checkManifest(store: Store, snapshotId: string, problems: SnapshotProblem[]): Promise<Manifest | null> {
-  const found = await readManifest(store, snapshotId)
-  const file = found === null ? MANIFEST : basename(found.name)
+  let file = MANIFEST
   const fault = (message: string) => problems.push({ snapshotId, file, check: 'manifest', message })
-  if (found === null) {
-    fault('There is no manifest: it is still being written, or its export died')
-    return null
-  }
   try {
+    const found = await readManifest(store, snapshotId)
+    if (found === null) {
+      fault('There is no manifest: it is still being written, or its export died')
+      return null
+    }
+    file = basename(found.name)
     const manifest = parseManifest(found.bytes, 'The manifest')
     if (manifest.snapshotId !== snapshotId) fault(`It is the manifest of ${manifest.snapshotId}`)
     const sum = (of: (file: ManifestFile) => number) => manifest.files.reduce((total, file) => total + of(file), 0)

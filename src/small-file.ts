@@ -1,0 +1,63 @@
+// Reads small files that somebody names, or that others may have put there: one that never ends, or never begins, is not read.
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { shellWord } from './shown.ts'
+
+const PIECE_BYTES = 64 * 1024
+const PAUSE_MS = 20
+const LONGEST_WAIT_MS = 30_000
+
+interface SmallFile {
+  /** Bytes that are read at most. */
+  most: number
+  /** Whether it may be a pipe, as in `<(pass show key)`, which is waited for 30 s; else it has to be a file. */
+  pipe?: boolean
+  /** The error that it cannot be used; `what` goes behind its name. */
+  refuse(what: string): Error
+}
+
+/** The bytes of the file `path` and what the file system says of it. Throws what `refuse` gives and the file system throws. */
+export function readSmallFile(
+  path: string,
+  { most, pipe = false, refuse }: SmallFile,
+): { bytes: Buffer<ArrayBuffer>; stats: Stats } {
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(handle)
+    if (!pipe && !stats.isFile()) throw refuse('is no file')
+    const pieces: Buffer[] = []
+    let length = 0
+    let waitedMs = 0
+    while (length <= most) {
+      const piece = readSome(handle)
+      if (piece?.length === 0) return { bytes: Buffer.concat(pieces), stats }
+      if (piece !== null) {
+        pieces.push(piece)
+        length += piece.length
+        continue
+      }
+      if (waitedMs >= LONGEST_WAIT_MS) throw refuse('gives nothing')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+      waitedMs += PAUSE_MS
+    }
+    throw refuse(`holds more than ${most} bytes: it was not read to its end`)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** null where a pipe has nothing yet. */
+function readSome(handle: number): Buffer | null {
+  const piece = Buffer.alloc(PIECE_BYTES)
+  try {
+    return piece.subarray(0, readSync(handle, piece))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null
+    throw error
+  }
+}
+
+/** What is to be told where every user of the machine can read a secret; null where they cannot. */
+export function openToOthers(what: string, path: string, stats: Stats): string | null {
+  const isOpen = stats.isFile() && (stats.mode & 0o004) !== 0
+  return isOpen ? `Every user of this machine can read ${what}: chmod o-r ${shellWord(path)}` : null
+}
