@@ -12,8 +12,8 @@ and new values of those that name a kind may come with any version, so ignore wh
 - \`schemaVersion\` stays as it is as long as nothing is removed, renamed or of another type or unit.
 - Tables of the mirror are those of [schema.md](schema.md), words those of [design.md](design.md#2-words).`
 
-const LOG = `On stderr, where it is no terminal: one object on one line for each event. Only a command line that cannot be understood is told in
-plain text. Fields that are not in this table are those of \`sync\` or \`export\` above and mean the same. The line whose \`msg\` is
+const LOG = `On stderr, where it is no terminal: one object on one line for each event. Only the help that is printed
+where no command is named is plain text. Fields that are not in this table are those of \`sync\` or \`export\` above and mean the same. The line whose \`msg\` is
 \`Run ended\` has all those of \`sync\` that are neither arrays nor objects, or of \`export\` \`snapshotId\`, \`path\`, \`format\`,
 \`rows\`, \`bytes\` and \`cut\`. Other fields of lines of level \`debug\` may change at any time.`
 
