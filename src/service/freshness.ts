@@ -1,7 +1,5 @@
 // How old an answer is, by its headers: a cache may give again what was said before. Nothing of requests.
-
-/** Headers as the HTTP library gives them: lower-case names. */
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+import { type Headers, headerText } from './response-facts.ts'
 
 /** Where caches say whether they answered themselves: RFC 9211, and what proxies and CDNs sent before it. */
 const TELLING = ['cache-status', 'x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status']
@@ -15,14 +13,12 @@ const MOST_SECONDS = 2 ** 31
 /** Where a cache says that it answered, and not how old its answer is. */
 const LEAST_MS = 1000
 
-const textOf = (value: string | string[] | undefined): string => [value ?? []].flat().join(', ')
-
 /** The age an answer admits to, ms; 0 where none shows. `serviceDate`: its Date header, epoch ms. */
 export function admittedAgeMs(headers: Headers, serviceDate: number | null, now: number): number {
-  const [, seconds] = /^\s*(\d{1,20})\s*(?:,|$)/.exec(textOf(headers.age)) ?? []
+  const [, seconds] = /^\s*(\d{1,20})\s*(?:,|$)/.exec(headerText(headers.age)) ?? []
   const age = seconds === undefined ? 0 : Math.min(Number(seconds), MOST_SECONDS) * 1000
   if (age > 0) return age
-  const isHit = TELLING.map((name) => textOf(headers[name])).some(
+  const isHit = TELLING.map((name) => headerText(headers[name])).some(
     (text) => FROM_CACHE.test(text) && !ASKED_AGAIN.test(text),
   )
   if (!isHit) return 0

@@ -2,7 +2,7 @@
 import { parseHttpDate } from './http-date.ts'
 
 /** Headers as the HTTP library gives them: lower-case names. */
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface ResponseFacts {
   httpStatus: number
@@ -14,20 +14,22 @@ export interface ResponseFacts {
   serviceDate: number | null
 }
 
+/** All values of one header. */
+export const headerText = (value: string | string[] | undefined): string => [value ?? []].flat().join(', ')
+
 /** `Retry-After` (RFC 9110), `RateLimit` and `RateLimit-*` (IETF draft), and their many forms with `x-`. */
 const LIMIT = /^(?:retry-after|(?:x-)?(?:[a-z]+-)?rate-?limit(?:-[a-z-]+)?)$/
 
 const LONGEST = 80
 
 export function responseFacts(httpStatus: number, headers: Headers): ResponseFacts {
-  const text = (value: string | string[] | undefined) => [value ?? []].flat().join(', ').trim()
-  const coding = text(headers['content-encoding']).toLowerCase()
+  const coding = headerText(headers['content-encoding']).trim().toLowerCase()
   return {
     httpStatus,
     contentCoding: coding === '' || coding === 'identity' ? null : coding.slice(0, LONGEST),
     limits: Object.keys(headers)
       .filter((name) => LIMIT.test(name))
-      .map((name) => `${name}: ${text(headers[name])}`.slice(0, LONGEST)),
+      .map((name) => `${name}: ${headerText(headers[name]).trim()}`.slice(0, LONGEST)),
     serviceDate: typeof headers.date === 'string' ? parseHttpDate(headers.date) : null,
   }
 }
