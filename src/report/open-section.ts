@@ -2,7 +2,7 @@
 import { OPEN_AGES_MS, type OpenFigures } from '../mirror/shown/figures.ts'
 import { grouped } from '../shown.ts'
 import type { Series } from './charts.ts'
-import { duration, percent, type TableColumn, tableHtml } from './html.ts'
+import { duration, percent, type TableColumn } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): string {
@@ -33,8 +33,9 @@ export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): str
       format: grouped,
       series,
     },
-    table: tableHtml('Open tasks by age', columns, rows),
-    rows: rows.length,
+    caption: 'Open tasks by age',
+    columns,
+    rows,
   })
 }
 

@@ -130,13 +130,11 @@ export function runs(recent: Recent): string {
     { name: 'Notes', value: ({ notes }) => notes, longest: LONGEST_MESSAGE },
   ]
   const shown = all.slice(0, MOST_ROWS)
-  const table = tableHtml(
-    `The last ${shown.length === 1 ? 'run' : `${shown.length} runs and exports`}, newest first`,
-    columns,
-    shown,
-  )
-  if (drawn.length === 0)
+  const caption = `The last ${shown.length === 1 ? 'run' : `${shown.length} runs and exports`}, newest first`
+  if (drawn.length === 0) {
+    const table = tableHtml(caption, columns, shown)
     return `${emptySection('runs', title, 'No run has ended yet.')}<div class="table">${table}</div>`
+  }
   return section({
     id: 'runs',
     title,
@@ -157,20 +155,15 @@ export function runs(recent: Recent): string {
         { name: 'export', colour: 'two', values: of('export') },
       ],
     },
-    table,
-    rows: shown.length,
+    caption,
+    columns,
+    rows: shown,
   })
 }
 
 export function setAside({ setAside: all }: Recent): string {
   const title = 'Set aside'
   if (all.length === 0) return emptySection('aside', title, 'Nothing is set aside: every item was taken in.')
-  type Row = Recent['setAside'][number]
-  const columns: TableColumn<Row>[] = [
-    { name: 'Reason', value: ({ reason }) => reason },
-    { name: 'Items', value: ({ items }) => items },
-    { name: 'Last seen', value: ({ lastSeenAt }) => minute(lastSeenAt) },
-  ]
   return section({
     id: 'aside',
     title,
@@ -182,7 +175,12 @@ export function setAside({ setAside: all }: Recent): string {
       format: grouped,
       series: [{ name: 'items', colour: 'bad', values: all.map(({ items }) => items) }],
     },
-    table: tableHtml('Items set aside by reason', columns, all),
-    rows: all.length,
+    caption: 'Items set aside by reason',
+    columns: [
+      { name: 'Reason', value: ({ reason }) => reason },
+      { name: 'Items', value: ({ items }) => items },
+      { name: 'Last seen', value: ({ lastSeenAt }) => minute(lastSeenAt) },
+    ],
+    rows: all,
   })
 }

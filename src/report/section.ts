@@ -1,21 +1,23 @@
 // One section of a page: a heading, a sentence, a chart and the table that says the same.
 import { type Chart, drawChart } from './charts.ts'
-import { escapeHtml } from './html.ts'
+import { escapeHtml, type TableColumn, tableHtml } from './html.ts'
 
 /** Longer tables are folded. */
 const UNFOLDED_ROWS = 20
 
-interface Section {
+interface Section<Row> {
   id: string
   title: string
   intro: string
   chart: Chart
-  table: string
-  rows: number
+  caption: string
+  columns: readonly TableColumn<Row>[]
+  rows: readonly Row[]
 }
 
-export function section({ id, title, intro, chart, table, rows }: Section): string {
-  const open = rows <= UNFOLDED_ROWS ? ' open' : ''
+export function section<Row>({ id, title, intro, chart, caption, columns, rows }: Section<Row>): string {
+  const table = tableHtml(caption, columns, rows)
+  const open = rows.length <= UNFOLDED_ROWS ? ' open' : ''
   return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2><p>${escapeHtml(intro)}</p>
 <div class="chart">${drawChart(chart)}</div>
 <details${open}><summary>${escapeHtml(title)} as a table</summary><div class="table" role="group" tabindex="0" aria-label="${escapeHtml(title)}: table">${table}</div></details></section>`

@@ -4,7 +4,7 @@
 import type { Ending, HostFigures, TaskFigures } from '../mirror/shown/figures.ts'
 import { grouped } from '../shown.ts'
 import type { Category, Colour, Series } from './charts.ts'
-import { duration, minute, percent, shortText, type TableColumn, tableHtml } from './html.ts'
+import { duration, minute, percent, shortText } from './html.ts'
 import { emptySection, section } from './section.ts'
 
 const HOUR_MS = 3_600_000
@@ -122,11 +122,6 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
   const counts = countsOf(figures, hostOf(figures, slice), slice)
   const outcomes = outcomesOf(figures)
   const undated = sumOf(counts.byBin(-1))
-  const columns: TableColumn<Bin>[] = [
-    { name: 'Created', value: nameAndNote },
-    { name: 'Tasks', value: ({ bin }) => sumOf(counts.byBin(bin)) },
-    ...outcomes.map(({ name, has }) => ({ name, value: ({ bin }: Bin) => sumOf(counts.byBin(bin), has) })),
-  ]
   const hollow = bins.some(({ isPartial }) => isPartial) ? ' Hollow: not the whole of the period is in it.' : ''
   const left = undated === 0 ? '' : ` ${grouped(undated)} more have no usable date and are not shown.`
   return section({
@@ -144,8 +139,13 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
         values: bins.map(({ bin }) => sumOf(counts.byBin(bin), has)),
       })),
     },
-    table: tableHtml('Live tasks by creation and outcome, newest first', columns, bins.toReversed()),
-    rows: bins.length,
+    caption: 'Live tasks by creation and outcome, newest first',
+    columns: [
+      { name: 'Created', value: nameAndNote },
+      { name: 'Tasks', value: ({ bin }) => sumOf(counts.byBin(bin)) },
+      ...outcomes.map(({ name, has }) => ({ name, value: ({ bin }: Bin) => sumOf(counts.byBin(bin), has) })),
+    ],
+    rows: bins.toReversed(),
   })
 }
 
@@ -164,17 +164,6 @@ function durations(figures: TaskFigures, slice: Slice): string {
   const bins = binsOf(figures, slice)
   if (binMs === null || !bins.some(({ bin }) => found.has(bin)))
     return emptySection('durations', title, 'None of these tasks has ended yet.')
-  const columns: TableColumn<Bin>[] = [
-    { name: 'Created', value: nameAndNote },
-    { name: 'Ended', value: ({ bin }) => found.get(bin)?.[4] ?? 0 },
-    ...PERCENTILES.map(({ head, at }) => ({
-      name: head,
-      value: ({ bin }: Bin) => {
-        const ms = found.get(bin)?.[at]
-        return ms === undefined ? '' : duration(ms)
-      },
-    })),
-  ]
   return section({
     id: 'durations',
     title,
@@ -191,8 +180,19 @@ function durations(figures: TaskFigures, slice: Slice): string {
         values: bins.map(({ bin }) => found.get(bin)?.[at] ?? null),
       })),
     },
-    table: tableHtml('Durations by creation, newest first', columns, bins.toReversed()),
-    rows: bins.length,
+    caption: 'Durations by creation, newest first',
+    columns: [
+      { name: 'Created', value: nameAndNote },
+      { name: 'Ended', value: ({ bin }) => found.get(bin)?.[4] ?? 0 },
+      ...PERCENTILES.map(({ head, at }) => ({
+        name: head,
+        value: ({ bin }: Bin) => {
+          const ms = found.get(bin)?.[at]
+          return ms === undefined ? '' : duration(ms)
+        },
+      })),
+    ],
+    rows: bins.toReversed(),
   })
 }
 
@@ -205,14 +205,6 @@ function hosts(figures: TaskFigures, slice: Slice): string {
   const rows = shown
     .map((host) => ({ host, counts: countsOf(figures, host, slice).all, ...endedOf(host, slice) }))
     .map((row) => ({ ...row, tasks: sumOf(row.counts), failed: sumOf(row.counts, (ending) => FAILED.test(ending)) }))
-  type Row = (typeof rows)[number]
-  const columns: TableColumn<Row>[] = [
-    { name: 'Host', value: ({ host }) => hostName(host, LONGEST_HOST) },
-    { name: 'Tasks', value: ({ tasks }) => tasks },
-    { name: '400 and above', value: ({ failed }) => failed },
-    { name: 'Share', value: ({ failed, tasks }) => percent(failed, tasks) },
-    { name: 'Mean duration', value: ({ meanMs }) => (meanMs === null ? '' : duration(meanMs)) },
-  ]
   const count = all?.hosts ?? 0
   const which =
     slice.host !== 0
@@ -235,8 +227,15 @@ function hosts(figures: TaskFigures, slice: Slice): string {
         values: rows.map(({ counts }) => sumOf(counts, has)),
       })),
     },
-    table: tableHtml('Hosts by number of tasks', columns, rows),
-    rows: rows.length,
+    caption: 'Hosts by number of tasks',
+    columns: [
+      { name: 'Host', value: ({ host }) => hostName(host, LONGEST_HOST) },
+      { name: 'Tasks', value: ({ tasks }) => tasks },
+      { name: '400 and above', value: ({ failed }) => failed },
+      { name: 'Share', value: ({ failed, tasks }) => percent(failed, tasks) },
+      { name: 'Mean duration', value: ({ meanMs }) => (meanMs === null ? '' : duration(meanMs)) },
+    ],
+    rows,
   })
 }
 
@@ -262,12 +261,6 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
     .map(([ending, tasks]) => ({ ending, tasks }))
   if (rows.length === 0) return emptySection('codes', title, 'None of these tasks is final yet.')
   const total = rows.reduce((sum, { tasks }) => sum + tasks, 0)
-  type Row = (typeof rows)[number]
-  const columns: TableColumn<Row>[] = [
-    { name: 'Status code', value: ({ ending }) => endingName(ending) },
-    { name: 'Tasks', value: ({ tasks }) => tasks },
-    { name: 'Share', value: ({ tasks }) => percent(tasks, total) },
-  ]
   const series: Series[] = outcomesOf(figures)
     .filter(({ has }) => rows.some(({ ending }) => has(ending)))
     .map(({ name, colour, has }) => ({
@@ -286,8 +279,13 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
       format: grouped,
       series,
     },
-    table: tableHtml('Final tasks by status code', columns, rows),
-    rows: rows.length,
+    caption: 'Final tasks by status code',
+    columns: [
+      { name: 'Status code', value: ({ ending }) => endingName(ending) },
+      { name: 'Tasks', value: ({ tasks }) => tasks },
+      { name: 'Share', value: ({ tasks }) => percent(tasks, total) },
+    ],
+    rows,
   })
 }
 
