@@ -137,7 +137,7 @@ test('a flat header is redacted the same way by its quotes as by the parser', ()
     },
     fc.tuple(
       fc.constantFrom('accept', 'x-cookie', 'cookies', 'coo\u212Aie', '', '__proto__', 'Location', 'X-Vault-Token'),
-      fc.constantFrom('Cookie', '', 'https://u:p@a.example/?token=x', 'W/"a\\"'),
+      fc.constantFrom('Cookie', '', 'https://u:p@a.example/?token=x', 'W/"a\\"', 'a <//u@b>', '/?a=%2F%3Fkey%3D1'),
     ),
     fc.tuple(fc.string({ unit: 'grapheme', maxLength: 7 }), fc.string({ unit: 'grapheme', maxLength: 7 })),
   )
@@ -173,6 +173,7 @@ test.each([
   ...['Api-Key', 'X-Auth-Token', 'X-Access-Token', 'X-Amz-Security-Token', 'X-Goog-Api-Key', 'Private-Token'],
   ...['X-Vault-Token', 'Ocp-Apim-Subscription-Key', 'X-Functions-Key', 'X-CSRF-Token', 'X-XSRF-TOKEN', 'apiKey'],
   ...['x_api_key', 'X-APIKey', 'Authentication-Token', 'X-Session-Id', 'sessionid', 'X-Client-Secret', 'Cookie2'],
+  ...['authentification', 'X-Authorisation', 'x-api-keys', 'ApiKey2', 'api-key-2', 'dbpassword', 'OAuth2', 'passwords'],
   ...['X-Hub-Signature-256', 'X-Amz-Credential', 'accessToken', 'X-Forwarded-Authorization', 'DB_PASSWORD'],
 ])('%s sounds like a credential', (name) => {
   expect(new Redactor(redactionOf(REDACTED_HEADERS)).header(JSON.stringify({ [name]: 'CANARY' }))).not.toContain(
@@ -182,6 +183,7 @@ test.each([
 
 test.each([
   ...['accept', 'etag', 'content-type', 'date', 'x-request-id', 'idempotency-key', 'surrogate-key', 'keep-alive'],
+  ...['Sec-WebSocket-Key', 'surrogate-keys', 'keys', 'www-authenticate', 'x-authenticated-user', 'passed', 'x-2'],
   ...['sec-websocket-key', 'content-security-policy', 'strict-transport-security', 'vary', 'author', 'x-monkey'],
 ])('%s does not', (name) => {
   const text = JSON.stringify({ [name]: 'CANARY' })
@@ -218,7 +220,21 @@ test.each([
   ['', ''],
   ['blob:https://u:p@a.example/1', 'blob:https://[redacted]@a.example/1'],
   ['jdbc:mysql://u:p@a.example:3306/x?password=y', 'jdbc:mysql://[redacted]@a.example:3306/x?password=[redacted]'],
-  ['a:b:c:d:https://u@x.example/', 'a:b:c:d:https://u@x.example/'],
+  ['a:b:c:d:https://u@x.example/', `a:b:c:d:https://${RED}@x.example/`],
+  ['https://a.example/?url=https://u:p@b.example/', `https://a.example/?url=https://${RED}@b.example/`],
+  ['https://a.example/?url=//u:p@b.example/&n=1', `https://a.example/?url=//${RED}@b.example/&n=1`],
+  ['https://a.example/https://u:p@b.example/x@y', `https://a.example/https://${RED}@b.example/x@y`],
+  [
+    'https://a.example/?to=https%3A%2F%2Fu%3Ap%40b.example%2F',
+    `https://a.example/?to=https%3A%2F%2F${RED}%40b.example%2F`,
+  ],
+  ['/?to=https%3a//u%3Ap%252F%40b.example/x%40y', `/?to=https%3a//${RED}%40b.example/x%40y`],
+  ['/?to=https%253A%252F%252Fu%253Ap%2540b.example%252F', `/?to=https%253A%252F%252F${RED}%2540b.example%252F`],
+  ['/?to=https://b.example&mail=c@d.example', '/?to=https://b.example&mail=c@d.example'],
+  ['/?to=https://u:p&q@b.example', `/?to=https://${RED}@b.example`],
+  ['/?to=%2Flogin%3Fpage%3D1%26token%3Dx%26n%3D2&n=3', `/?to=%2Flogin%3Fpage%3D1%26token%3D${RED}%26n%3D2&n=3`],
+  ['/?to=/login?token=x&n=3', `/?to=/login?token=${RED}&n=3`],
+  ['/?mail=c%40d.example&to=https%3A%2F%2Fb.example%2F', '/?mail=c%40d.example&to=https%3A%2F%2Fb.example%2F'],
   ['mailto:u@x.example', 'mailto:u@x.example'],
 ])('the URL %j becomes %j', (url, expected) => {
   expect(redactUrl(url)).toBe(expected)
@@ -310,15 +326,56 @@ test('URLs in the text of Link and Refresh lose their credentials, the text stay
     link: '<https://[redacted]@a.example/?page=2>; rel="next", <https://a.example/?sig=[redacted]&n=1>; rel="last"',
   })
   expect(JSON.parse(redactor.header(JSON.stringify({ headers: refresh })))).toEqual({
-    headers: { Refresh: '5; url=https://a.example/?token=[redacted]', 'x-url-of': 'https://u@b.example/' },
+    headers: { Refresh: '5; url=https://a.example/?token=[redacted]', 'x-url-of': 'https://[redacted]@b.example/' },
   })
-  for (const part of ['<', 'url=', '<https://a?token=', ' ', 'a:', '@', '?token=']) {
+  for (const part of [
+    ...['<', 'url=', '<https://a?token=', ' ', 'a:', '@', '?token=', 'http:', 'http:@', '=//', '//', '://', '&a', '%'],
+    ...['%25', '%3A%2F', 'http%3A', '%40', '%3D//u%40', '%2525253F', '?a=%26', '?%74'],
+  ]) {
     const link = JSON.stringify({ link: part.repeat(1_000_000 / part.length) })
     expect(
       processorMs(() => void redactor.header(link)),
       part,
     ).toBeLessThan(allowedMs(1000))
   }
+})
+
+const U = 'https://u:hunter2@h.example/?token=hunter2&n=1'
+
+test.each([
+  { origin: U, x: 1 },
+  { location: [U] },
+  { link: [`<${U}>; rel="next"`] },
+  { 'x-original-url': U, 'X-Rewrite-Url': `/?to=${U}`, uri: U, destination: U },
+  { 'content-security-policy': `default-src 'self'; report-uri ${U} ${U}`, 'user-agent': `a/1 (+${U})` },
+  { 'report-to': JSON.stringify({ endpoints: [{ url: U }] }) },
+  { referer: `https://a.example/?to=${encodeURIComponent(U)}` },
+  { referer: `https://a.example/?to=${encodeURIComponent(encodeURIComponent(U))}`, x: [null] },
+  { headers: [`Location: ${U}`, ['x-url', U]] },
+  `Location: ${U}\r\nx-url: ${U}`,
+  { headers: ['location', U, 'x', 'y'] },
+  { 'x-more': [['Set-Cookie', 'hunter2']] },
+  { 'x-more': [{ name: 'Set-Cookie', value: 'hunter2' }] },
+  { authentification: 'hunter2', 'x-api-keys': 'hunter2', ApiKey2: 'hunter2' },
+])('no password is left in %j', (header) => {
+  const redactor = () => new Redactor(redactionOf(REDACTED_HEADERS))
+  for (const text of [JSON.stringify(header), JSON.stringify(header).replaceAll('@', '\\u0040')]) {
+    expect(redactor().header(text)).not.toContain('hunter2')
+    expect(redactor().header(text.replace(/^[[{]/, '$& '))).not.toContain('hunter2')
+    expect(redactor().extra(`{"data":{"header":${text}}}`)).not.toContain('hunter2')
+  }
+})
+
+test.each([
+  { 'user-agent': 'a/1 (+https://a.example; bot@a.example)', from: 'bot@a.example' },
+  { link: '<https://a.example/@b>; rel="author", <mailto:b@a.example>' },
+  { vary: ['Cookie', 'Accept'], 'x-more': [1, 'Cookie: none'] },
+  { 'sec-ch-ua': '"Not?A_Brand";v="8"', etag: 'W/"a#b"', 'content-type': 'text/html; key=1', x: '100% @ 5' },
+])('%j stays as it is', (header) => {
+  const text = JSON.stringify(header)
+  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
+  expect(redactor.header(text)).toBe(text)
+  expect(redactor.header(text.replace('{', '{ '))).toBe(text.replace('{', '{ '))
 })
 
 test('a header called * is no credential', () => {

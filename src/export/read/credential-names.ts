@@ -1,16 +1,17 @@
 // Which names of headers and parameters are those of credentials, by the words in them; in doubt they are. Pure.
 
-/** Words that make any name that of a credential. */
+/** Words that make any name that of a credential; with an s or digits behind them too. */
 const WORDS: ReadonlySet<string> = new Set([
-  ...'auth authorization authentication bearer otp jwt token tokens csrf xsrf csrftoken xsrftoken'.split(' '),
-  ...'secret secrets password passwd passphrase pwd pass credential credentials'.split(' '),
-  ...'cookie cookie2 cookies session sessionid sid signature sig'.split(' '),
-  ...'apikey accesskey authkey secretkey authtoken accesstoken idtoken refreshtoken'.split(' '),
+  ...'auth oauth bearer otp jwt csrf xsrf passphrase pwd pass credential'.split(' '),
+  ...'cookie session sessionid sid signature sig accesskey authkey secretkey privatekey'.split(' '),
 ])
+
+/** The same of words that end so, such as `accesstoken`, `passwords` and `authentification`. */
+const ENDING = /(?:token|apikey|secret|password|passwd|authenti(?:fi)?cation|authori[sz]ation)$/
 
 /** Words before `key` that make it the name of something else. */
 const OTHER_KEYS: ReadonlySet<string> = new Set(
-  'idempotency surrogate cache websocket partition sort primary foreign routing'.split(' '),
+  'idempotency surrogate cache websocket socket partition sort primary foreign routing'.split(' '),
 )
 
 /** No header or parameter that matters is longer; what is would only cost time. */
@@ -24,7 +25,14 @@ export function isCredentialName(name: string): boolean {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
-  const last = words.at(-1) ?? ''
-  if (last === 'key') return !OTHER_KEYS.has(words.at(-2) ?? '')
-  return words.some((word) => WORDS.has(word) || word.endsWith('token') || word.endsWith('apikey'))
+  while (words.length > 1 && /^\d+$/.test(words.at(-1)!)) words.pop()
+  const last = singular(words.at(-1) ?? '')
+  // Many keys without a word before them are those of anything.
+  if (last === 'key' && (words.length > 1 || !words[0]!.endsWith('s'))) return !OTHER_KEYS.has(words.at(-2) ?? '')
+  return words.some((word) => WORDS.has(word) || WORDS.has(singular(word)) || ENDING.test(singular(word)))
+}
+
+/** `apikeys`, `key2` as `apikey`, `key`. */
+function singular(word: string): string {
+  return word.replace(/\d+$/, '').replace(/s$/, '')
 }

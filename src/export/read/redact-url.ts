@@ -1,4 +1,5 @@
-// Takes user, password and known credentials out of a URL, as the WHATWG parser reads it, and leaves the rest. Linear.
+// Takes user, password and known credentials out of URLs: one, as the WHATWG parser reads it, those inside it, and those
+// anywhere in a text. What it does not know it leaves as it is. Linear.
 import { isCredentialName } from './credential-names.ts'
 
 const REDACTED = '[redacted]'
@@ -6,21 +7,33 @@ const REDACTED = '[redacted]'
 /** Schemes of the standard in which a backslash is a slash (https://url.spec.whatwg.org/#special-scheme). */
 const SPECIAL: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss', 'ftp', 'file'])
 
+/** What a text has somewhere if there is anything to take out of it. */
+const MAYBE = /[@?#%]/
+
 /** `url` without credentials, absolute or relative; the same string where it has none. */
 export function redactUrl(url: string): string {
-  if (!/[@?#]/.test(url)) return url
-  // Spaces at the ends, line breaks and tabs anywhere are nothing to the parser.
-  const text = /[\t\n\r]/.test(url) ? url.replaceAll(/[\t\n\r]/g, '') : url
-  const authority = withoutUser(text)
-  const redacted = withoutParameters(authority)
-  if (redacted === text) return url
-  return redacted
+  if (!MAYBE.test(url)) return url
+  const text = asParsed(url)
+  const redacted = withoutNested(withoutUser(text), IN_URL)
+  return redacted === text ? url : redacted
 }
 
-/** Schemes in front of others, as in `blob:https://a.example/1` or `jdbc:mysql://a.example/`. */
-const MOST_SCHEMES = 4
+/** How a text begins that is a URL as a whole: with a scheme and slashes, or as a relative one. */
+const WHOLE = /^[\0- ]*(?:[a-z][a-z0-9+.-]*:[/\\]|(?:https?|wss?|ftp):|[/\\?#])/i
 
-function withoutUser(text: string, schemes = 1): string {
+/** A text that may be a URL, or have some in it as the values of `Link` and `Refresh` do, without their credentials. */
+export function redactUrls(text: string): string {
+  if (!MAYBE.test(text)) return text
+  return WHOLE.test(asParsed(text)) ? redactUrl(text) : withoutNested(text, IN_TEXT)
+}
+
+/** Line breaks and tabs are nothing to the parser, wherever they stand. */
+function asParsed(url: string): string {
+  return /[\t\n\r]/.test(url) ? url.replaceAll(/[\t\n\r]/g, '') : url
+}
+
+/** Without the user of the URL that the text is. */
+function withoutUser(text: string): string {
   const scheme = /^[\0- ]*([a-z][a-z0-9+.-]*):/i.exec(text)
   const isSpecial = scheme !== null && SPECIAL.has(scheme[1]!.toLowerCase())
   const slash = isSpecial ? /[/\\]/ : /\//
@@ -28,10 +41,7 @@ function withoutUser(text: string, schemes = 1): string {
   const first = start
   while (slash.test(text.charAt(start))) start += 1
   // Without two slashes only a special scheme has an authority.
-  if (!isSpecial && start - first < 2) {
-    if (scheme === null || schemes === MOST_SCHEMES) return text
-    return text.slice(0, first) + withoutUser(text.slice(first), schemes + 1)
-  }
+  if (!isSpecial && start - first < 2) return text
   if (!isSpecial) start = first + 2
   let end = start
   while (end < text.length && !ends(text.charCodeAt(end), isSpecial)) end += 1
@@ -40,38 +50,134 @@ function withoutUser(text: string, schemes = 1): string {
   return `${text.slice(0, start)}${REDACTED}${text.slice(at)}`
 }
 
-/** A text with URLs in it, as the values of `Link` and `Refresh` are, without their credentials. */
-export function redactUrls(text: string): string {
-  return text
-    .split(/([\s<>"']+|url=)/i)
-    .map((part, index) => (index % 2 === 0 ? redactUrl(part) : part))
-    .join('')
-}
-
 /** Whether an authority ends at this character: / ? # and, in special schemes, \. */
 function ends(code: number, isSpecial: boolean): boolean {
   return code === 0x2f || code === 0x3f || code === 0x23 || (isSpecial && code === 0x5c)
 }
 
-/** Query and fragment, either of which may be a list of `name=value`. */
-function withoutParameters(text: string): string {
-  const start = text.search(/[?#]/)
-  if (start === -1) return text
-  return (
-    text.slice(0, start) +
-    text.slice(start).replace(/([?#&;])([^?#&;=]*)=([^#&;]*)/g, (all, before: string, name: string, value: string) => {
-      const isEmpty = value === ''
-      return !isEmpty && isCredentialName(decoded(name)) ? `${before}${name}=${REDACTED}` : all
-    })
-  )
+/** How delimiters look in a URL that is so many times percent-encoded, as the value of a parameter is once, by part. */
+interface Spelling {
+  /** Where an authority begins; its group is there in a special scheme. */
+  start: RegExp
+  end: RegExp
+  endOfSpecial: RegExp
+  at: RegExp
+  /** What stands in front of a parameter, or, as a group, between its name and its value. */
+  parameter: RegExp
+  endOfValue: RegExp
 }
 
-/** A name as a server reads it. */
-function decoded(name: string): string {
-  if (!/[%+]/.test(name)) return name
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
-  } catch {
-    return name
+/** As often is a URL encoded inside others at most. */
+const MOST_TIMES = 3
+
+const IN_URL = spellings('', '')
+/** There a URL ends at a quote, say, and its authority at white space too. */
+const IN_TEXT = spellings('<>"', '\\s<>"\'')
+
+/** `ofValue`, `ofAuthority`: characters that end these besides. */
+function spellings(ofValue: string, ofAuthority: string): readonly Spelling[] {
+  return Array.from({ length: MOST_TIMES + 1 }, (_, times) => {
+    // Some encoders leave a slash, say, as it is: whatever is encoded less often counts too.
+    const spelled = (plain: string, hex: string): string =>
+      times === 0 ? plain : `(?:${plain}|%(?:25){0,${times - 1}}(?:${hex}))`
+    const one = (pattern: string) => new RegExp(pattern, 'gi')
+    const slash = spelled('/', '2f')
+    const anySlash = spelled('[/\\\\]', '2f|5c')
+    const colon = spelled(':', '3a')
+    const equals = spelled('=', '3d')
+    // A host that is encoded may have an @ that is: only where the delimiters in front of it are encoded as well.
+    const encoded = times === 0 ? '' : '(?!:?//)'
+    // A parameter behind the one whose value the URL is.
+    const another = `${spelled('&', '26')}(?=[^&=@:/?#%\\s]*${equals})`
+    const end = (slashes: string) => one(`${slashes}|${spelled('[?#]', '3f|23')}|${another}|[${ofAuthority}]`)
+    return {
+      start: one(
+        `(?<![a-z0-9+.-])(https?|wss?|ftp|file)${encoded}${colon}${anySlash}*|${encoded}${colon}${slash}{2,}` +
+          `|(?<=^|[\\s<>"'(,;|]|${equals})${encoded}${slash}{2,}`,
+      ),
+      end: end(slash),
+      endOfSpecial: end(anySlash),
+      at: one(spelled('@', '40')),
+      parameter: one(`${spelled('[?#&;]', '3f|23|26|3b')}|(${equals})`),
+      endOfValue: one(`${spelled('[#&;]', '23|26|3b')}|[${ofValue}]`),
+    }
+  })
+}
+
+/** Without users and parameters of URLs anywhere in the text, also where they are percent-encoded. */
+function withoutNested(text: string, spellings: readonly Spelling[]): string {
+  let redacted = text
+  for (const [times, spelling] of spellings.entries()) {
+    if (times > 0 && !redacted.includes(times === 1 ? '%' : '%25')) break
+    if (times > 0 || redacted.includes('@')) redacted = withoutUsers(redacted, spelling)
+    if (times > 0 || redacted.includes('=')) redacted = withoutParameters(redacted, spelling)
   }
+  return redacted
+}
+
+function withoutUsers(text: string, spelling: Spelling): string {
+  let redacted = ''
+  let kept = 0
+  for (let from = 0; ; ) {
+    const found = nextOf(spelling.start, text, from)
+    if (found === null) return kept === 0 ? text : redacted + text.slice(kept)
+    const start = found.index + found[0].length
+    // An authority that begins inside another one ends with it at the latest: none is looked at twice.
+    from = nextOf(found[1] === undefined ? spelling.end : spelling.endOfSpecial, text, start)?.index ?? text.length
+    const at = lastAt(text.slice(start, from), spelling.at)
+    if (at <= 0) continue
+    redacted += text.slice(kept, start) + REDACTED
+    kept = start + at
+  }
+}
+
+function lastAt(authority: string, at: RegExp): number {
+  let last = -1
+  for (const { index } of authority.matchAll(at)) last = index
+  return last
+}
+
+/** Without the values of parameters that are named like credentials. They are in query or fragment. */
+function withoutParameters(text: string, spelling: Spelling): string {
+  let redacted = ''
+  let kept = 0
+  /** Where the name of a parameter begins; -1 where none does. */
+  let name = -1
+  for (let from = 0, isQuery = false; ; ) {
+    const found = nextOf(spelling.parameter, text, from)
+    if (found === null) return kept === 0 ? text : redacted + text.slice(kept)
+    from = found.index + found[0].length
+    if (found[1] === undefined) {
+      // The first one is a question mark or a number sign.
+      isQuery ||= !/^[&;]|(?:26|3b)$/i.test(found[0])
+      name = isQuery ? from : -1
+      continue
+    }
+    const isSecret = name !== -1 && isCredentialName(decoded(text.slice(name, found.index)))
+    name = -1
+    if (!isSecret) continue
+    const end = nextOf(spelling.endOfValue, text, from)?.index ?? text.length
+    if (end === from) continue
+    redacted += text.slice(kept, from) + REDACTED
+    kept = end
+    from = end
+  }
+}
+
+/** The first match at `from` or behind it. */
+function nextOf(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
+  pattern.lastIndex = from
+  return pattern.exec(text)
+}
+
+/** No name that is longer once it is decoded matters, see `isCredentialName`. */
+const LONGEST_NAME = 4096
+
+/** A name as a server reads it, but for characters beyond ASCII, which no credential has in its name. */
+function decoded(name: string): string {
+  let read = name
+  for (let times = 0; times <= MOST_TIMES && read.length <= LONGEST_NAME && read.includes('%'); times++) {
+    read = read.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  }
+  return read
 }

@@ -28,19 +28,20 @@ export function redactionOf(configured: readonly string[] | null): string[] {
 const REDACTED = '[redacted]'
 const REDACTED_TEXT = JSON.stringify(REDACTED)
 
-/** Names of what holds headers, and of what holds a URL, in lower case. */
+/** Names of what holds headers, in lower case. */
 const HOLDERS: ReadonlySet<string> = new Set(['header', 'headers'])
-const URLS: ReadonlyMap<string, (text: string) => string> = new Map([
-  ...['url', 'location', 'content-location', 'referer', 'referrer', 'origin'].map((name) => [name, redactUrl] as const),
-  ...['link', 'refresh'].map((name) => [name, redactUrls] as const),
-])
 
-/** What a text must have somewhere to be worth parsing: part of a credential's name, of a URL, or an escape that hides one. */
-const MAYBE =
-  /auth|bearer|jwt|token|csrf|xsrf|secret|pass|pwd|credential|cookie|session|sid|sig|key|otp|url|loca|refer|link|refresh|\\u/i
+/** What a text must have somewhere to be worth parsing: part of a credential's name, of a URL with one, or an escape that hides one. */
+const MAYBE = /auth|bearer|jwt|token|csrf|xsrf|secret|pass|pwd|credential|cookie|session|sid|sig|key|otp|[@%]|\\u/i
+
+/** What a JSON text must have somewhere to hold a URL with a credential. */
+const MAYBE_URL = /[@?#%]|\\u/
 
 /** Names whose verdicts are remembered: headers are the same again and again. */
 const MOST_REMEMBERED = 5_000
+
+/** What stands there: headers in any spelling, the value of one (whose texts may hold URLs, and lists headers), or anything. */
+type Place = 'headers' | 'value' | 'elsewhere'
 
 /** What it has replaced so far counts. Throws `usage-invalid` for a name that no HTTP header can have. */
 export class Redactor {
@@ -74,12 +75,12 @@ export class Redactor {
 
   /** The JSON text of a `header` field, any shape. */
   header(text: string): string {
-    return this.#redact(text, true)
+    return this.#redact(text, 'headers')
   }
 
   /** The JSON text of the column `extra`: headers may lie anywhere in it. */
   extra(text: string): string {
-    return this.#redact(text, false)
+    return this.#redact(text, 'elsewhere')
   }
 
   url(url: string, redactIn = redactUrl): string {
@@ -133,28 +134,35 @@ export class Redactor {
         return REDACTED_TEXT
       }
     }
-    const redactIn = URLS.get(lower)
-    if (!this.#byWords || redactIn === undefined) return 'kept'
-    return (value) => {
-      const url = JSON.parse(value) as string
-      const redacted = redactIn(url)
-      if (redacted === url) return value
-      this.#found.push('url')
-      return JSON.stringify(redacted)
-    }
+    return 'kept'
   }
 
-  #redact(text: string, isHeader: boolean): string {
+  /** The same where the text may hold URLs with credentials. */
+  readonly #judgeWithUrls = (name: string): Redaction => {
+    const verdict = this.#judge(name)
+    return verdict === 'kept' ? this.#redactUrls : verdict
+  }
+
+  readonly #redactUrls = (value: string): string => {
+    if (!MAYBE_URL.test(value)) return value
+    const text = JSON.parse(value) as string
+    const redacted = redactUrls(text)
+    if (redacted === text) return value
+    this.#found.push('url')
+    return JSON.stringify(redacted)
+  }
+
+  #redact(text: string, place: Place): string {
     if (this.#all.size === 0) return text
     this.#found = []
-    const flat = redactFlat(text, this.#judge)
+    const flat = redactFlat(text, this.#byWords && MAYBE_URL.test(text) ? this.#judgeWithUrls : this.#judge)
     if (flat !== null) {
       for (const name of this.#found) this.#count(name, 1)
       return flat
     }
     if (!this.#maybe.test(text)) return text
     const before = this.#total()
-    const redacted = this.#walk(parse(text), isHeader)
+    const redacted = this.#walk(parse(text), place)
     return this.#total() === before ? text : JSON.stringify(redacted)
   }
 
@@ -169,41 +177,46 @@ export class Redactor {
     return value.replace(/[^\r\n]+/g, (line) => {
       const colon = line.indexOf(':')
       const name = colon === -1 ? '' : line.slice(0, colon)
-      if (name.trim() === '' || !this.#isWanted(name)) return line
-      this.#tally(name)
-      return `${name}: ${REDACTED}`
+      if (name.trim() !== '' && this.#isWanted(name)) {
+        this.#tally(name)
+        return `${name}: ${REDACTED}`
+      }
+      const behind = /^[^:]*:[ \t]+/.exec(line)?.[0] ?? ''
+      return behind + this.url(line.slice(behind.length), redactUrls)
     })
   }
 
-  /** `isHeader`: the node stands where headers are expected, so other spellings of them count too. */
-  #walk(node: JsonValue, isHeader: boolean): JsonValue {
-    if (typeof node === 'string') return isHeader ? this.#redactLines(node) : node
-    if (Array.isArray(node)) return isHeader ? this.#walkList(node) : node.map((item) => this.#walk(item, false))
+  #walk(node: JsonValue, place: Place): JsonValue {
+    if (typeof node === 'string') return place === 'headers' ? this.#redactLines(node) : this.url(node, redactUrls)
+    if (Array.isArray(node)) {
+      return place === 'elsewhere' ? node.map((item) => this.#walk(item, place)) : this.#walkList(node, place)
+    }
     if (!isObject(node)) return node
+    const below = place === 'elsewhere' ? place : 'value'
     for (const [name, value] of Object.entries(node)) {
-      const lower = name.trim().toLowerCase()
       if (this.#isWanted(name)) {
         this.#tally(name)
         put(node, name, REDACTED)
-      } else if (typeof value === 'string' && URLS.has(lower)) {
-        put(node, name, this.url(value, URLS.get(lower)))
       } else {
-        put(node, name, this.#walk(value, HOLDERS.has(lower)))
+        put(node, name, this.#walk(value, HOLDERS.has(name.trim().toLowerCase()) ? 'headers' : below))
       }
     }
     return node
   }
 
   /** Headers as a list: [name, value, name, value], [[name, value]], [{name, value}] or ["name: value"]. */
-  #walkList(list: JsonValue[]): JsonValue[] {
-    const isAlternating = list.length % 2 === 0 && list.every((item) => typeof item === 'string')
+  #walkList(list: JsonValue[], place: Place): JsonValue[] {
+    // The values of one header are a list of texts as well, but hold no list of their own.
+    const isAlternating = place === 'headers' && list.length % 2 === 0 && list.every((item) => typeof item === 'string')
     return list.map((item, i) => {
       const name = list[i - 1]
       if (isAlternating && i % 2 === 1 && typeof name === 'string' && this.#isWanted(name)) {
         this.#tally(name)
         return REDACTED
       }
-      return (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, true)
+      return (
+        (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, Array.isArray(item) ? 'headers' : place)
+      )
     })
   }
 
