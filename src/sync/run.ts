@@ -28,6 +28,8 @@ export type { SyncRequest } from './plan.ts'
 
 /** Open tasks asked for before a full walk goes on, so that neither keeps the other waiting for ever. */
 const OPEN_BEFORE_A_LONG_WALK = 50
+/** Ids in a sentence. */
+const MOST_NAMED = 5
 /** Tasks that may speak for the look-up by id where deletions are decided. */
 const MOST_WITNESSES = 50
 
@@ -210,7 +212,10 @@ async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void
     { ids, reason: 'detail', byHand: true },
     countedAs(run, 'details', ids.length),
   )
-  if (missing.length > 0) fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task.`)
+  if (missing.length === 0) return
+  const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
+  const more = missing.length > MOST_NAMED ? ', ...' : ''
+  fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

@@ -302,3 +302,10 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
     expect(rows.filter(({ extra, body }) => extra !== '{"tags":["a"]}' || body === null)).toEqual([])
   })
 })
+
+test('backfill --id names the ids that brought no task', async () => {
+  await using stage = await makeStage({ tasks: 3, openFraction: 0 })
+  const { code, stdout } = await stage.run(['backfill', '--id', 'nobody', stage.simulator.account.idAt(0)])
+  expect(code).toBe(3)
+  expect(stdout).toContain('1 of 2 ids brought no task: "nobody".')
+})

@@ -7,7 +7,7 @@ interface OpenQuestion {
   /** Epoch ms. */
   now: number
   limit: number
-  /** Null where the places of tasks in the list are not wanted. As `PlaceTable.distances` has it. */
+  /** Null where the places of tasks in the list are not wanted. As `placeTable` has it. */
   widest: number | null
 }
 
