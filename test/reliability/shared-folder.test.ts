@@ -2,6 +2,7 @@
 // what is ours, is neither followed nor removed.
 import { spawnSync } from 'node:child_process'
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -17,8 +18,10 @@ import { exportSnapshot } from '../../src/export/export.ts'
 import { clearLeftOvers } from '../../src/export/publish/drafts.ts'
 import { FolderStore } from '../../src/export/publish/folder.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
+import { makeStage } from '../acceptance/stage.ts'
 import { makeMirror, ordinaryRows } from '../export/mirror.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { runShell, uidMissing } from './shell.ts'
 
 const isRoot = process.getuid?.() === 0
 const DEAD = spawnSync(process.execPath, ['-e', '']).pid
@@ -107,6 +110,33 @@ test.each<[string, string, (path: string) => unknown]>([
     ['latest', true],
   ])
 })
+
+test.skipIf(uidMissing !== null)(
+  `another user's latest.json in a sticky folder: exit 7, and no attempt leaves a copy (${uidMissing ?? 'by setpriv'})`,
+  async () => {
+    await using stage = await makeStage({ tasks: 20, openFraction: 0 })
+    expect((await stage.sync()).code).toBe(0)
+    const place = `${stage.dir}/lake`
+    expect((await stage.runHere(['export', '--out', `${place}/`])).code).toBe(0)
+    const before = readdirSync(place)
+    for (const path of [stage.dir, ...['', '-wal', '-shm', '.lock'].map((end) => stage.mirrorPath + end)]) {
+      if (existsSync(path)) chownSync(path, 12345, 12345)
+    }
+    chmodSync(stage.dir, 0o755)
+    chmodSync(place, 0o1777)
+    chmodSync(`${place}/latest.json`, 0o644)
+    for (let n = 0; n < 2; n += 1) {
+      const { code, stderr } = await runShell(
+        'exec setpriv --reuid=12345 --regid=12345 --clear-groups "$@"',
+        ['export', '--out', `${place}/`],
+        { cwd: stage.dir, env: { TASK_MIRROR_MIRROR_PATH: stage.mirrorPath } },
+      )
+      expect(code, stderr).toBe(7)
+      expect(stderr).toMatch(/EPERM|EACCES/)
+    }
+    expect(readdirSync(place)).toEqual(before)
+  },
+)
 
 const FILES = 4000
 

@@ -1,7 +1,7 @@
 // Publishes a dataset: its files, then its manifest, then `latest.json`.
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
-import { MirrorError } from '../../errors.ts'
+import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Content } from '../content.ts'
 import { type Packers, pour, stopIfAborted } from '../encode/pour.ts'
 import type { ExportOptions, ExportResult } from '../options.ts'
@@ -62,14 +62,44 @@ export async function publishDataset(job: DatasetJob): Promise<Published> {
       bytes,
       publishedAt,
     }
-    await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
     const path = `${store.place}/${snapshotId}`
+    try {
+      await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
+    } catch (error) {
+      if (!(await isWithdrawn(store, snapshotId))) throw notLatest(path, error)
+      throw error
+    }
     return { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes, sha256: null, readerGone: false }
   } catch (error) {
     await dataset.discard()
     await publication.discard()
     throw error
   }
+}
+
+/**
+ * Takes a snapshot away that `latest.json` could not be told of: it would lie there unknown, and another copy after every
+ * attempt. False where that failed, and where `latest.json` may name it all the same, because only the answer was lost.
+ */
+async function isWithdrawn(store: Store, snapshotId: string): Promise<boolean> {
+  try {
+    const latest = await readLatest(store)
+    if ([latest?.full, latest?.changes].some((entry) => entry?.snapshotId === snapshotId)) return false
+    await store.remove(snapshotId)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function notLatest(path: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = isMirrorError(error) ? error.code : 'snapshot-unwritable'
+  return new MirrorError(code, `${path} is published, but ${LATEST} may not name it: ${error.message}`, {
+    facts: { path, ...(isMirrorError(error) && error.facts) },
+    hint: `Look into why ${LATEST} cannot be replaced, then export once more; that snapshot can be removed.`,
+    cause: error,
+  })
 }
 
 /** Throws `usage-invalid`: nobody could read it, us included. */

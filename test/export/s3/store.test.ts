@@ -314,3 +314,34 @@ test('a latest.json that always changes is given up, and the publication before 
   await expect(publishing(mirror, storage)).rejects.toMatchObject({ code: 'snapshot-unwritable' })
   expect((await latestOf(storage)).full?.snapshotId).toBe(before.snapshotId)
 })
+
+test('where latest.json cannot be replaced the snapshot is taken away again, so that no attempt leaves a copy', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(10))
+  await publishing(mirror, storage)
+  const before = await storage.keys()
+  storage.fault = ({ method, path }) =>
+    method === 'PUT' && path.includes('latest.json') ? { status: 403, code: 'AccessDenied' } : undefined
+  for (let n = 0; n < 2; n += 1) {
+    await expect(publishing(mirror, storage)).rejects.toMatchObject({
+      code: 'snapshot-unwritable',
+      message: expect.stringContaining('AccessDenied'),
+    })
+  }
+  expect(await storage.keys()).toEqual(before)
+})
+
+test('a snapshot that latest.json may name, or that cannot be taken away, is said to be published', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(10))
+  storage.fault = ({ method, path }) =>
+    (method === 'PUT' && path.includes('latest.json')) || method === 'DELETE'
+      ? { status: 403, code: 'AccessDenied' }
+      : undefined
+  await expect(publishing(mirror, storage)).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    message: expect.stringMatching(/^s3:.*Z-10-\w+ is published, but latest\.json may not name it: .*AccessDenied/),
+    hint: expect.not.stringContaining('Nothing was published'),
+  })
+  expect((await storage.keys()).filter((key) => key.endsWith('_manifest.json'))).toHaveLength(1)
+})
