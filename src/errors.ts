@@ -73,16 +73,25 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
   return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
 }
 
-/** The error, or `too-many-files` where it or its cause says that the limit of open files is reached. */
+/** The error, or `too-many-files` or `usage-invalid` where it or its cause says that a limit of open files or of names is reached. */
 export function fileLimitOr(error: unknown): unknown {
   if (isMirrorError(error, 'too-many-files')) return error
+  const isTold = isMirrorError(error, 'usage-invalid', 'config-invalid')
   let at: unknown = error
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
+    const code = 'code' in at ? String(at.code) : ''
     // Node's own loader of modules and its threads tell it in words only.
-    const isCode = 'code' in at && /^(EMFILE|ENFILE)$/.test(String(at.code))
-    if (isCode || /\b(EMFILE|ENFILE|too many open files)\b/i.test(at.message)) {
+    if (/^(EMFILE|ENFILE)$/.test(code) || /\b(EMFILE|ENFILE|too many open files)\b/i.test(at.message)) {
       return new MirrorError('too-many-files', 'No more files can be opened: the limit of this process is reached', {
         hint: 'Raise it (ulimit -n, or LimitNOFILE of the unit; 256 is plenty) and run the same command again.',
+        cause: error,
+      })
+    }
+    if (!isTold && (code === 'ENAMETOOLONG' || /^ENAMETOOLONG\b/.test(at.message))) {
+      const path = 'path' in at ? String(at.path) : ''
+      const shown = path.length > MOST_SHOWN ? `${path.slice(0, MOST_SHOWN)}...` : path
+      return new MirrorError('usage-invalid', `The file system takes no name as long${shown && ` as ${shown}`}`, {
+        hint: 'Most take 255 bytes, and 4,095 for a whole path; beside the mirror there are files with longer names than its own.',
         cause: error,
       })
     }
@@ -90,6 +99,9 @@ export function fileLimitOr(error: unknown): unknown {
   }
   return error
 }
+
+/** Of a path that is too long. */
+const MOST_SHOWN = 100
 
 /** The exit code that an error stands for; anything that is no `MirrorError` is a bug (1). */
 export function exitCodeOf(thrown: unknown): number {

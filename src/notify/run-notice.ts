@@ -1,7 +1,7 @@
 // What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
-import { type ErrorFacts, exitCodeOf, isMirrorError, MirrorError } from '../errors.ts'
+import { type ErrorFacts, exitCodeOf, fileLimitOr, isMirrorError, MirrorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
 import type { RunMetrics } from './metrics.ts'
@@ -90,7 +90,8 @@ function stopCode({ aborted, reason }: AbortSignal): number | null {
 }
 
 export function errorFields(error: unknown): ErrorFacts {
-  return { error: error instanceof MirrorError ? error.code : 'bug' }
+  const told = fileLimitOr(error)
+  return { error: told instanceof MirrorError ? told.code : 'bug' }
 }
 
 const SAME_NAMES = [

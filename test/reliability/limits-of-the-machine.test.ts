@@ -26,6 +26,28 @@ test('the limit of open files is exit 7 wherever it is met, with what to do', as
   expect(exitCodeOf(new Error('other', { cause: new Error('no code') }))).toBe(1)
 })
 
+const LONG = 'a'.repeat(256)
+
+test.each([
+  ['status', '--db', LONG],
+  ['sync', '--db', 'b'.repeat(250)],
+  ['export', '--db', 'm.sqlite', '--out', `${'\u00e9'.repeat(127)}.csv`],
+  ['export', '--db', 'm.sqlite', '--out', `${LONG}/`],
+  ['export', '--db', 'm.sqlite', '--out', `${LONG}.parquet`],
+  ['copy', '--db', 'm.sqlite', '--out', LONG],
+  ['report', '--db', 'm.sqlite', '--out', LONG],
+  ['verify', '--snapshot', LONG],
+  ['restore', LONG],
+  ['restore', 'm.sqlite', '--db', LONG],
+  ['status', '--db', 'm.sqlite', '--config', LONG],
+  ['status', '--db', 'c/'.repeat(2_100)],
+])('a name that is too long is wrong usage: %s %s %s', async (...args) => {
+  using scratch = makeScratch()
+  openWriter(scratch.path('m.sqlite'), OPTIONS).close()
+  const { code, stderr } = await runCli(args, { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k' } })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/"code":"(usage|config)-invalid"/) })
+})
+
 test.each([22, 26, 30])('a run with %i files at most does not call it a bug', (files) => {
   using scratch = makeScratch()
   openWriter(scratch.path('task-mirror.sqlite'), OPTIONS).close()
