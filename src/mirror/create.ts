@@ -4,7 +4,7 @@ import { chmodSync, closeSync, lstatSync, openSync, readdirSync, renameSync, rmS
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { realMirrorPath, restoredPath, sqliteFiles, syncFolder } from './files.ts'
+import { putAside, realMirrorPath, removeDrafts, restoredPath, sqliteFiles, syncFolder } from './files.ts'
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
@@ -12,10 +12,7 @@ import { migrate } from './migrate.ts'
 export function createMirror(path: string, fileMode: number): void {
   const folder = dirname(path)
   const prefix = `.${basename(path)}.new-`
-  const removeDrafts = () => {
-    for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
-  }
-  removeDrafts()
+  removeDrafts(folder, prefix)
   const draft = join(folder, `${prefix}${process.pid}-${randomBytes(6).toString('hex')}`)
   closeSync(openSync(draft, 'ax', fileMode))
   chmodSync(draft, fileMode)
@@ -37,7 +34,7 @@ export function createMirror(path: string, fileMode: number): void {
     syncFolder(folder)
   } catch (error) {
     db.close()
-    removeDrafts()
+    removeDrafts(folder, prefix)
     throw error
   }
 }
@@ -49,7 +46,7 @@ function putAsideStale(path: string): void {
     const found = lstatSync(file, { throwIfNoEntry: false })
     if (found === undefined) continue
     if (file.endsWith('-shm') && !found.isDirectory()) rmSync(file)
-    else renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
+    else putAside(file)
   }
 }
 

@@ -1,4 +1,5 @@
 // The files of a mirror, its lock and holder. Others may put links and pipes in their places: each is looked at first.
+import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   closeSync,
@@ -7,8 +8,11 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
+  renameSync,
+  rmSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../errors.ts'
@@ -61,6 +65,18 @@ export function refuseOddFile(file: string): void {
     facts: { path: file },
     hint: 'Find out who has put it there and remove it, or keep the mirror in a folder that only you may write.',
   })
+}
+
+/** Removes what begins with `prefix` in the folder and is ours to remove; a folder that somebody has put there stays. */
+export function removeDrafts(folder: string, prefix: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name.startsWith(prefix) && !entry.isDirectory()) rmSync(join(folder, entry.name), { force: true })
+  }
+}
+
+/** Gives what is at `file` another name: it may be all that is left of work. */
+export function putAside(file: string): void {
+  renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
 }
 
 /** The first `most` bytes of a regular file; null where there is none. Never waits and never follows a link. */

@@ -1,5 +1,16 @@
 // A backup in the place of a crashed mirror, which is what copying it there by hand destroys.
-import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { restoredPath } from '../../src/mirror/files.ts'
@@ -55,6 +66,24 @@ test('the backup takes the place of the mirror, which goes whole, with its WAL',
   expect(db.pragma('journal_mode', { simple: true })).toBe('wal')
   db.close()
   expect(readdirSync(scratch.dir).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test("folders and links under the names of what is not ready yet are in nobody's way", async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  for (const name of ['restore-1', 'restored']) mkdirSync(scratch.path(`.task-mirror.sqlite.${name}`))
+  symlinkSync(scratch.path('live.sqlite'), scratch.path('.task-mirror.sqlite.restore-2'))
+  writeFileSync(scratch.path('.task-mirror.sqlite.restored', 'theirs'), 'x')
+  expect(await restore(path, scratch.path('backup.sqlite'))).toMatchObject({ code: 0, stderr: '' })
+  expect(facts(path)).toEqual(['old'])
+  const left = readdirSync(scratch.dir).find((name) => name.startsWith('.task-mirror.sqlite.restored.left-'))
+  expect(readdirSync(scratch.path(left as string))).toEqual(['theirs'])
+
+  rmSync(path)
+  mkdirSync(scratch.path('.task-mirror.sqlite.new-1'))
+  openWriter(path, OPTIONS).close()
+  expect(facts(path)).toEqual([])
+  expect(existsSync(scratch.path('live.sqlite'))).toBe(true)
 })
 
 test('a mirror that a newer program has migrated gives way to a backup from before', async () => {

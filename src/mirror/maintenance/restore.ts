@@ -9,8 +9,8 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,7 +19,15 @@ import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { connect } from '../connect.ts'
 import { explain } from '../explain.ts'
-import { realMirrorPath, refuseOddFile, restoredPath, sqliteFiles, syncFolder } from '../files.ts'
+import {
+  putAside,
+  realMirrorPath,
+  refuseOddFile,
+  removeDrafts,
+  restoredPath,
+  sqliteFiles,
+  syncFolder,
+} from '../files.ts'
 import { takeLock } from '../lock.ts'
 import { vacuumInto } from './vacuum.ts'
 import { verifyMirror } from './verify.ts'
@@ -58,7 +66,9 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
   const prefix = `.${basename(real)}.restore-`
   const ready = restoredPath(real)
   try {
-    for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
+    removeDrafts(folder, prefix)
+    // What is no file is not ours, and in the way of what is.
+    if (lstatSync(ready, { throwIfNoEntry: false })?.isFile() === false) putAside(ready)
     const draft = join(folder, `${prefix}${randomBytes(6).toString('hex')}`)
     try {
       closeSync(openSync(draft, 'wx', fileMode))
