@@ -9,7 +9,7 @@ export interface Store {
   makeReady(now: number): Promise<void>
   /** Begins a snapshot; nothing of it can be seen under its name until its manifest is published. */
   begin(snapshotId: string): Promise<PendingPublication>
-  /** The bytes of a small file below the destination; null where there is none. Throws `snapshot-damaged` beyond `MOST_BYTES`. */
+  /** The bytes of a small file below the destination; null where there is none. Throws beyond `MOST_BYTES`. */
   read(name: string): Promise<Buffer | null>
   /** Replaces a small file by what `next` makes of it (null: none); asks again where somebody else was quicker. */
   update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
@@ -17,8 +17,8 @@ export interface Store {
   snapshotIds(): Promise<string[]>
   /** Names of all files of a snapshot, below its folder; empty where there is no such snapshot. */
   filesOf(snapshotId: string): Promise<string[]>
-  /** A large file as one of this machine's file system; null where there is none. Call `done` after use. */
-  localFile(name: string): Promise<{ path: string; done(): Promise<void> } | null>
+  /** A file that ought to have `bytes` as one of this machine's file system; null where there is none. Call `done` after use. */
+  localFile(name: string, bytes: number): Promise<{ path: string; done(): Promise<void> } | null>
   /** Takes a snapshot away: first from sight, then its files. */
   remove(snapshotId: string): Promise<void>
   close(): void

@@ -164,7 +164,7 @@ async function checkSnapshot(
   try {
     for (const file of manifest.files) {
       if (options.signal?.aborted) throw new MirrorError('interrupted', 'The check was interrupted')
-      const local = await store.localFile(`${snapshotId}/${file.path}`)
+      const local = await store.localFile(`${snapshotId}/${file.path}`, file.bytes)
       if (local === null) {
         fault(file.path, 'missing', 'The file is missing')
       } else {

@@ -10,9 +10,11 @@ interface StorageError extends Error {
 const DENIED =
   /^(AccessDenied|AllAccessDisabled|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|Forbidden)$/
 
-/** `place` is for the message. Errors that are no `Error` of the storage come back as they are. */
-export function explainS3(place: string, error: unknown): unknown {
+/** `place` is for the message, `signal` what ends the work. Errors that are no `Error` of the storage come back as they are. */
+export function explainS3(place: string, error: unknown, signal?: AbortSignal): unknown {
   if (isMirrorError(error) || !(error instanceof Error)) return error
+  // A body that was being read then says only that its connection has gone.
+  if (signal?.aborted) return interrupted()
   const { name, code, message, $metadata: metadata } = error as StorageError
   if (name === 'AbortError') return interrupted()
   const status = metadata?.httpStatusCode

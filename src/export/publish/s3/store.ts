@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import {
   AbortMultipartUploadCommand,
@@ -28,6 +29,7 @@ import {
   type Store,
 } from '../store.ts'
 import { s3Address, s3ClientConfig } from './address.ts'
+import { boundAnswers, bounded, boundedObject } from './answers.ts'
 import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { encryptionOf, refuseInsecure } from './policy.ts'
 import { ObjectUpload } from './upload.ts'
@@ -45,6 +47,8 @@ const DAY_MS = 86_400_000
 /** Of these many old snapshots it is asked whether they were ever finished. */
 const MOST_ASKED = 100
 const TIDY_MS = 3_000
+/** Of 1,000 names each: more than any manifest or retention leaves. */
+const MOST_PAGES = 1_000
 /** So often a small file is read and written anew because others were quicker. */
 const MOST_UPDATES = 10
 
@@ -65,6 +69,7 @@ export class S3Store implements Store {
     this.#prefix = prefix
     this.#client = new S3Client(s3ClientConfig(env))
     refuseInsecure(this.#client, settings?.insecureHosts ?? [])
+    boundAnswers(this.#client)
     this.#encryption = encryptionOf(settings, this.place)
     this.#signal = signal
     this.#sending = { ...(signal && { abortSignal: signal }) }
@@ -136,7 +141,7 @@ export class S3Store implements Store {
     })
   }
 
-  localFile(name: string): ReturnType<Store['localFile']> {
+  localFile(name: string, bytes: number): ReturnType<Store['localFile']> {
     return this.#explaining(async () => {
       if (!(await this.#isThere(name))) return null
       const folder = await mkdtemp(join(tmpdir(), 'task-mirror-'))
@@ -145,7 +150,7 @@ export class S3Store implements Store {
       const until = this.#signal ? { signal: this.#signal } : {}
       try {
         const { Body } = await this.#client.send(new GetObjectCommand(this.#at(name)), this.#sending)
-        await pipeline(Body as Readable, createWriteStream(path, { mode: 0o600 }), until)
+        await pipeline(boundedObject(Body as Readable, bytes), createWriteStream(path, { mode: 0o600 }), until)
         return { path, done }
       } catch (error) {
         await done()
@@ -174,19 +179,19 @@ export class S3Store implements Store {
     try {
       return await work()
     } catch (error) {
-      throw explainS3(this.place, error)
+      throw explainS3(this.place, error, this.#signal)
     }
   }
 
   async #find(name: string): Promise<{ bytes: Buffer; tag: string | undefined } | null> {
     try {
       const { Body, ETag } = await this.#client.send(new GetObjectCommand(this.#at(name)), this.#sending)
-      return { bytes: Buffer.from(await Body!.transformToByteArray()), tag: ETag }
+      return { bytes: await buffer(bounded(Body as Readable)), tag: ETag }
     } catch (error) {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
       }
-      throw explainS3(this.place, error)
+      throw explainS3(this.place, error, this.#signal)
     }
   }
 
@@ -202,21 +207,33 @@ export class S3Store implements Store {
 
   /** Keys below `name`, or with `folders` the names right below it. */
   async #list(name: string, folders = false): Promise<string[]> {
+    const Prefix = this.#keyOf(name)
     const found: string[] = []
+    const tokens = new Set<string>()
     let token: string | undefined
-    do {
+    for (;;) {
       const command = new ListObjectsV2Command({
         Bucket: this.#bucket,
-        Prefix: this.#keyOf(name),
+        Prefix,
         ...(folders && { Delimiter: '/' }),
         ...(token !== undefined && { ContinuationToken: token }),
       })
       const page = await this.#client.send(command, this.#sending)
-      for (const { Prefix } of page.CommonPrefixes ?? []) found.push(Prefix ?? '')
-      if (!folders) for (const { Key } of page.Contents ?? []) found.push(Key ?? '')
+      const keys = folders ? page.CommonPrefixes?.map((one) => one.Prefix) : page.Contents?.map((one) => one.Key)
+      // What is removed is taken from here: nothing beside what was asked for.
+      for (const key of keys ?? []) if (key?.startsWith(Prefix)) found.push(key)
       token = page.IsTruncated ? page.NextContinuationToken : undefined
-    } while (token !== undefined)
-    return found
+      if (token === undefined) return found
+      if (tokens.has(token) || tokens.size >= MOST_PAGES) throw this.#endless(Prefix)
+      tokens.add(token)
+    }
+  }
+
+  #endless(prefix: string): MirrorError {
+    return new MirrorError('snapshot-unwritable', `${this.place} cannot be used: its list of ${prefix} does not end`, {
+      facts: { place: this.place },
+      hint: 'Nothing was published. Check the endpoint, or name a prefix with fewer objects.',
+    })
   }
 
   async #snapshotIds(): Promise<string[]> {
@@ -245,7 +262,8 @@ export class S3Store implements Store {
       .send(new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#keyOf('') }), this.#sending)
       .catch(() => ({ Uploads: [] }))
     for (const { Key, UploadId } of Uploads) {
-      const id = Key?.slice(this.#keyOf('').length).split('/')[0] ?? ''
+      if (!Key?.startsWith(this.#keyOf(''))) continue
+      const id = Key.slice(this.#keyOf('').length).split('/')[0] ?? ''
       if (!SNAPSHOT_ID.test(id) || !isOld(id)) continue
       const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId })
       await this.#client.send(abort, this.#sending).catch(() => {})

@@ -105,7 +105,7 @@ export class ObjectUpload implements OutputFile {
     try {
       return await work()
     } catch (error) {
-      throw explainS3(this.#target.shown, error)
+      throw explainS3(this.#target.shown, error, this.#target.signal)
     }
   }
 
