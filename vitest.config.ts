@@ -10,7 +10,7 @@ const APART = [
   'export/redact',
   'progress',
   'proof/*',
-  'reliability/{fuzz,large-tasks,leaving,limits-of-the-machine,responsive}',
+  'reliability/{fuzz,large-tasks,leaving,limits-of-the-machine,responsive,shared-folder}',
   'shown',
   'simulation/bugs',
 ].map((name) => `test/${name}.test.ts`)
