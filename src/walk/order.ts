@@ -157,7 +157,7 @@ export function missNeighbour(evidence: OrderEvidence): void {
 }
 
 interface OrderShown {
-  /** Null where there is too little to tell: fewer than three distinct values. */
+  /** Null where there is too little to tell: fewer than three distinct values, and no contradiction to every order. */
   order: Order | null
   /** The largest inversion of createdAt within that order, ms; 0 for orders by id. */
   inversionMs: number
@@ -188,6 +188,9 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
     return { order: 'none', inversionMs: 0 }
   }
   if (idOrder !== null && ids >= 2) return { order: idOrder, inversionMs: 0 }
+  // Two values that go back and forth, and ids that do, are in no order either.
+  if (idOrder === null && Math.min(evidence.inversionDesc, evidence.inversionAsc) > 0)
+    return { order: 'none', inversionMs: 0 }
   // Too little, or one or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
   return { order: null, inversionMs: 0 }
 }

@@ -21,6 +21,7 @@ test.each<[string, (number | null)[], string | null, number]>([
   ['many small steps back add up', [9e6, 1e6, 1.05e6, 1.1e6, 0.5e6, 0.4e6, 0.3e6], 'none', 0],
   ['items without createdAt are skipped', [9e6, null, 8e6, null, 7e6], 'created_desc', 0],
   ['two distinct values are too few', [9e6, 8e6], null, 0],
+  ['but not where they go back and forth', [9e6, 8e6, 9e6], 'none', 0],
   ['all alike', [5, 5, 5, 5], null, 0],
   ['without order', [5e6, 9e6, 1e6, 7e6], 'none', 0],
 ])('%s', (_, moments, order, inversionMs) => {
