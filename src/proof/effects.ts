@@ -10,6 +10,7 @@ import {
   type Claim,
   ended,
   type Floor,
+  gapsOf,
   SETTINGS,
   type Settings,
   type State,
@@ -148,7 +149,7 @@ function sighted(state: State, { floorAt, sent, received, count, asked }: Fact):
 /** A position that brought nothing, or could not be read, is still so. */
 function confirmed(state: State, fact: Fact): State {
   const { bracket } = state
-  const gap = bracket?.gaps.find(({ skip }) => skip === fact.skip)
+  const gap = bracket === null ? undefined : gapsOf(bracket).find(({ skip }) => skip === fact.skip)
   if (bracket === null || gap === undefined || fact.sent < bracket.received) return state
   if (fact.kind !== gap.kind || fact.asked < gap.asked || (fact.kind === 'failed' && fact.asked > 1)) return state
   return { ...state, bracket: { ...bracket, confirmed: [...bracket.confirmed, fact.skip] } }

@@ -4,7 +4,7 @@ import { countsFor, owing } from './counting.ts'
 import { after, afterEmpty, claimed } from './effects.ts'
 import type { Fact } from './facts.ts'
 import { type ConditionName, missingFor, type Seam, seamOf } from './rules.ts'
-import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
+import { BEGINNING, type Claim, gapsOf, SETTINGS, type State, union, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 4
+export const RULES_NUMBER = 5
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -226,7 +226,8 @@ export class Judge {
     if (bracket !== null && this.#missing(fact, 'stands') === null) return 'stands'
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
     if (fact.skip === floor.index + 1) {
-      if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind)) return 'look'
+      if (bracket !== null && gapsOf(bracket).some(({ skip, kind }) => skip === fact.skip && kind === fact.kind))
+        return 'look'
       // The position behind the floor is read once more: only that answer counts from now on.
       this.state = { ...this.state, bracket: null }
     } else if (bracket === null || bracket.last.kind === 'items' || fact.skip !== bracket.reach + 1) return 'look'

@@ -143,6 +143,13 @@ export class Kernel {
     return ended?.includes('held') === true && owed === null
   }
 
+  /** The index behind the floor of which only one refusal is known: it has to come again, and the floor after it. */
+  get refusedAt(): number | null {
+    const { bracket } = this.state
+    if (bracket?.last.kind !== 'refused' || bracket.confirmed.includes(bracket.last.skip)) return null
+    return bracket.last.skip
+  }
+
   /** Everything that was listed at a moment of this walk has been met: see "passed". */
   get hasPassed(): boolean {
     return this.#judge.hasPassed

@@ -1,7 +1,16 @@
 // The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
 import type { Fact } from './facts.ts'
-import { type Claim, type Floor, SETTINGS, type Settings, type State, type Trial, type WalkRange } from './state.ts'
+import {
+  type Claim,
+  type Floor,
+  gapsOf,
+  SETTINGS,
+  type Settings,
+  type State,
+  type Trial,
+  type WalkRange,
+} from './state.ts'
 
 type Condition = (state: State, fact: Fact, settings: Settings) => boolean
 
@@ -56,9 +65,9 @@ function reachesBeyondRefusal({ bracket }: State, fact: Fact): boolean {
   return bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach
 }
 
-/** Whether every position that was passed was asked for again, and brought the same. */
+/** Whether every position that was passed was asked for again, and brought the same; and so an end that is a refusal. */
 function isAsItWas({ bracket }: State): boolean {
-  return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
+  return bracket === null || gapsOf(bracket).every(({ skip }) => bracket.confirmed.includes(skip))
 }
 
 /** For each claim its conditions, in the order in which they are tried. */

@@ -48,6 +48,7 @@ export interface Floor {
   short: number | null
 }
 
+/** Where an answer brought nothing. */
 interface Gap {
   skip: number
   asked: number
@@ -69,6 +70,11 @@ export interface Bracket {
   /** Positions before it that brought nothing or could not be read, and those that did so again afterwards. */
   gaps: Gap[]
   confirmed: number[]
+}
+
+/** What has to come again: what was passed, and a refusal, which may have been a mistake. */
+export function gapsOf({ gaps, last }: Bracket): Gap[] {
+  return last.kind === 'refused' ? [...gaps, last] : gaps
 }
 
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */

@@ -60,6 +60,8 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
 async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
+  const { refusedAt } = reader.kernel
+  if (refusedAt !== null && (await reader.look(refusedAt, 1)).kind !== 'refused') return { kind: 'moved' }
   // At the full size: a service that refuses windows reaching beyond some index is not at its end.
   const again = await seeAgain(reader, place, question.runStart, Math.max(1, reader.served))
   if (again.kind === 'refused') return { kind: 'unprovable', reason: 'skip-limit' }

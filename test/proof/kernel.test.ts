@@ -36,6 +36,12 @@ class Reader {
     if (this.marks) for (const id of this.kernel.takeCounted()) this.#met.add(id)
   }
 
+  refused(skip: number, asked: number): void {
+    const times = { sent: this.#answers, received: this.#answers + 1 }
+    this.#answers += 1
+    this.kernel.tell({ skip, asked, ...times, kind: 'refused', ids: [], moments: [], met: [] }, null)
+  }
+
   take(handle: number, ids: string): void {
     this.kernel.take(handle)
     for (const id of ids) this.#met.add(id)
@@ -70,6 +76,22 @@ test('an end at which an index is looked at, nothing behind it, and the index ag
   const reader = new Reader('a9 b8 c7')
   expect(reader.join(0, 3)).toBeNull()
   reader.look(3, 3)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  reader.look(1, 3)
+  expect(reader.kernel.missing()).toBeNull()
+})
+
+test('an end at which an index is refused twice, and the item before it is seen again after that', () => {
+  const reader = new Reader('a9 b8 c7')
+  expect(reader.join(0, 3)).toBeNull()
+  reader.refused(3, 3)
+  expect(reader.kernel.refusedAt).toBeNull()
+  reader.refused(3, 1)
+  expect(reader.kernel.refusedAt).toBe(3)
+  reader.look(1, 3)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  reader.refused(3, 1)
+  expect(reader.kernel.refusedAt).toBeNull()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.look(1, 3)
   expect(reader.kernel.missing()).toBeNull()

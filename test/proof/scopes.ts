@@ -92,13 +92,18 @@ export const QUICK: Record<string, Trials> = {
     needs: [],
   },
   'windows refused beyond an index': {
-    ...{ tasks: 4, readings: 3, changes: 0, take: 3, cap: null, asksAll: true, ties: false, claims: HELD, limit: 3 },
+    ...{ tasks: 4, readings: 4, changes: 0, take: 3, cap: null, asksAll: true, ties: false, claims: HELD, limit: 3 },
     needs: ['again: reaches beyond a refusal', 'behind: leaves no position out'],
   },
   'sizes refused': {
-    ...{ tasks: 3, readings: 3, changes: 1, take: 3, cap: null, asksAll: true, ties: false, claims: HELD },
+    ...{ tasks: 3, readings: 4, changes: 1, take: 3, cap: null, asksAll: true, ties: false, claims: HELD },
     refusedAbove: 2,
     needs: ['behind: refused or failed for a single position'],
+  },
+  'a refusal by mistake': {
+    ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: null, asksAll: true, ties: false, mistakes: 1 },
+    claims: [...HELD, 'stands'],
+    needs: ['again: what was passed is as it was', 'stands: what was passed is as it was'],
   },
   'answers that come late': {
     ...{ tasks: 3, readings: 3, changes: 1, take: 2, cap: null, ties: false, claims: HELD, ahead: true },

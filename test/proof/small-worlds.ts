@@ -39,6 +39,8 @@ export interface Scope {
   poisoned?: number
   /** Windows that reach beyond an index are refused. */
   limit?: number
+  /** So many answers are refusals by mistake. */
+  mistakes?: number
   /** The kinds of changes; all where absent. */
   only?: readonly ('shuffle' | 'delete' | 'insert')[]
   /** Runs of equal createdAt are counted. */
@@ -83,12 +85,16 @@ interface Given {
   insertedSince: boolean
 }
 
+/** What an answer holds, and how many positions it speaks of. */
+type Said = Pick<Given, 'kind' | 'items'> & { length: number }
+
 interface World {
   items: Item[]
   state: State
   now: number
   changes: number
   readings: number
+  mistakes: number
   nextId: number
   /** Read behind the floor, not joined yet. */
   pending: number[]
@@ -138,6 +144,7 @@ const ALL = Object.keys(RULES) as Claim[]
 const SHORT = new Set<Claim>(['room', 'passed', 'repeated', 'reached'])
 const SHALLOW = Object.keys(BEGINNING) as (keyof State)[]
 const GONE = null as unknown as World
+const MISTAKE: Said = { kind: 'refused', items: [], length: 0 }
 
 export function search(scope: Scope, without?: string, most = Number.POSITIVE_INFINITY): Searched {
   return new Search(scope, without, most).run()
@@ -173,7 +180,7 @@ class Search {
   }
 
   run(): Searched {
-    const { tasks, readings, changes } = this.#scope
+    const { tasks, readings, changes, mistakes = 0 } = this.#scope
     for (let count = 0; count <= tasks; count += 1) {
       for (const items of this.#lists(count)) {
         this.#push({
@@ -183,6 +190,7 @@ class Search {
             now: 0,
             changes,
             readings,
+            mistakes,
             nextId: count,
             pending: [],
             compensation: 0,
@@ -255,14 +263,14 @@ class Search {
     const { ahead } = this.#scope
     if (world.early !== null) this.#deliver({ ...world, early: null }, world.early)
     for (const [skip, asked] of this.#asks(world)) {
-      for (const answer of this.#answers(world.items, skip, asked)) {
+      for (const answer of this.#answers(world, skip, asked)) {
         const beyond = world.items.some((item, index) => index >= skip && !item.hidden)
         const end = skip + Math.max(1, answer.length)
         const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
         const { compensation } = world
         const marks = { compensation, deletedSince: false, insertedSince: false }
         const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
-        this.#deliver(world, given)
+        this.#deliver(answer === MISTAKE ? { ...world, mistakes: world.mistakes - 1 } : world, given)
         if (!ahead || world.early !== null) continue
         const line = `asks for ${skip}+${asked}, which will come late`
         this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
@@ -280,20 +288,21 @@ class Search {
     }
   }
 
-  #answers(items: Item[], skip: number, asked: number): (Pick<Given, 'kind' | 'items'> & { length: number })[] {
+  *#answers({ items, mistakes }: World, skip: number, asked: number): Generator<Said> {
+    if (mistakes > 0) yield MISTAKE
     const { cap, limit, repeats, refusedAbove = asked } = this.#scope
     if ((limit !== undefined && skip + asked > limit) || asked > refusedAbove)
-      return [{ kind: 'refused', items: [], length: 0 }]
+      return yield { kind: 'refused', items: [], length: 0 }
     const from = repeats && skip >= items.length ? Math.max(0, items.length - asked) : skip
     const there = Math.min(asked, Math.max(0, items.length - from))
-    if (there === 0) return [{ kind: 'items', items: [], length: 0 }]
+    if (there === 0) return yield { kind: 'items', items: [], length: 0 }
     const lengths = cap === null ? Array.from({ length: there }, (_, index) => index + 1) : [Math.min(cap, there)]
-    return lengths.map((length) => {
+    for (const length of lengths) {
       // Behind the end an answer ends as the list does, wherever it is cut.
       const some = from < skip ? items.slice(items.length - length) : items.slice(from, from + length)
-      if (some.some(({ poisoned }) => poisoned)) return { kind: 'failed', items: [], length }
-      return { kind: 'items', items: some.filter(({ hidden }) => !hidden), length }
-    })
+      if (some.some(({ poisoned }) => poisoned)) yield { kind: 'failed', items: [], length }
+      else yield { kind: 'items', items: some.filter(({ hidden }) => !hidden), length }
+    }
   }
 
   /** Every single change of the list. */
@@ -590,6 +599,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.ended?.join('') ?? '-',
     state.basis.join(''),
     world.pending.map(i).join('_'),
+    world.mistakes,
     world.compensation,
     count === null ? 0 : world.sinceCount,
     state.repeat === null && !scopeRepeats && !scopePasses ? 0 : world.sinceFloor,
