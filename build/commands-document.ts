@@ -16,6 +16,7 @@ export const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
   locked: 'another run holds the mirror',
   mirror:
     'the mirror or a snapshot is damaged or cannot be read or written, the disk is full, or the mirror belongs to another service or account',
+  sighup: 'stopped by SIGHUP, as when a terminal closes; what was committed is kept',
   sigint: 'stopped by SIGINT; what was committed is kept',
   sigterm: 'stopped by SIGTERM; what was committed is kept',
 }

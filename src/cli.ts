@@ -12,6 +12,7 @@ const LINGER_MS = 100
 const EXIT_MACHINE = 7
 const SHELL = '/bin/sh'
 const SIGNALS = [
+  { name: 'SIGHUP', exitCode: 129 },
   { name: 'SIGINT', exitCode: 130 },
   { name: 'SIGTERM', exitCode: 143 },
 ] as const
@@ -44,6 +45,8 @@ async function main(stop: AbortController): Promise<number> {
   let stopping = false
   for (const { name, exitCode } of SIGNALS) {
     process.on(name, () => {
+      // Of a terminal that closes, both the kernel and the shell tell.
+      if (stopping && name === 'SIGHUP') return
       if (stopping) leaveNow(exitCode)
       stopping = true
       stop.abort(new MirrorError('interrupted', `Stopped by ${name}`, { facts: { signal: name, exitCode } }))

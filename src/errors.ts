@@ -10,6 +10,7 @@ export const EXIT = {
   keyRefused: 5,
   locked: 6,
   mirror: 7,
+  sighup: 129,
   sigint: 130,
   sigterm: 143,
 } as const
@@ -111,7 +112,15 @@ export function exitCodeOf(thrown: unknown): number {
 
 /** Several at once: signal > 7 > 5 > 4 > 3; then 1, 2 and 6 as they come, and 0 last. */
 export function worstExitCode(...codes: number[]): number {
-  const rank = [EXIT.sigterm, EXIT.sigint, EXIT.mirror, EXIT.keyRefused, EXIT.service, EXIT.partial] as number[]
+  const rank = [
+    EXIT.sigterm,
+    EXIT.sigint,
+    EXIT.sighup,
+    EXIT.mirror,
+    EXIT.keyRefused,
+    EXIT.service,
+    EXIT.partial,
+  ] as number[]
   for (const code of rank) if (codes.includes(code)) return code
   return codes.find((code) => code !== EXIT.done) ?? EXIT.done
 }

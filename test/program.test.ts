@@ -29,6 +29,7 @@ const stoppedBy = (signal: string, exitCode: number) =>
   AbortSignal.abort(new MirrorError('interrupted', `Stopped by ${signal}`, { facts: { signal, exitCode } }))
 
 test.each([
+  ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ])('%s gives exit %d, whatever the command made of it', async (name, exitCode) => {

@@ -91,6 +91,8 @@ const TODO_OF: Readonly<Record<number, string>> = {
   [EXIT.mirror]: 'See the lines about mirror and disk; `task-mirror verify` checks the file.',
 }
 
+const SIGNALLED: ReadonlySet<number> = new Set([EXIT.sighup, EXIT.sigint, EXIT.sigterm])
+
 export function lastRunCheck(run: History['lastRun'], now: number, settleMs: number): Check {
   const name = 'last run'
   if (run === null) return note(name, 'none yet')
@@ -100,7 +102,7 @@ export function lastRunCheck(run: History['lastRun'], now: number, settleMs: num
   if (run.exitCode === null) return note(name, `${what} began ${when} and has not ended`)
   if (run.exitCode === EXIT.done) return ok(name, `${what} ended well ${when}`)
   const found = `${what} ended with exit ${run.exitCode} ${when}${run.error === null ? '' : `: ${run.error}`}`
-  if (run.exitCode === EXIT.sigint || run.exitCode === EXIT.sigterm) return note(name, found, 'The next run goes on.')
+  if (SIGNALLED.has(run.exitCode)) return note(name, found, 'The next run goes on.')
   return wrong(name, found, TODO_OF[run.exitCode] ?? 'See the runbook in docs/operations.md.')
 }
 

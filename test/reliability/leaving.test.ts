@@ -137,6 +137,16 @@ test
     },
   )
 
+test.skipIf(process.platform !== 'linux').concurrent('a process whose parent is gone ends without a word', async () => {
+  await using stage = await makeStage({ tasks: 600, openFraction: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  const { running, checking } = await stopCheck(stage)
+  running.process.kill('SIGKILL')
+  process.kill(Number(checking), 'SIGCONT')
+  // It has the same stderr, which ends with the last of the two.
+  expect(await running.ended).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+})
+
 test.concurrent('the second of two runs leaves with 6 at once, names the holder and sends nothing', async () => {
   await using stage = await makeStage({ tasks: 3000, faults: ({ n }) => (n >= 2 ? { hang: true } : null) })
   // Whoever waited for the lock as for a statement, or for the holder, would do so for ever.

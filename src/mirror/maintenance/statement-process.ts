@@ -34,7 +34,7 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   child.once('error', (error) => calls.end(error))
   child.once('exit', (code, killedBy) => {
     // A terminal sends its signals to this process as well.
-    const wasStopped = signal?.aborted || killedBy === 'SIGINT' || killedBy === 'SIGTERM'
+    const wasStopped = signal?.aborted || /^SIG(HUP|INT|TERM)$/.test(killedBy ?? '')
     calls.end(wasStopped ? interrupted() : ended(killedBy ?? `exit ${code}`))
   })
   signal?.addEventListener('abort', stop, { once: true })
@@ -52,12 +52,13 @@ export function answerOnce<Request, Answer, Progress extends unknown[] = never>(
   work: (request: Request, onProgress: (...progress: Progress) => void) => Answer,
 ): void {
   const receive = receiver(
-    (reply) => void process.send?.(reply),
+    // The one who has asked may be gone: then nobody waits for an answer, and nothing is left to do.
+    (reply) => void process.send?.(reply, undefined, undefined, (error) => error && process.exit()),
     (_, [request], { onProgress }) => work(request as Request, onProgress),
   )
   process.once('message', async (request) => {
     await receive(request as Call)
-    process.disconnect()
+    if (process.connected) process.disconnect()
   })
 }
 
