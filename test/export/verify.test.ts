@@ -168,6 +168,30 @@ test.each(['parquet', 'ndjson'] as const)('a wrong number of rows is found in %s
   expect(await faults(mirror)).toEqual(['manifest _manifest.json'])
 })
 
+test.each<[string, (manifest: ReturnType<typeof JSON.parse>) => unknown]>([
+  ['names a file twice', (manifest) => manifest.files.push({ ...manifest.files[0], rows: 0, bytes: 0 })],
+  ['has a column that is none', (manifest) => manifest.schema.push(null)],
+  ['has no filters', (manifest) => Object.assign(manifest, { filters: null })],
+  ['has a cut that is no number', (manifest) => Object.assign(manifest, { cut: '9' })],
+  ['leads out of its folder', (manifest) => Object.assign(manifest.files[0], { path: 'a/../../b' })],
+  ['has a file without a checksum', (manifest) => delete manifest.files[0].sha256],
+])('a manifest that %s is none', async (_, change) => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror)
+  forge(mirror, path, change)
+  expect(await faults(mirror, true)).toEqual(['manifest _manifest.json'])
+})
+
+test.each(['"rows":1e30', '"rows":1000000000000000000000000000000'])('numbers beyond all bounds: %s', async (rows) => {
+  const mirror = makeMirror(...ROWS)
+  const { manifest } = await publishing(mirror)
+  writeFileSync(manifest!, readFileSync(manifest!, 'utf8').replaceAll(/"rows": \d+/g, rows))
+  expect(await faults(mirror)).toEqual(['manifest _manifest.json', 'latest latest.json'])
+  const latest = join(lake(mirror), 'latest.json')
+  writeFileSync(latest, readFileSync(latest, 'utf8').replace(/"cut": \d+/, '"cut": 99999999999999999999'))
+  await expect(publishing(mirror)).rejects.toMatchObject({ code: 'snapshot-damaged' })
+})
+
 test('a row that was changed, or left out, under a manifest that fits is found by comparing', async () => {
   const mirror = makeMirror(...ROWS)
   const { path } = await publishing(mirror, { format: 'ndjson' })

@@ -1,4 +1,5 @@
 // `_manifest.json` beside a dataset's files, `latest.json` beside snapshots: a contract, add, never rename. Pure.
+import { z } from 'zod'
 import { MirrorError } from '../../errors.ts'
 import type { Verdict } from '../../task.ts'
 import type { Compression } from '../encode/compression.ts'
@@ -82,6 +83,32 @@ export interface Latest {
   changes: LatestEntry | null
 }
 
+/** A path that leads out of the folder would make a reader open, or a clean-up remove, what is not ours. */
+const isInside = (path: string): boolean => path !== '' && !path.startsWith('/') && !path.split(/[\\/]/).includes('..')
+const inside = z.string().refine(isInside)
+const number = z.int().nonnegative()
+
+// What a reader of ours relies on: whoever can write to the destination can write anything there.
+const MANIFEST = z.looseObject({
+  schemaVersion: z.literal(1),
+  snapshotId: z.string(),
+  kind: z.enum(['full', 'changes']),
+  cut: number,
+  rows: number,
+  bytes: number,
+  publishedAt: number,
+  format: z.string(),
+  compression: z.string(),
+  filters: z.record(z.string(), z.unknown()),
+  schema: z.array(z.looseObject({ name: z.string(), type: z.string() })),
+  files: z
+    .array(z.looseObject({ path: inside, rows: number, bytes: number, sha256: z.string() }))
+    .refine((files) => new Set(files.map(({ path }) => path)).size === files.length),
+})
+
+const ENTRY = z.looseObject({ snapshotId: z.string(), manifest: inside, manifestSha256: z.string(), cut: number })
+const LATEST = z.looseObject({ schemaVersion: z.literal(1), full: ENTRY.nullable(), changes: ENTRY.nullable() })
+
 const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 
 /** As UTF-8, with a line feed at the end. Integers keep all their digits. */
@@ -98,28 +125,16 @@ export function latestAfter(before: Latest | null, kind: Kind, entry: LatestEntr
 
 /** `name` is for the message. Throws `snapshot-damaged` for what is no manifest of this version or an older one. */
 export function parseManifest(bytes: Buffer, name: string): Manifest {
-  const value = parseJson(bytes, name) as unknown as Manifest
-  const isWhole =
-    value.schemaVersion === 1 &&
-    typeof value.snapshotId === 'string' &&
-    (value.kind === 'full' || value.kind === 'changes') &&
-    [value.cut, value.rows, value.bytes, value.publishedAt].every(Number.isSafeInteger) &&
-    Array.isArray(value.schema) &&
-    Array.isArray(value.files) &&
-    value.files.every((file) => typeof file?.path === 'string' && isInside(file.path))
-  if (!isWhole) throw damaged(`${name} is not a manifest`)
-  return value
+  const value = parseJson(bytes, name)
+  if (!MANIFEST.safeParse(value).success) throw damaged(`${name} is not a manifest`)
+  return value as unknown as Manifest
 }
 
 /** `name` is for the message. Throws `snapshot-damaged` for what is no `latest.json`. */
 export function parseLatest(bytes: Buffer, name: string): Latest {
-  const value = parseJson(bytes, name) as unknown as Latest
-  const isEntry = (entry: LatestEntry | null) =>
-    entry === null || (typeof entry?.manifest === 'string' && isInside(entry.manifest))
-  if (value.schemaVersion !== 1 || !isEntry(value.full) || !isEntry(value.changes)) {
-    throw damaged(`${name} does not name a snapshot`)
-  }
-  return value
+  const value = parseJson(bytes, name)
+  if (!LATEST.safeParse(value).success) throw damaged(`${name} does not name a snapshot`)
+  return value as unknown as Latest
 }
 
 /** How the files of a publication were written. */
@@ -129,11 +144,6 @@ export function encodingOf({ compression, engine, filters, schema }: Manifest): 
     return written === undefined ? [] : [{ ...column, kind: written.type }]
   })
   return { compression, columns, engine: ENGINES.find((name) => name === engine) ?? ENGINES[0], switches: filters }
-}
-
-/** A path that leads out of the folder would make a reader open, or a clean-up remove, what is not ours. */
-function isInside(path: string): boolean {
-  return path !== '' && !path.startsWith('/') && !path.split(/[\\/]/).includes('..')
 }
 
 function parseJson(bytes: Buffer, name: string): Record<string, unknown> {
