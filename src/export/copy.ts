@@ -1,7 +1,7 @@
 // Publishes a copy of the mirror itself: one SQLite file that needs no other beside it, whole or not at all.
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { isMirrorError, MirrorError } from '../errors.ts'
+import { MirrorError } from '../errors.ts'
 import { syncFolder } from '../mirror/files.ts'
 import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
 import { clearLeftOvers, draftPath } from './publish/drafts.ts'
@@ -41,9 +41,7 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
     // SQLite would make it with another mode; into an empty file it may write.
     await (await open(draft, 'wx', FILE_MODE)).close()
     try {
-      const { tasks, cut } = await vacuumInto(dbPath, draft, signal).catch((error: unknown) => {
-        throw isMirrorError(error, 'disk-full') ? fullDisk(path, error) : error
-      })
+      const { tasks, cut } = await vacuumInto(dbPath, draft, signal)
       const bytes = await settle(draft)
       await rename(draft, path)
       syncFolder(dirname(path))
@@ -54,15 +52,6 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
   } catch (error) {
     throw explainSnapshot(path, error)
   }
-}
-
-/** SQLite does not say which disk: nothing is written but the copy. */
-function fullDisk(path: string, cause: MirrorError): MirrorError {
-  return new MirrorError('disk-full', `The disk of ${path} is full; nothing was published`, {
-    facts: { path },
-    hint: 'Free some space and run the same command again.',
-    cause,
-  })
 }
 
 /** Exactly its mode, whatever the umask takes away, and on the disk. Gives the size. */

@@ -1,7 +1,7 @@
 // Issue 5: a disk that is full. Exit 7 with a sentence that names the disk, no partial file, what was there stays readable,
 // and the same command works once there is room.
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeStage, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
@@ -55,7 +55,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
     },
   )
 
-  test.concurrent('has no room for an export, a copy or a report: what was there stays, and nothing else', async () => {
+  test.concurrent('has no room for an export, a copy, a restored mirror or a report: what was there stays, and nothing else', async () => {
     using disk = makeSmallDisk('2m')
     await using stage = await makeStage({ tasks: 2000, openFraction: 0 })
     expect((await stage.sync()).code).toBe(0)
@@ -66,6 +66,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
       ['export', '--no-redact', '--out', disk.path('tasks.ndjson')],
       ['export', '--format', 'ndjson', '--compression', 'none', '--out', `${disk.path('lake')}/`],
       ['copy', '--out', disk.path('copy.sqlite')],
+      ['restore', stage.mirrorPath, '--db', disk.path('restored.sqlite')],
       ['report', '--out', disk.path('report.html')],
     ]
     // All but the report are larger than the disk; it gets a full one.
@@ -77,6 +78,7 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
       }
       const lake = each[0] === 'export' && each.includes(`${disk.path('lake')}/`) ? readdirSync(disk.path('lake')) : []
       expect([...leftOvers(disk.dir), ...lake]).toEqual([])
+      expect(existsSync(disk.path('restored.sqlite'))).toBe(false)
     }
     disk.resize('64m')
     for (const each of args) expect(await stage.runHere(each), each.join(' ')).toMatchObject({ code: 0 })

@@ -1,4 +1,6 @@
 // Writes a mirror anew into another file, in a process of its own: it is one statement that can take minutes.
+import { dirname } from 'node:path'
+import { isMirrorError, MirrorError } from '../../errors.ts'
 import { askProcess, type ProcessRequest } from './statement-process.ts'
 
 export interface Vacuumed {
@@ -19,5 +21,18 @@ export interface VacuumRequest extends ProcessRequest {
  * whatever is in `out` is then of no use.
  */
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
-  return askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, out }, signal)
+  try {
+    return await askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, out }, signal)
+  } catch (error) {
+    throw isMirrorError(error, 'disk-full') ? fullDisk(dirname(out), error) : error
+  }
+}
+
+/** SQLite does not say which disk: nothing is written but the copy. */
+function fullDisk(folder: string, cause: MirrorError): MirrorError {
+  return new MirrorError('disk-full', `The disk of ${folder} is full; what was there before is as it was`, {
+    facts: { path: folder },
+    hint: 'Free some space and run the same command again.',
+    cause,
+  })
 }

@@ -30,7 +30,10 @@ export function explainS3(place: string, error: unknown, signal?: AbortSignal): 
   }
   if (/^Region is missing/.test(message)) return unwritable('no region is set', 'Set AWS_REGION.')
   if (/^Region not accepted/.test(message))
-    return unwritable('its region is not the name of one', 'Set AWS_REGION to the region of the bucket, such as us-east-1.')
+    return unwritable(
+      'its region is not the name of one',
+      'Set AWS_REGION to the region of the bucket, such as us-east-1.',
+    )
   if (status === 301 || status === 307) {
     return unwritable(
       'the bucket is in another region',
