@@ -258,6 +258,16 @@ test('a redirect of the storage is not followed, and nothing is sent where it po
   expect(new Set(storage.asked.map(({ method, path }) => `${method} ${path}`)).size).toBe(1)
 })
 
+test('a region that is none is told, and nothing is sent', async () => {
+  const storage = await startStorage()
+  const env = { ...storage.env, AWS_REGION: '-1' }
+  await expect(publishing(makeMirror(...ordinaryRows(3)), storage, { env })).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    hint: expect.stringContaining('AWS_REGION'),
+  })
+  expect(storage.asked).toEqual([])
+})
+
 test('no storage beyond this machine is reached over plain http, unless it is named', async () => {
   const storage = await startStorage()
   const endpoint = 'http://storage.invalid:9000'
