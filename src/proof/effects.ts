@@ -45,9 +45,10 @@ export function claimed(told: State, fact: Fact, claim: Claim, trial: Trial = {}
   return ended(fact.runStart === null || !fact.hasMember ? last : { ...last, ...PAID }, ['even-cuts'])
 }
 
-/** An answer at the beginning of the list that brought nothing: nothing has stayed. */
-export function afterEmpty(state: State, fact: Fact): State {
-  return fact.skip === 0 && fact.kind === 'nothing' ? ended(state, ['nothing-hidden-behind']) : state
+/** The second answer at the beginning of the list that brought nothing: nothing has stayed. `before`: without this answer. */
+export function afterEmpty(state: State, { skip, kind }: Fact, before: State): State {
+  const isEmpty = skip === 0 && kind === 'nothing' && before.wasEmpty
+  return isEmpty ? ended(state, ['nothing-hidden-behind']) : state
 }
 
 function floorOf(fact: Fact, largest: number): Floor {
@@ -141,7 +142,8 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
 function sighted(state: State, { floorAt, sent, received, count, asked }: Fact): State {
   const { floor, isFiltered } = state
   if (floor === null || floorAt === null || sent < floor.received || floorAt === floor.index) return state
-  const hasMoved = !isFiltered || count === asked || floorAt > floor.index
+  const isBack = floorAt === state.bracket?.index
+  const hasMoved = !isBack && (!isFiltered || count === asked || floorAt > floor.index)
   const bracket = hasMoved ? null : state.bracket
   return { ...state, bracket, floor: { ...floor, index: floorAt, isPlaced: true, sent, received } }
 }
@@ -164,6 +166,7 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     tiedFalling: before.tiedFalling + fact.tiedFalling,
   }
   state.ceiling = ceilingAfter(before, fact)
+  if (fact.skip === 0) state.wasEmpty = fact.kind === 'nothing'
   const { floor } = before
   if (floor !== null && isLastAlone(before, fact)) {
     const { firstId, skip, sent, received } = fact

@@ -56,6 +56,8 @@ export class Judge {
   spoiled: MissingLink | null
   /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
   isAhead = false
+  /** The last answer would have shown the end, had it been seen twice that nothing lies behind. */
+  isDoubted = false
   /** Ids of a run that was counted are still to be marked. */
   isToMark = false
   /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
@@ -215,15 +217,25 @@ export class Judge {
 
   #joinedByPlace({ floor, ceiling, owed, count, edge, basis }: State): State {
     const debt = this.state.owed === null ? { owed, count, edge } : {}
-    return { ...this.state, ...debt, bracket: null, floor, ceiling, basis: union(this.state.basis, basis) }
+    return {
+      ...this.state,
+      ...debt,
+      bracket: null,
+      floor,
+      ceiling,
+      basis: union(this.state.basis, basis),
+    }
   }
 
   /** What may be claimed of an answer by its index alone. */
   #claimOf(fact: Fact): Claim {
     const { bracket, floor, ended } = this.state
     if (ended !== null || floor === null) return 'look'
-    if (bracket !== null && this.#missing(fact, 'again') === null) return 'again'
-    if (bracket !== null && this.#missing(fact, 'stands') === null) return 'stands'
+    for (const claim of bracket === null ? [] : (['again', 'stands'] as const)) {
+      const missing = this.#missing(fact, claim)
+      if (missing === null) return claim
+      this.isDoubted ||= missing === `${claim}: nothing behind it was seen twice`
+    }
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
     if (fact.skip === floor.index + 1) {
       if (bracket !== null && gapsOf(bracket).some(({ skip, kind }) => skip === fact.skip && kind === fact.kind))
@@ -235,6 +247,7 @@ export class Judge {
   }
 
   #hear(fact: Fact, handle: number | null): 'paid' | 'counts' | null {
+    this.isDoubted = false
     const claim = this.#claimOf(fact)
     const before = this.state
     const counts = countsFor(before, fact, this.#trial)
@@ -244,7 +257,7 @@ export class Judge {
       // It joins once it is taken in.
       this.#byPlace = { handle: this.#behind, state }
       this.state = { ...after(before, fact, 'look', this.#trial), bracket: null }
-    } else this.state = claim === 'look' ? afterEmpty(state, fact) : state
+    } else this.state = claim === 'look' ? afterEmpty(state, fact, before) : state
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     if ((this.state.bracket?.gaps.length ?? 0) > MOST_GAPS) this.state = { ...this.state, bracket: null }
     if (claim === 'behind') this.#behind = fact.kind === 'items' ? handle : null

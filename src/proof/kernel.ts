@@ -143,11 +143,9 @@ export class Kernel {
     return ended?.includes('held') === true && owed === null
   }
 
-  /** The index behind the floor of which only one refusal is known: it has to come again, and the floor after it. */
-  get refusedAt(): number | null {
-    const { bracket } = this.state
-    if (bracket?.last.kind !== 'refused' || bracket.confirmed.includes(bracket.last.skip)) return null
-    return bracket.last.skip
+  /** What brought nothing behind the floor, once, where the last answer shows the end but for this: see "seen twice". */
+  get doubted(): { skip: number; asked: number } | null {
+    return this.#judge.isDoubted ? (this.state.bracket?.last ?? null) : null
   }
 
   /** Everything that was listed at a moment of this walk has been met: see "passed". */

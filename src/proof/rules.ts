@@ -1,16 +1,8 @@
 // The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
+import { hasRoom } from './counting.ts'
 import type { Fact } from './facts.ts'
-import {
-  type Claim,
-  type Floor,
-  gapsOf,
-  SETTINGS,
-  type Settings,
-  type State,
-  type Trial,
-  type WalkRange,
-} from './state.ts'
+import { type Claim, type Floor, SETTINGS, type Settings, type State, type Trial, type WalkRange } from './state.ts'
 
 type Condition = (state: State, fact: Fact, settings: Settings) => boolean
 
@@ -65,9 +57,16 @@ function reachesBeyondRefusal({ bracket }: State, fact: Fact): boolean {
   return bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach
 }
 
-/** Whether every position that was passed was asked for again, and brought the same; and so an end that is a refusal. */
+/** Whether every position that was passed was asked for again, and brought the same. */
 function isAsItWas({ bracket }: State): boolean {
-  return bracket === null || gapsOf(bracket).every(({ skip }) => bracket.confirmed.includes(skip))
+  return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
+}
+
+/** An answer that brings nothing may be a mistake: it came twice, or this one ends with the last item and has room for more. */
+function isEndSeenTwice(state: State, fact: Fact): boolean {
+  const { bracket } = state
+  if (bracket === null || bracket.floor !== null || bracket.confirmed.includes(bracket.last.skip)) return true
+  return fact.skip + fact.count === bracket.index + 1 && hasRoom(state, fact)
 }
 
 /** For each claim its conditions, in the order in which they are tried. */
@@ -101,6 +100,7 @@ export const RULES = {
       fact.skip + fact.metPrefix > (bracket?.index ?? 0),
     'again: reaches beyond a refusal': reachesBeyondRefusal,
     'again: what was passed is as it was': isAsItWas,
+    'again: nothing behind it was seen twice': isEndSeenTwice,
   },
   stands: {
     'stands: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
@@ -109,6 +109,7 @@ export const RULES = {
     'stands: no other run is owed': (state, _, settings) => mayOwe(state, settings),
     'stands: reaches beyond a refusal': reachesBeyondRefusal,
     'stands: what was passed is as it was': isAsItWas,
+    'stands: nothing behind it was seen twice': isEndSeenTwice,
   },
   room: {
     'room: begins with the list or shows an anchor': isShown,

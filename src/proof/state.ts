@@ -72,9 +72,9 @@ export interface Bracket {
   confirmed: number[]
 }
 
-/** What has to come again: what was passed, and a refusal, which may have been a mistake. */
-export function gapsOf({ gaps, last }: Bracket): Gap[] {
-  return last.kind === 'refused' ? [...gaps, last] : gaps
+/** What may have to come again: what was passed, and what is the end of the list. */
+export function gapsOf({ gaps, last, floor }: Bracket): Gap[] {
+  return floor === null ? [...gaps, last] : gaps
 }
 
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
@@ -127,6 +127,8 @@ export interface State {
    * list in which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
    */
   ceiling: { index: number; received: number; place: number | null; isBefore: boolean } | null
+  /** The last answer at the beginning of the list brought nothing. */
+  wasEmpty: boolean
   /** Where the last item, asked for alone, was given further down than it stands; `wasPlaced`: after it was given at its place. */
   repeat: { id: string; skip: number; place: number; received: number; wasPlaced: boolean } | null
   /** The list was seen to move while a run was counted. */
@@ -150,6 +152,7 @@ export const BEGINNING: State = {
   tiedRising: 0,
   tiedFalling: 0,
   ceiling: null,
+  wasEmpty: false,
   repeat: null,
   drifts: false,
   isFiltered: false,

@@ -4,7 +4,7 @@ import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judg
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
 import { isUneven } from './paging.ts'
-import { lookAt, prefetch, type Reader, seeAgain } from './reader.ts'
+import { lookAt, prefetch, type Reader, seeAgain, seeNothingTwice } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -60,10 +60,13 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
 async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgement> {
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
-  const { refusedAt } = reader.kernel
-  if (refusedAt !== null && (await reader.look(refusedAt, 1)).kind !== 'refused') return { kind: 'moved' }
   // At the full size: a service that refuses windows reaching beyond some index is not at its end.
-  const again = await seeAgain(reader, place, question.runStart, Math.max(1, reader.served))
+  // Nothing came behind it before it was known to stand there.
+  if (place !== question.index && isUneven(question.cut)) await lookAt(reader, place + 1)
+  const again = await seeNothingTwice(reader, () =>
+    seeAgain(reader, place, question.runStart, Math.max(1, reader.served)),
+  )
+  if (again === null) return { kind: 'moved' }
   if (again.kind === 'refused') return { kind: 'unprovable', reason: 'skip-limit' }
   const at = place - again.skip
   if (again.kind !== 'items' || again.ids.length <= at) return { kind: 'moved' }

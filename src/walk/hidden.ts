@@ -3,7 +3,7 @@
 import type { ChainState } from './chain.ts'
 import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
 import { isUneven } from './paging.ts'
-import { isNothing, lookAt, probeAt, type Reader } from './reader.ts'
+import { isNothing, lookAt, probeAt, type Reader, seeNothingTwice } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
@@ -60,8 +60,8 @@ async function crossGap(
     if (window.kind === 'items' && window.ids.length > 0) found = window
     else reader.drop(window)
   }
-  const again = await reader.look(index, 1)
-  const holds = again.kind === 'items' && again.ids[0] === lastId
+  const again = await seeNothingTwice(reader, () => reader.look(index, 1))
+  const holds = again?.kind === 'items' && again.ids[0] === lastId
   if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
   if (found !== null) reader.drop(found)
   return { kind: 'moved' }

@@ -174,6 +174,20 @@ export async function seeAgain(reader: Reader, index: number, runStart: number, 
   return reader.look(index, take)
 }
 
+/**
+ * What `again` reads, which shows that the last item stands where it stood; behind it nothing came. Where that is known by one
+ * answer only, it is asked for again, and then `again`. Null where it has changed.
+ */
+export async function seeNothingTwice(
+  reader: Reader,
+  again: () => Promise<WindowAnswer>,
+): Promise<WindowAnswer | null> {
+  const seen = await again()
+  const { doubted } = reader.kernel
+  if (doubted === null || seen.kind !== 'items') return seen
+  return isNothing(await reader.look(doubted.skip, doubted.asked)) ? again() : null
+}
+
 /** The id at `index` of the list, as an answer shows it. */
 export function idAt(answer: WindowAnswer, index: number): string | undefined {
   return answer.kind === 'items' ? answer.ids[index - answer.skip] : undefined

@@ -39,7 +39,7 @@ export interface Scope {
   poisoned?: number
   /** Windows that reach beyond an index are refused. */
   limit?: number
-  /** So many answers are refusals by mistake. */
+  /** So many answers bring nothing by mistake: a refusal, or no items. */
   mistakes?: number
   /** The kinds of changes; all where absent. */
   only?: readonly ('shuffle' | 'delete' | 'insert')[]
@@ -144,7 +144,10 @@ const ALL = Object.keys(RULES) as Claim[]
 const SHORT = new Set<Claim>(['room', 'passed', 'repeated', 'reached'])
 const SHALLOW = Object.keys(BEGINNING) as (keyof State)[]
 const GONE = null as unknown as World
-const MISTAKE: Said = { kind: 'refused', items: [], length: 0 }
+const MISTAKES: readonly Said[] = [
+  { kind: 'refused', items: [], length: 0 },
+  { kind: 'items', items: [], length: 0 },
+]
 
 export function search(scope: Scope, without?: string, most = Number.POSITIVE_INFINITY): Searched {
   return new Search(scope, without, most).run()
@@ -270,7 +273,7 @@ class Search {
         const { compensation } = world
         const marks = { compensation, deletedSince: false, insertedSince: false }
         const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
-        this.#deliver(answer === MISTAKE ? { ...world, mistakes: world.mistakes - 1 } : world, given)
+        this.#deliver(MISTAKES.includes(answer) ? { ...world, mistakes: world.mistakes - 1 } : world, given)
         if (!ahead || world.early !== null) continue
         const line = `asks for ${skip}+${asked}, which will come late`
         this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
@@ -289,7 +292,7 @@ class Search {
   }
 
   *#answers({ items, mistakes }: World, skip: number, asked: number): Generator<Said> {
-    if (mistakes > 0) yield MISTAKE
+    if (mistakes > 0) yield* MISTAKES
     const { cap, limit, repeats, refusedAbove = asked } = this.#scope
     if ((limit !== undefined && skip + asked > limit) || asked > refusedAbove)
       return yield { kind: 'refused', items: [], length: 0 }
@@ -393,7 +396,7 @@ class Search {
   #accept(world: World, given: Given, answer: ListAnswer, fact: Fact, claim: Claim): void {
     const { state: before } = world
     let state = after(before, fact, claim, this.#trial)
-    if (claim === 'look') state = afterEmpty(state, fact)
+    if (claim === 'look') state = afterEmpty(state, fact, before)
     state = this.#relevant(state)
     // Nothing has come of it.
     if (claim === 'look' && SHALLOW.every((field) => state[field] === before[field])) return
@@ -421,8 +424,8 @@ class Search {
   #relevant(state: State): State {
     const relevant = { ...state }
     if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
-    if (!this.#claims.includes('room') && this.#scope.hidden === undefined)
-      Object.assign(relevant, { largest: 0, uneven: false })
+    const asksForRoom = this.#claims.some((claim) => claim === 'room' || claim === 'again' || claim === 'stands')
+    if (!asksForRoom && this.#scope.hidden === undefined) Object.assign(relevant, { largest: 0, uneven: false })
     if (!this.#claims.includes('passed')) relevant.ceiling = null
     if (!this.#claims.includes('repeated')) relevant.repeat = null
     if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
@@ -595,6 +598,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.uneven ? 1 : 0,
     state.tiedRising,
     state.tiedFalling,
+    state.wasEmpty,
     ceiling === null ? '-' : `${ceiling.index}.${ceiling.place}.${ceiling.isBefore}.${world.sunk}`,
     state.ended?.join('') ?? '-',
     state.basis.join(''),

@@ -72,6 +72,8 @@ export interface Scenario {
   lateMs: number
   /** Chance that a request keeps failing, or is refused for no reason; and that the service is gone for this run. */
   failures: { list: number; refusedList: number; get: number; unreachable: number }
+  /** Chance that an answer of the list holds nothing, whatever there is; none where absent. */
+  blankShare?: number
   /** From some request of a run on, every id is answered as if it were unknown. */
   outages: boolean
   /** For so many requests; for the rest of the run where absent. */
@@ -233,6 +235,11 @@ export function oddScenarioOf(seed: number): Scenario {
   // One of the two clocks has to be right.
   const skewMs = oddity.kind === 'date-jumps' ? 0 : scenario.skewMs
   return { ...scenario, account, failures, poisoned: 0, skewMs, oddity }
+}
+
+/** A story with a service that answers with nothing now and then. */
+export function blankScenarioOf(seed: number): Scenario {
+  return { ...scenarioOf(seed), blankShare: seeded(seed, 0xb1a).pick([0.005, 0.02]) }
 }
 
 /** A story with a service that is odd in two ways at once. */

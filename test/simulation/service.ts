@@ -14,6 +14,8 @@ export const MOST_REQUESTS = 5_000
 /** Whoever reads a list that changes faster than that needs as long as it lasts: then it comes to rest. */
 const MOST_RESTLESS = 1_000
 
+const BLANK = { kind: 'window', texts: [] as string[] } as const
+
 /** An account that grows faster than it is read would be another test. */
 const MOST_TASKS = 120
 
@@ -110,8 +112,11 @@ export class SimulatedService implements Service {
     }
     // At rest every server and cache has had its time.
     const odd = !this.isAlive && this.#ledger.lag > 0 ? null : this.#odd
-    const listed =
-      odd === null ? (this.#other ?? this.#account).list(skip, take) : odd.list(this.#account.ids(), skip, take)
+    const listed = this.#isBlank()
+      ? BLANK
+      : odd === null
+        ? (this.#other ?? this.#account).list(skip, take)
+        : odd.list(this.#account.ids(), skip, take)
     if (listed.kind === 'refusal') {
       const { status, message } = listed
       this.#log(`${name} -> ${status}`)
@@ -210,6 +215,12 @@ export class SimulatedService implements Service {
   async #turns(): Promise<void> {
     if (this.#scenario.concurrency === 1) return
     for (let turns = this.#random.int(25); turns > 0; turns -= 1) await null
+  }
+
+  /** Whether the answer holds nothing, whatever there is. */
+  #isBlank(): boolean {
+    const { blankShare } = this.#scenario
+    return blankShare !== undefined && this.isAlive && this.#random.chance(blankShare)
   }
 
   #fail(name: string, failing: number, refusing: number): Answer<never> | null {
