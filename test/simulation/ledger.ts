@@ -31,6 +31,8 @@ export class Ledger {
   lag = 0
   /** How old what an answer says of a task may be, in answers. */
   textLag = 0
+  /** Answers of the list that held nothing by mistake. */
+  readonly blanks: number[] = []
   readonly #account: Account
 
   constructor(account: Account) {

@@ -216,7 +216,12 @@ function hiddenExcuse({ account, window }: Scenario, ledger: Ledger): string {
 function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): string {
   const flip = ofKind(odditiesOf(scenario), 'flip')
   const hasFlipped = flip !== undefined && flip.at > first && flip.at <= last
-  return hasFlipped ? `${BROKEN} "order": ` : hiddenExcuse(scenario, ledger)
+  if (hasFlipped) return `${BROKEN} "order": `
+  // One alone deceives nobody, but where the end of a list that grows is seen by one empty answer: docs/proof.md.
+  const blanks = ledger.blanks.filter((answer) => answer >= first && answer <= last).length
+  const mayGrow = scenario.account.order.endsWith('_asc') || scenario.account.order === 'insertion'
+  if (blanks > 1 || (blanks === 1 && mayGrow)) return `${BROKEN} "mistakes": `
+  return hiddenExcuse(scenario, ledger)
 }
 
 /** The frontier: what was created before it, and not listed late, is in the mirror. */

@@ -112,7 +112,9 @@ export class SimulatedService implements Service {
     }
     // At rest every server and cache has had its time.
     const odd = !this.isAlive && this.#ledger.lag > 0 ? null : this.#odd
-    const listed = this.#isBlank()
+    const isBlank = this.#isBlank()
+    if (isBlank) this.#ledger.blanks.push(answer)
+    const listed = isBlank
       ? BLANK
       : odd === null
         ? (this.#other ?? this.#account).list(skip, take)
