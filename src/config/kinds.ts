@@ -8,8 +8,11 @@ export const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_I
 export const expecting = (what: string) => ({ error: `expected ${what}` })
 export const text = (what?: string) => z.string().min(1, what === undefined ? what : expecting(what))
 
+/** Without the white space around it that a file or a secret may end with. */
 export const httpUrl = (what: string) =>
-  text(what).refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
+  text(what)
+    .trim()
+    .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), expecting(what))
 
 /** Names or addresses of hosts, without port, as the WHATWG parser writes them. */
 export const hostNames = () =>

@@ -146,6 +146,11 @@ test('broken JSON is not quoted: it may hold a secret', () => {
   expect(problemsOf('{"apiKey": hunter2}').join()).not.toContain('hunter2')
 })
 
+test('white space around a URL, as a file or a secret may end with, is no part of it', () => {
+  const { config } = loadConfig({ ...none, env: { TASK_MIRROR_SERVICE_BASE_URL: ' https://tasks.example/v1\n' } })
+  expect(config.service.baseUrl).toBe('https://tasks.example/v1')
+})
+
 test('wrong values of the environment and of flags are named by what the user wrote', () => {
   const env = { TASK_MIRROR_SYNC_WINDOW: 'many' }
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
