@@ -5,7 +5,7 @@ import { flagOf, listed } from '../shown.ts'
 import type { FileWriter } from './encode/format.ts'
 import type { EngineName } from './encode/parquet/engine.ts'
 import { encoderOf, type Packing } from './encode/pieces.ts'
-import { type FormatOption, factsOf, formatsWith, SWITCHES, titlesOf } from './formats.ts'
+import { type FormatOption, formatEntry, formatsWith, SWITCHES, titlesOf } from './formats.ts'
 import type { ExportOptions } from './options.ts'
 import type { RecordedFilters } from './publish/feed.ts'
 import type { Sink } from './publish/sink.ts'
@@ -96,7 +96,7 @@ export function refuseMisplaced(target: Target, options: ExportOptions): void {
   const misplaced: [boolean, string, string][] = [
     ...own.map((name): [boolean, string, string] => {
       const takers = formatsWith(name)
-      const why = `it is for ${titlesOf(takers, 'and')}, not for ${factsOf(target.format).title}: use --format ${listed(takers, 'or')}`
+      const why = `it is for ${titlesOf(takers, 'and')}, not for ${formatEntry(target.format).title}: use --format ${listed(takers, 'or')}`
       return [Boolean(options[name]) && !takers.includes(target.format), flagOf(name), why]
     }),
     [

@@ -3,7 +3,7 @@ import { listed } from '../shown.ts'
 import { COMPRESSIONS, type Compression } from './encode/compression.ts'
 import type { FormatCode } from './encode/format.ts'
 
-interface FormatFacts {
+interface FormatEntry {
   /** As messages call it. */
   title: string
   /** What names end in that choose it; files of a dataset end in the first one. */
@@ -58,7 +58,7 @@ export const FORMATS = {
     pieceBytes: 2 * MIB,
     load: async () => (await import('./encode/csv.ts')).csv,
   },
-} as const satisfies Record<string, FormatFacts>
+} as const satisfies Record<string, FormatEntry>
 
 /** As `--format` names it. */
 export type Format = keyof typeof FORMATS
@@ -66,12 +66,12 @@ type SwitchesOf<Name extends Format> = keyof (typeof FORMATS)[Name]['switches']
 type SwitchName = { [Name in Format]: SwitchesOf<Name> }[Format]
 export type Switches = { [Name in SwitchName]?: boolean }
 /** An option that not every format takes. */
-export type FormatOption = SwitchName | FormatFacts['takes'][number]
+export type FormatOption = SwitchName | FormatEntry['takes'][number]
 
 export const FORMAT_NAMES = Object.keys(FORMATS) as [Format, ...Format[]]
 export const STREAM_FORMATS = FORMAT_NAMES.filter((name) => FORMATS[name].isStream) as [Format, ...Format[]]
 
-export function factsOf(format: Format): FormatFacts {
+export function formatEntry(format: Format): FormatEntry {
   return FORMATS[format]
 }
 
@@ -83,14 +83,14 @@ export async function codeOf(format: Format): Promise<FormatCode> {
 
 /** Every switch with what it does, such as `['variant', 'Parquet: result_body as VARIANT']`. */
 export const SWITCHES = FORMAT_NAMES.flatMap((format) => {
-  const { title, switches } = factsOf(format)
+  const { title, switches } = formatEntry(format)
   return Object.entries(switches).map(([name, does]) => [name as SwitchName, `${title}: ${does}`] as const)
 })
 
 /** The formats that go with an option. */
 export function formatsWith(option: FormatOption): Format[] {
   return FORMAT_NAMES.filter((format) => {
-    const { takes, switches } = factsOf(format)
+    const { takes, switches } = formatEntry(format)
     return option in switches || (takes as readonly string[]).includes(option)
   })
 }
@@ -98,7 +98,7 @@ export function formatsWith(option: FormatOption): Format[] {
 /** Such as "Parquet or NDJSON". */
 export function titlesOf(formats: readonly Format[], conjunction: 'and' | 'or'): string {
   return listed(
-    formats.map((format) => factsOf(format).title),
+    formats.map((format) => formatEntry(format).title),
     conjunction,
   )
 }

@@ -1,6 +1,6 @@
 // Packing on this thread, which begins as soon as its cut is open, while the other one still loads.
 import { setImmediate as breathe } from 'node:timers/promises'
-import { factsOf } from '../formats.ts'
+import { formatEntry } from '../formats.ts'
 import { interrupted } from '../publish/sink.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
 import type { FileLimits } from '../read/partition.ts'
@@ -20,7 +20,7 @@ interface HeadStartOptions {
 /** Begins with the first key range of `cut`. Packing throws `interrupted` once `signal` is aborted. */
 export function beginPacking(cut: CutReader, { packing, limits, redact, signal }: HeadStartOptions) {
   const redactor = new Redactor(redact)
-  const keyRanges: Iterator<KeyRange, void> = cut.keyRanges(factsOf(packing.format).pieceBytes, limits)
+  const keyRanges: Iterator<KeyRange, void> = cut.keyRanges(formatEntry(packing.format).pieceBytes, limits)
   let isStopped = false
 
   /** Lets signals, timers and the other thread's messages in. */

@@ -1,6 +1,6 @@
 // The one way rows are encoded: a packer makes a piece of each key range, on whichever thread.
 import { setImmediate as breathe } from 'node:timers/promises'
-import { codeOf, type Format, factsOf } from '../formats.ts'
+import { codeOf, type Format, formatEntry } from '../formats.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
 import { type Redactor, redactRow } from '../read/redact.ts'
@@ -31,7 +31,7 @@ export async function keyRangePacker(
   pause: () => Promise<unknown> = breathe,
 ): Promise<PackKeyRange> {
   const encoder = await encoderOf(packing)
-  const packer = encoder.packer(packing.encoding, 2 * factsOf(packing.format).pieceBytes)
+  const packer = encoder.packer(packing.encoding, 2 * formatEntry(packing.format).pieceBytes)
   return async (keyRange) => {
     let rows = 0
     let first: bigint | null = null

@@ -3,7 +3,7 @@
 import { MirrorError } from '../../errors.ts'
 import { listed } from '../../shown.ts'
 import { type Compression, SUFFIX_OF } from '../encode/compression.ts'
-import { FORMAT_NAMES, type Format, factsOf, STREAM_FORMATS } from '../formats.ts'
+import { FORMAT_NAMES, type Format, formatEntry, STREAM_FORMATS } from '../formats.ts'
 
 export interface Target {
   /** stdout; one file; a folder of the file system or a prefix of an object store, either of which holds a dataset. */
@@ -23,7 +23,7 @@ interface Ending {
 
 /** What names can end in, the usual spellings first. */
 const ENDINGS: readonly Ending[] = FORMAT_NAMES.flatMap((format) => {
-  const { endings, compressions, isStream } = factsOf(format)
+  const { endings, compressions, isStream } = formatEntry(format)
   const told: readonly (Compression | null)[] = isStream ? compressions : [null]
   return endings.flatMap((ending) =>
     told.map((compression) => ({ text: ending + SUFFIX_OF[compression ?? 'none'], format, compression })),
@@ -32,7 +32,7 @@ const ENDINGS: readonly Ending[] = FORMAT_NAMES.flatMap((format) => {
 
 /** Such as .parquet and .ndjson.gz; other spellings left out. */
 export const USUAL_ENDINGS: readonly string[] = ENDINGS.filter(({ text, format }) =>
-  text.startsWith(factsOf(format).endings[0]!),
+  text.startsWith(formatEntry(format).endings[0]!),
 ).map(({ text }) => text)
 
 /** `isFolder`: one stands at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
@@ -49,7 +49,7 @@ export function targetOf(out: string, format?: Format, compression?: Compression
       `Let the name end in ${USUAL_ENDINGS.join(', ')} or, for a folder, in /; or give --format.`,
     )
   }
-  const { title, compressions, isStream } = factsOf(chosen)
+  const { title, compressions, isStream } = formatEntry(chosen)
   // The ending's compression holds only for the ending's own format.
   const implied = ending?.format === chosen ? ending.compression : null
   const packed = compression ?? implied ?? (isDataset ? 'zstd' : compressions[0]!)
@@ -67,7 +67,7 @@ export function targetOf(out: string, format?: Format, compression?: Compression
 
 /** What the names of a dataset's files end in. */
 export function endingOf({ format, compression }: Pick<Target, 'format' | 'compression'>): string {
-  const { endings, isStream } = factsOf(format)
+  const { endings, isStream } = formatEntry(format)
   return endings[0]! + (isStream ? SUFFIX_OF[compression] : '')
 }
 

@@ -1,7 +1,7 @@
 // Compares rows of a snapshot with the mirror, but those that have changed since that cut; none may be absent.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { FoundRow } from '../encode/format.ts'
-import { codeOf, factsOf } from '../formats.ts'
+import { codeOf, formatEntry } from '../formats.ts'
 import type { RecordedFilters } from '../publish/feed.ts'
 import { encodingOf, type Manifest } from '../publish/manifest.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
@@ -65,7 +65,7 @@ export class SnapshotComparison {
   async absent(): Promise<Fault[]> {
     if (this.#notComparable !== null) return []
     let expected = 0
-    for (const keyRange of this.#cut.keyRanges(factsOf(this.#manifest.format).pieceBytes)) {
+    for (const keyRange of this.#cut.keyRanges(formatEntry(this.#manifest.format).pieceBytes)) {
       for (const batch of this.#cut.batches(keyRange)) {
         for (const row of batch) if (this.#isOfCut(row)) expected++
         await breathe()

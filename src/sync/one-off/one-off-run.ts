@@ -6,8 +6,8 @@ import type { ClientOptions } from '../../service/client.ts'
 import type { Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
 import { inWords, newRun, openWriterThread, rememberWait, settleBeginning } from '../begin.ts'
-import { openClient, requireBaseUrl } from '../connect.ts'
 import type { Run, RunContext } from '../context.ts'
+import { openClient, requireBaseUrl } from '../open-client.ts'
 
 type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
 

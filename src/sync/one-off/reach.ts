@@ -1,8 +1,8 @@
 // Asks two questions for `doctor`, each once, for some seconds at most. Takes no lock, writes nothing.
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Answer, Decoded, Service } from '../../service/service.ts'
-import { openClient } from '../connect.ts'
 import type { RunContext } from '../context.ts'
+import { openClient } from '../open-client.ts'
 import { madeUpId } from '../steps/deletions.ts'
 
 type ReachAnswer =

@@ -14,10 +14,10 @@ import {
 } from '../../walk/measure/paging.ts'
 import { findTotal, type Total } from '../../walk/measure/total.ts'
 import { unlisted } from '../../walk/reader.ts'
-import { openClient } from '../connect.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
 import { fieldFacts } from '../learned-forms.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'
+import { openClient } from '../open-client.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import {
   beyondFinding,
