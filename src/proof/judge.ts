@@ -217,14 +217,7 @@ export class Judge {
 
   #joinedByPlace({ floor, ceiling, owed, count, edge, basis }: State): State {
     const debt = this.state.owed === null ? { owed, count, edge } : {}
-    return {
-      ...this.state,
-      ...debt,
-      bracket: null,
-      floor,
-      ceiling,
-      basis: union(this.state.basis, basis),
-    }
+    return { ...this.state, ...debt, bracket: null, floor, ceiling, basis: union(this.state.basis, basis) }
   }
 
   /** What may be claimed of an answer by its index alone. */
@@ -234,6 +227,7 @@ export class Judge {
     for (const claim of bracket === null ? [] : (['again', 'stands'] as const)) {
       const missing = this.#missing(fact, claim)
       if (missing === null) return claim
+      // It is tried last, so all other conditions are met.
       this.isDoubted ||= missing === `${claim}: nothing behind it was seen twice`
     }
     if (this.#missing(fact, 'repeated') === null) return 'repeated'

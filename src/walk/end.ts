@@ -61,8 +61,6 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
   // At the full size: a service that refuses windows reaching beyond some index is not at its end.
-  // Nothing came behind it before it was known to stand there.
-  if (place !== question.index && isUneven(question.cut)) await lookAt(reader, place + 1)
   const again = await seeNothingTwice(reader, () =>
     seeAgain(reader, place, question.runStart, Math.max(1, reader.served)),
   )

@@ -150,7 +150,6 @@ export async function* closeLap(
   // A single item that comes again may have moved; several in a row have not.
   const wanted = Math.min(Math.max(overlap, LEAST_RUN), firstWindow.ids.length)
   let first: ItemsWindow | null = null
-  let wasEmpty = 0
   for (let windows = 0; windows < maxWindows; windows += 1) {
     const { window, unreadable } = await readUpTo(reader, place.skip)
     if (window === null || (unreadable !== null && place.jumps++ > MOST_JUMPS))
@@ -158,7 +157,7 @@ export async function* closeLap(
     if (window === 'nothing') {
       const { previous, skip } = place
       // That a list of which tasks were met is empty may be a mistake: the next answer says.
-      if (previous === null && wasEmpty++ === 0) continue
+      if (previous === null && windows === 0) continue
       // Nothing at 0, or the list ended before the old neighbours were found again.
       if (previous === null || skip === 0 || skip >= previous.skip + previous.ids.length)
         return { kind: 'closed', first, isWhole: false }

@@ -89,7 +89,7 @@ const inside = z.string().refine(isInside)
 const number = z.int().nonnegative()
 
 // What a reader of ours relies on: whoever can write to the destination can write anything there.
-const MANIFEST = z.looseObject({
+const MANIFEST_SHAPE = z.looseObject({
   schemaVersion: z.literal(1),
   snapshotId: z.string(),
   kind: z.enum(['full', 'changes']),
@@ -106,8 +106,12 @@ const MANIFEST = z.looseObject({
     .refine((files) => new Set(files.map(({ path }) => path)).size === files.length),
 })
 
-const ENTRY = z.looseObject({ snapshotId: z.string(), manifest: inside, manifestSha256: z.string(), cut: number })
-const LATEST = z.looseObject({ schemaVersion: z.literal(1), full: ENTRY.nullable(), changes: ENTRY.nullable() })
+const ENTRY_SHAPE = z.looseObject({ snapshotId: z.string(), manifest: inside, manifestSha256: z.string(), cut: number })
+const LATEST_SHAPE = z.looseObject({
+  schemaVersion: z.literal(1),
+  full: ENTRY_SHAPE.nullable(),
+  changes: ENTRY_SHAPE.nullable(),
+})
 
 const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 
@@ -126,14 +130,14 @@ export function latestAfter(before: Latest | null, kind: Kind, entry: LatestEntr
 /** `name` is for the message. Throws `snapshot-damaged` for what is no manifest of this version or an older one. */
 export function parseManifest(bytes: Buffer, name: string): Manifest {
   const value = parseJson(bytes, name)
-  if (!MANIFEST.safeParse(value).success) throw damaged(`${name} is not a manifest`)
+  if (!MANIFEST_SHAPE.safeParse(value).success) throw damaged(`${name} is not a manifest`)
   return value as unknown as Manifest
 }
 
 /** `name` is for the message. Throws `snapshot-damaged` for what is no `latest.json`. */
 export function parseLatest(bytes: Buffer, name: string): Latest {
   const value = parseJson(bytes, name)
-  if (!LATEST.safeParse(value).success) throw damaged(`${name} does not name a snapshot`)
+  if (!LATEST_SHAPE.safeParse(value).success) throw damaged(`${name} does not name a snapshot`)
   return value as unknown as Latest
 }
 
