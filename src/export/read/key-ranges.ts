@@ -20,11 +20,8 @@ export type KeyRange = Between | { seqs: readonly bigint[] }
 /** Below every other `created_at` there can be. */
 const LEAST_INTEGER = -(2n ** 63n)
 
-/**
- * The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. `before`
- * (null: none) leaves out rows from that `createdAt` on.
- */
-export function conditionsOf({ after, upTo }: Between, range: Conditions, before: bigint | null = null): Conditions[] {
+/** The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. */
+export function conditionsOf({ after, upTo }: Between, range: Conditions): Conditions[] {
   const found: Conditions[] = []
   function add(...conditions: ([string, Bound[]] | null)[]): void {
     const given = conditions.filter((condition) => condition !== null)
@@ -45,7 +42,6 @@ export function conditionsOf({ after, upTo }: Between, range: Conditions, before
       ? ['(created_at, id) > (?, ?)', [after.createdAt as bigint, after.id]]
       : ['created_at >= ?', [LEAST_INTEGER]],
     upTo === null ? null : ['(created_at, id) <= (?, ?)', [upTo.createdAt as bigint, upTo.id]],
-    before === null ? null : ['created_at < ?', [before]],
   )
   return found
 }
@@ -61,7 +57,6 @@ interface Cursor {
 /** What the index of `created_at, id` tells of the rows that fulfil `conditions`. */
 export interface Index {
   first(conditions: Conditions): Place | null
-  last(conditions: Conditions): Place | null
   /**
    * Up to the `nth` wanted row, from 1, or to where so many rows were looked at that it is enough: `upTo` is null where all
    * were. `rows` are the wanted ones.
@@ -77,22 +72,19 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
   function take(most: number, before: bigint | null): { keyRange: KeyRange; rows: number } {
     let rows = 0
     let upTo: Place | null = null
-    const runs = conditionsOf({ after, upTo: null }, range, before)
-    for (const conditions of runs) {
+    // No id is empty: nothing stands at this place, and all from that createdAt on stands behind it.
+    const end = before === null ? null : { createdAt: before, id: '' }
+    for (const conditions of conditionsOf({ after, upTo: end }, range)) {
       const found = index.forward(conditions, most - rows)
       rows += found.rows
       upTo = found.upTo
       if (upTo !== null) break
     }
-    isOver = upTo === null && before === null
-    if (upTo === null && before !== null) upTo = lastOf(runs)
+    upTo ??= end
+    isOver = upTo === null
     const keyRange = { after, upTo }
     after = upTo
     return { keyRange, rows }
-  }
-
-  function lastOf(runs: readonly Conditions[]): Place | null {
-    return runs.reduce((found: Place | null, conditions) => index.last(conditions) ?? found, null)
   }
 
   return {

@@ -212,7 +212,6 @@ export class CutReader {
 
     return {
       first: (conditions) => this.#find(BY_MOMENT, conditions, 'created_at, id LIMIT 1'),
-      last: (conditions) => this.#find(BY_MOMENT, conditions, 'created_at DESC, id DESC LIMIT 1'),
       forward: (conditions, nth) => {
         const looked = `(SELECT created_at, id, ${SIFTED_BY} FROM ${BY_MOMENT} ${whereOf(conditions.terms)} ORDER BY created_at, id LIMIT ${most})`
         const among = { terms: sift.terms, bounds: [...conditions.bounds, ...sift.bounds] }
