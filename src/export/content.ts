@@ -2,57 +2,52 @@
 
 import { MirrorError } from '../errors.ts'
 import { flagOf, listed } from '../shown.ts'
-import type { FileWriter } from './encode/format.ts'
-import type { EngineName } from './encode/parquet/engine.ts'
-import { encoderOf, type Packing } from './encode/pieces.ts'
+import type { Encoder, FileWriter } from './encode/format.ts'
+import type { Packing } from './encode/pieces.ts'
+import type { Packers } from './encode/pour.ts'
 import { type FormatOption, formatEntry, formatsWith, SWITCHES, titlesOf } from './formats.ts'
 import type { ExportOptions } from './options.ts'
-import type { RecordedFilters } from './publish/feed.ts'
+import type { FeedBase, RecordedFilters } from './publish/feed.ts'
 import type { Sink } from './publish/sink.ts'
 import type { Target } from './publish/target.ts'
 import { chosenColumns } from './read/columns.ts'
-import type { Redactor } from './read/redact.ts'
+import type { FileLimits } from './read/partition.ts'
 import type { CutReader } from './read/rows.ts'
 
-export interface Content {
-  packing: Packing
-  redactor: Redactor
-  /** null for a format that has only one. */
-  engine: EngineName | null
-  /** Begins a file. */
-  open(sink: Sink): FileWriter
-  /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
-  about(redacted: Record<string, number> | null): Record<string, string>
-}
-
-interface ContentOptions {
-  packing: Packing
+/** A snapshot on its way: what was asked for, and the cut that it is made of. */
+export interface Snapshot {
+  id: string
   options: ExportOptions
+  target: Target
   filters: RecordedFilters
-  redactor: Redactor
+  packing: Packing
+  encoder: Encoder
+  limits: FileLimits
   cut: CutReader
-  snapshotId: string
-  sinceSeq: number | null
+  packers: Packers
+  /** null for a full snapshot. */
+  base: FeedBase | null
 }
 
-export async function contentOf(of: ContentOptions): Promise<Content> {
-  const { packing, options, filters, redactor, cut, snapshotId, sinceSeq } = of
-  const { format, encoding } = packing
-  const encoder = await encoderOf(packing)
+/** Begins a file of it. */
+export function openContent({ encoder, packing, options }: Snapshot, sink: Sink): FileWriter {
+  return encoder.open(sink, packing.encoding, `task-mirror version ${options.toolVersion}`)
+}
+
+/** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
+export function aboutOf(snapshot: Snapshot, redacted: Record<string, number> | null): Record<string, string> {
+  const { id, options, filters, cut, packers, base } = snapshot
   return {
-    packing,
-    redactor,
-    engine: formatsWith('engine').includes(format) ? encoding.engine : null,
-    open: (sink) => encoder.open(sink, encoding, `task-mirror version ${options.toolVersion}`),
-    about: (values) => ({
-      'task-mirror.version': options.toolVersion,
-      'task-mirror.schema_version': '1',
-      'task-mirror.snapshot': snapshotId,
-      'task-mirror.cut': String(cut.cut),
-      ...(sinceSeq === null ? {} : { 'task-mirror.since_seq': String(sinceSeq) }),
-      'task-mirror.verdict': JSON.stringify({ verdict: cut.verdict, at: cut.verdictAt }),
-      'task-mirror.filters': JSON.stringify(filters),
-      'task-mirror.redacted': JSON.stringify({ names: redactor.names, ...(values && { values }) }),
+    'task-mirror.version': options.toolVersion,
+    'task-mirror.schema_version': '1',
+    'task-mirror.snapshot': id,
+    'task-mirror.cut': String(cut.cut),
+    ...(base === null ? {} : { 'task-mirror.since_seq': String(base.sinceSeq) }),
+    'task-mirror.verdict': JSON.stringify({ verdict: cut.verdict, at: cut.verdictAt }),
+    'task-mirror.filters': JSON.stringify(filters),
+    'task-mirror.redacted': JSON.stringify({
+      names: packers.head.redactor.names,
+      ...(redacted && { values: redacted }),
     }),
   }
 }

@@ -5,10 +5,10 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { recordSnapshot } from '../mirror/tables/snapshots.ts'
-import { type Content, contentOf, filtersOf, packingOf, refuseMisplaced } from './content.ts'
+import { aboutOf, filtersOf, openContent, packingOf, refuseMisplaced, type Snapshot } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
 import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
-import type { Packing } from './encode/pieces.ts'
+import { encoderOf, type Packing } from './encode/pieces.ts'
 import { type Packers, pour, stopIfAborted } from './encode/pour.ts'
 import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
@@ -85,38 +85,23 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   try {
     refuseUnknownStatus(cut, filters.statuses)
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
+    const id = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
+    const encoder = await encoderOf(packing)
+    const snapshot: Snapshot = { id, options, target, filters, packing, encoder, limits, cut, packers, base }
+    const published = store === null ? await publishOneFile(snapshot, to) : await publishDataset(snapshot, store, now)
     const { redactor } = packers.head
-    const snapshotId = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
-    const sinceSeq = base?.sinceSeq ?? null
-    const content = await contentOf({ packing, options, filters, redactor, cut, snapshotId, sinceSeq })
-    const published =
-      store === null
-        ? await publishOneFile(to, { cut, packers, content }, options)
-        : await publishDataset({
-            store,
-            target,
-            snapshotId,
-            cut,
-            packers,
-            limits,
-            base,
-            filters,
-            content,
-            options,
-            now,
-          })
     return {
       schemaVersion: 1,
-      snapshotId,
+      snapshotId: id,
       kind: base === null ? 'full' : 'changes',
       ...published,
       format: target.format,
       compression: target.compression,
       cut: cut.cut,
-      sinceSeq,
+      sinceSeq: base?.sinceSeq ?? null,
       verdict: cut.verdict,
       verdictAt: cut.verdictAt,
-      redacted: { names: [...redactor.names], values: redactor.counts() },
+      redacted: { names: redactor.names, values: redactor.counts() },
       removed: [],
       notRemoved: null,
       notLimited:
@@ -180,20 +165,17 @@ function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_
   return availableParallelism() > 1 && SHARES_WORK[engine] && cut.bytes() >= smallCutBytes
 }
 
-async function publishOneFile(
-  { place: path, startedAt }: Destination,
-  { cut, packers, content }: { cut: CutReader; packers: Packers; content: Content },
-  options: ExportOptions,
-): Promise<Published> {
+async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: Destination): Promise<Published> {
+  const { options, cut, packers } = snapshot
   const inUse = filesInUse(options.dbPath, options.inUse)
   const draft = path === '-' ? null : await openDraft(path, { now: startedAt, inUse })
   try {
     const sink: Sink = draft ?? streamSink(options.stdout ?? process.stdout, options.signal)
-    const writer = content.open(sink)
+    const writer = openContent(snapshot, sink)
     try {
       const files = {
         add: writer.add,
-        close: () => writer.close(content.about(content.redactor.counts())),
+        close: () => writer.close(aboutOf(snapshot, packers.head.redactor.counts())),
       }
       const { rows, readerGone } = await pour(cut, packers, files, options)
       stopIfAborted(options.signal)

@@ -10,7 +10,7 @@ import { COLUMNS, type ColumnKind } from '../read/columns.ts'
 import type { Proof } from '../read/rows.ts'
 
 /** What was published: every row that fits the filters, or only those with a greater `change_seq` than `sinceSeq`. */
-export type Kind = 'full' | 'changes'
+type Kind = 'full' | 'changes'
 
 export interface ManifestFile {
   /** Below the folder of the snapshot, with `/`. */

@@ -2,65 +2,47 @@
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
-import type { Content } from '../content.ts'
-import { type Packers, pour, stopIfAborted } from '../encode/pour.ts'
-import type { ExportOptions, ExportResult } from '../options.ts'
-import type { FileLimits } from '../read/partition.ts'
-import type { CutReader } from '../read/rows.ts'
+import { aboutOf, openContent, type Snapshot } from '../content.ts'
+import { pour, stopIfAborted } from '../encode/pour.ts'
+import { formatsWith } from '../formats.ts'
+import type { ExportResult } from '../options.ts'
 import { datasetWriter } from './dataset.ts'
-import type { FeedBase, RecordedFilters } from './feed.ts'
-import { jsonBytes, type Kind, type Latest, latestAfter, type ManifestFile, parseLatest } from './manifest.ts'
+import { jsonBytes, type Latest, latestAfter, type Manifest, type ManifestFile, parseLatest } from './manifest.ts'
 import { LATEST, MANIFEST, MOST_BYTES, type Store } from './store.ts'
-import { endingOf, type Target } from './target.ts'
+import { endingOf } from './target.ts'
 
 export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows' | 'bytes' | 'sha256' | 'readerGone'>
-
-interface DatasetJob {
-  store: Store
-  target: Target
-  snapshotId: string
-  cut: CutReader
-  packers: Packers
-  limits: FileLimits
-  /** null for a full snapshot. */
-  base: FeedBase | null
-  filters: RecordedFilters
-  content: Content
-  options: ExportOptions
-  /** Epoch ms. */
-  now: () => number
-}
 
 /** Between 128 and 512 MB: what engines of all kinds read well. */
 const FILE_BYTES = 256 * 1024 * 1024
 
-/** Throws what the store, the writers and the reading of the cut throw; then nothing of it is left. */
-export async function publishDataset(job: DatasetJob): Promise<Published> {
-  const { store, snapshotId, content, options } = job
+/** `now`: epoch ms. Throws what the store, the writers and the reading of the cut throw; then nothing of it is left. */
+export async function publishDataset(snapshot: Snapshot, store: Store, now: () => number): Promise<Published> {
+  const { id: snapshotId, options, target, limits, cut, packers } = snapshot
   const publication = await store.begin(snapshotId)
   const dataset = datasetWriter(publication, {
-    ...job.limits,
+    ...limits,
     fileBytes: options.fileBytes ?? FILE_BYTES,
-    ending: endingOf(job.target),
-    writerFor: content.open,
-    about: content.about(null),
+    ending: endingOf(target),
+    writerFor: (sink) => openContent(snapshot, sink),
+    about: aboutOf(snapshot, null),
   })
   try {
-    await pour(job.cut, job.packers, dataset, options)
+    await pour(cut, packers, dataset, options)
     stopIfAborted(options.signal)
     const { files } = dataset
-    const { kind, manifest, rows, bytes, publishedAt } = manifestOf(job, files)
+    const publishedAt = now()
+    const facts = manifestOf(snapshot, files, publishedAt)
+    const { kind, sinceSeq, rows, bytes } = facts
+    const manifest = jsonBytes(facts)
     refuseTooLarge(manifest)
     await publication.publish(manifest)
     const entry = {
       snapshotId,
       manifest: `${snapshotId}/${MANIFEST}`,
       manifestSha256: createHash('sha256').update(manifest).digest('hex'),
-      cut: job.cut.cut,
-      sinceSeq: job.base?.sinceSeq ?? null,
-      rows,
-      bytes,
-      publishedAt,
+      cut: cut.cut,
+      ...{ sinceSeq, rows, bytes, publishedAt },
     }
     const path = `${store.place}/${snapshotId}`
     try {
@@ -123,19 +105,13 @@ function latestOf(store: Store, bytes: Buffer | null): Latest | null {
   return bytes === null ? null : parseLatest(bytes, `${store.place}/${LATEST}`)
 }
 
-function manifestOf(job: DatasetJob, files: ManifestFile[]) {
-  const { cut, base, content, options, target } = job
-  const publishedAt = job.now()
-  const rows = files.reduce((sum, file) => sum + file.rows, 0)
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  const kind: Kind = base === null ? 'full' : 'changes'
-  // Files are in the order of createdAt.
-  const first = files.find((file) => file.minCreatedAt !== null)
-  const last = files.findLast((file) => file.maxCreatedAt !== null)
-  const manifest = jsonBytes({
+function manifestOf(snapshot: Snapshot, files: ManifestFile[], publishedAt: number): Manifest {
+  const { id, cut, base, options, target, filters, packing, limits, packers } = snapshot
+  const { redactor } = packers.head
+  return {
     schemaVersion: 1,
-    snapshotId: job.snapshotId,
-    kind,
+    snapshotId: id,
+    kind: base === null ? 'full' : 'changes',
     toolVersion: options.toolVersion,
     publishedAt,
     cut: cut.cut,
@@ -148,17 +124,17 @@ function manifestOf(job: DatasetJob, files: ManifestFile[]) {
     proof: cut.proof,
     format: target.format,
     compression: target.compression,
-    engine: content.engine,
-    partitionBy: job.limits.partitionBy,
+    engine: formatsWith('engine').includes(target.format) ? packing.encoding.engine : null,
+    partitionBy: limits.partitionBy,
     partitionValues: options.partitionValues ?? {},
-    filters: job.filters,
-    redacted: { names: [...content.redactor.names], values: content.redactor.counts() },
-    schema: content.packing.encoding.columns.map(({ name, kind: type, nullable }) => ({ name, type, nullable })),
-    rows,
-    bytes,
-    minCreatedAt: first?.minCreatedAt ?? null,
-    maxCreatedAt: last?.maxCreatedAt ?? null,
+    filters,
+    redacted: { names: redactor.names, values: redactor.counts() },
+    schema: packing.encoding.columns.map(({ name, kind: type, nullable }) => ({ name, type, nullable })),
+    rows: files.reduce((sum, file) => sum + file.rows, 0),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    // Files are in the order of createdAt.
+    minCreatedAt: files.find((file) => file.minCreatedAt !== null)?.minCreatedAt ?? null,
+    maxCreatedAt: files.findLast((file) => file.maxCreatedAt !== null)?.maxCreatedAt ?? null,
     files,
-  })
-  return { kind, manifest, rows, bytes, publishedAt }
+  }
 }
