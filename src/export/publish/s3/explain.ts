@@ -56,10 +56,13 @@ export function explainS3(place: string, error: unknown, signal?: AbortSignal): 
 
 /** The name of what the storage answered with, such as `NoSuchKey`; empty for anything else. */
 export function s3ErrorName(error: unknown): string {
-  return error instanceof Error ? error.name : ''
+  const answered = unexplained(error)
+  return answered instanceof Error ? answered.name : ''
 }
 
 /** The HTTP status of the answer; 0 for anything else. */
 export function s3Status(error: unknown): number {
-  return (error as StorageError | null)?.$metadata?.httpStatusCode ?? 0
+  return (unexplained(error) as StorageError | null)?.$metadata?.httpStatusCode ?? 0
 }
+
+const unexplained = (error: unknown): unknown => (isMirrorError(error) ? error.cause : error)

@@ -75,8 +75,22 @@ export class S3Store implements Store {
     this.#sending = { ...(signal && { abortSignal: signal }) }
   }
 
-  makeReady(now: number): Promise<void> {
-    return this.#explaining(() => this.#clearLeftOvers(now))
+  /** Ends what was begun over a day ago and has no manifest. That it cannot be listed is no reason to fail. */
+  async makeReady(now: number): Promise<void> {
+    const isOld = (id: string) => (ageOf(begunAt(id), now) ?? 0) > DAY_MS
+    const old = (await this.snapshotIds()).filter(isOld).slice(-MOST_ASKED)
+    const finished = await Promise.all(old.map((id) => this.#hasManifest(id)))
+    for (const [i, id] of old.entries()) if (!finished[i]) await this.remove(id)
+    const { Uploads = [] } = await this.#send(
+      new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#keyOf('') }),
+    ).catch(() => ({ Uploads: [] }))
+    for (const { Key, UploadId } of Uploads) {
+      if (!Key?.startsWith(this.#keyOf(''))) continue
+      const id = Key.slice(this.#keyOf('').length).split('/')[0] ?? ''
+      if (!SNAPSHOT_ID.test(id) || !isOld(id)) continue
+      const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId })
+      await this.#send(abort).catch(() => {})
+    }
   }
 
   async begin(snapshotId: string): Promise<PendingPublication> {
@@ -90,17 +104,16 @@ export class S3Store implements Store {
         const [client, bucket, encryption, signal] = [this.#client, this.#bucket, this.#encryption, this.#signal]
         return new ObjectUpload({ client, bucket, key, shown, encryption, signal })
       },
-      publish: (manifest) =>
-        this.#explaining(async () => {
-          await this.#publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
-          isPublished = true
-        }),
+      publish: async (manifest) => {
+        await this.#publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
+        isPublished = true
+      },
       discard: async () => {
         if (isPublished) return
         const abortSignal = AbortSignal.timeout(TIDY_MS)
         for (const name of begun) {
           const command = new DeleteObjectCommand(this.#at(`${snapshotId}/${name}`))
-          await this.#client.send(command, { abortSignal }).catch(() => {})
+          await this.#send(command, { abortSignal }).catch(() => {})
         }
       },
     }
@@ -110,57 +123,60 @@ export class S3Store implements Store {
     return (await this.#find(name))?.bytes ?? null
   }
 
-  update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
-    return this.#explaining(async () => {
-      for (let left = MOST_UPDATES; ; left -= 1) {
-        const before = await this.#find(name)
-        const bytes = next(before?.bytes ?? null)
-        const condition: Condition =
-          before === null ? { IfNoneMatch: '*' } : before.tag === undefined ? {} : { IfMatch: before.tag }
-        try {
-          return await this.#put(name, bytes, condition)
-        } catch (error) {
-          // A store without conditions: the last one wins.
-          if (s3Status(error) === 501) return this.#put(name, bytes)
-          // Somebody else was quicker: put it there, changed it or took it away.
-          if (left <= 1 || ![404, 409, 412].includes(s3Status(error)) || s3ErrorName(error) === 'NoSuchBucket')
-            throw error
-        }
+  async update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
+    for (let left = MOST_UPDATES; ; left -= 1) {
+      const before = await this.#find(name)
+      const bytes = next(before?.bytes ?? null)
+      const condition: Condition =
+        before === null ? { IfNoneMatch: '*' } : before.tag === undefined ? {} : { IfMatch: before.tag }
+      try {
+        return await this.#put(name, bytes, condition)
+      } catch (error) {
+        // A store without conditions: the last one wins.
+        if (s3Status(error) === 501) return this.#put(name, bytes)
+        // Somebody else was quicker: put it there, changed it or took it away.
+        if (left <= 1 || ![404, 409, 412].includes(s3Status(error)) || s3ErrorName(error) === 'NoSuchBucket')
+          throw error
       }
-    })
+    }
   }
 
-  snapshotIds(): Promise<string[]> {
-    return this.#explaining(() => this.#snapshotIds())
+  async snapshotIds(): Promise<string[]> {
+    const folders = await this.#list('', true)
+    const names = folders.map((folder) => folder.slice(this.#keyOf('').length).replace(/\/$/, ''))
+    return names.filter((name) => SNAPSHOT_ID.test(name)).sort()
   }
 
-  filesOf(snapshotId: string): Promise<string[]> {
-    return this.#explaining(async () => {
-      const start = this.#keyOf(`${snapshotId}/`).length
-      return (await this.#list(`${snapshotId}/`)).map((key) => key.slice(start)).sort()
-    })
+  async filesOf(snapshotId: string): Promise<string[]> {
+    const start = this.#keyOf(`${snapshotId}/`).length
+    return (await this.#list(`${snapshotId}/`)).map((key) => key.slice(start)).sort()
   }
 
-  localFile(name: string, bytes: number): ReturnType<Store['localFile']> {
-    return this.#explaining(async () => {
-      if (!(await this.#isThere(name))) return null
+  async localFile(name: string, bytes: number): ReturnType<Store['localFile']> {
+    if (!(await this.#isThere(name))) return null
+    let done = async () => {}
+    try {
       const folder = await mkdtemp(join(tmpdir(), 'task-mirror-'))
-      const done = () => rm(folder, { recursive: true, force: true })
+      done = () => rm(folder, { recursive: true, force: true })
       const path = join(folder, 'object')
       const until = this.#signal ? { signal: this.#signal } : {}
-      try {
-        const { Body } = await this.#client.send(new GetObjectCommand(this.#at(name)), this.#sending)
-        await pipeline(boundedObject(Body as Readable, bytes), createWriteStream(path, { mode: 0o600 }), until)
-        return { path, done }
-      } catch (error) {
-        await done()
-        throw error
-      }
-    })
+      const { Body } = await this.#send(new GetObjectCommand(this.#at(name)))
+      await pipeline(boundedObject(Body as Readable, bytes), createWriteStream(path, { mode: 0o600 }), until)
+      return { path, done }
+    } catch (error) {
+      await done()
+      throw this.#explained(error)
+    }
   }
 
-  remove(snapshotId: string): Promise<void> {
-    return this.#explaining(() => this.#remove(snapshotId))
+  /** The manifest goes first: from then on it is no snapshot. */
+  async remove(snapshotId: string): Promise<void> {
+    for (const name of MANIFEST_NAMES) {
+      await this.#send(new DeleteObjectCommand(this.#at(`${snapshotId}/${name}`)))
+    }
+    for (const Key of await this.#list(`${snapshotId}/`)) {
+      await this.#send(new DeleteObjectCommand({ Bucket: this.#bucket, Key }))
+    }
   }
 
   close(): void {
@@ -175,29 +191,32 @@ export class S3Store implements Store {
     return { Bucket: this.#bucket, Key: this.#keyOf(name) }
   }
 
-  async #explaining<T>(work: () => Promise<T>): Promise<T> {
+  readonly #explained = (error: unknown): unknown => explainS3(this.place, error, this.#signal)
+
+  /** Throws errors that are explained. The program's own signal ends it where no other is given. */
+  readonly #send = (async (command: never, until: { abortSignal?: AbortSignal } = this.#sending) => {
     try {
-      return await work()
+      return await this.#client.send(command, until)
     } catch (error) {
-      throw explainS3(this.place, error, this.#signal)
+      throw this.#explained(error)
     }
-  }
+  }) as S3Client['send']
 
   async #find(name: string): Promise<{ bytes: Buffer; tag: string | undefined } | null> {
     try {
-      const { Body, ETag } = await this.#client.send(new GetObjectCommand(this.#at(name)), this.#sending)
+      const { Body, ETag } = await this.#send(new GetObjectCommand(this.#at(name)))
       return { bytes: await buffer(bounded(Body as Readable)), tag: ETag }
     } catch (error) {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
       }
-      throw explainS3(this.place, error, this.#signal)
+      throw this.#explained(error)
     }
   }
 
   async #isThere(name: string): Promise<boolean> {
     try {
-      await this.#client.send(new HeadObjectCommand(this.#at(name)), this.#sending)
+      await this.#send(new HeadObjectCommand(this.#at(name)))
       return true
     } catch (error) {
       if (s3Status(error) === 404) return false
@@ -218,7 +237,7 @@ export class S3Store implements Store {
         ...(folders && { Delimiter: '/' }),
         ...(token !== undefined && { ContinuationToken: token }),
       })
-      const page = await this.#client.send(command, this.#sending)
+      const page = await this.#send(command)
       const keys = folders ? page.CommonPrefixes?.map((one) => one.Prefix) : page.Contents?.map((one) => one.Key)
       // What is removed is taken from here: nothing beside what was asked for.
       for (const key of keys ?? []) if (key?.startsWith(Prefix)) found.push(key)
@@ -236,40 +255,6 @@ export class S3Store implements Store {
     })
   }
 
-  async #snapshotIds(): Promise<string[]> {
-    const folders = await this.#list('', true)
-    const names = folders.map((folder) => folder.slice(this.#keyOf('').length).replace(/\/$/, ''))
-    return names.filter((name) => SNAPSHOT_ID.test(name)).sort()
-  }
-
-  /** The manifest goes first: from then on it is no snapshot. */
-  async #remove(snapshotId: string): Promise<void> {
-    for (const name of MANIFEST_NAMES) {
-      await this.#client.send(new DeleteObjectCommand(this.#at(`${snapshotId}/${name}`)), this.#sending)
-    }
-    for (const Key of await this.#list(`${snapshotId}/`)) {
-      await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key }), this.#sending)
-    }
-  }
-
-  /** Ends what was begun over a day ago and has no manifest. That it cannot be listed is no reason to fail. */
-  async #clearLeftOvers(now: number): Promise<void> {
-    const isOld = (id: string) => (ageOf(begunAt(id), now) ?? 0) > DAY_MS
-    const old = (await this.#snapshotIds()).filter(isOld).slice(-MOST_ASKED)
-    const finished = await Promise.all(old.map((id) => this.#hasManifest(id)))
-    for (const [i, id] of old.entries()) if (!finished[i]) await this.#remove(id)
-    const { Uploads = [] } = await this.#client
-      .send(new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#keyOf('') }), this.#sending)
-      .catch(() => ({ Uploads: [] }))
-    for (const { Key, UploadId } of Uploads) {
-      if (!Key?.startsWith(this.#keyOf(''))) continue
-      const id = Key.slice(this.#keyOf('').length).split('/')[0] ?? ''
-      if (!SNAPSHOT_ID.test(id) || !isOld(id)) continue
-      const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId })
-      await this.#client.send(abort, this.#sending).catch(() => {})
-    }
-  }
-
   async #hasManifest(snapshotId: string): Promise<boolean> {
     for (const name of MANIFEST_NAMES) if (await this.#isThere(`${snapshotId}/${name}`)) return true
     return false
@@ -278,12 +263,12 @@ export class S3Store implements Store {
   async #put(name: string, bytes: Buffer, condition: Condition = {}): Promise<void> {
     const at = this.#at(name)
     const what = { ...at, ...this.#encryption.asked, ...condition, Body: bytes, ContentType: 'application/json' }
-    const answer = await this.#client.send(new PutObjectCommand(what), this.#sending)
+    const answer = await this.#send(new PutObjectCommand(what))
     try {
       this.#encryption.check(answer)
     } catch (error) {
       const until = { abortSignal: AbortSignal.timeout(TIDY_MS) }
-      await this.#client.send(new DeleteObjectCommand(at), until).catch(() => {})
+      await this.#send(new DeleteObjectCommand(at), until).catch(() => {})
       throw error
     }
   }
