@@ -2,7 +2,7 @@
 // retry-policy.ts.
 import { isMirrorError } from '../errors.ts'
 import { AttemptFailure } from './attempt-failure.ts'
-import { readEnvelope } from './decode/envelope.ts'
+import { readEnvelope } from './decode/wire.ts'
 import { type HttpResponse, orAborted } from './exchange.ts'
 import { type Came, dateWatch } from './freshness.ts'
 import { type AttemptOutcome, type Operation, outcomeOf } from './retry-policy.ts'

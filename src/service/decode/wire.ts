@@ -80,8 +80,20 @@ export function readItemText(text: string): PageItem {
   return readItem(bytes, spanAt(bytes, 0))
 }
 
+type Envelope = Pick<Decoded, 'statusCode' | 'message'>
+
+/** `statusCode` and `message` of an answer that is no success; anything that is no JSON object has neither. Never throws. */
+export function readEnvelope(raw: Uint8Array | null): Envelope {
+  try {
+    if (raw !== null) return open(raw).envelope
+  } catch {
+    // A web page, or nothing at all.
+  }
+  return { statusCode: null, message: null }
+}
+
 interface Opened {
-  envelope: { statusCode: number | null; message: string | null }
+  envelope: Envelope
   /** The text without a BOM; valid JSON. */
   bytes: Buffer
   /** Where the member `body` begins; -1 where it is no object. */

@@ -1,5 +1,6 @@
 // Asks two questions for `doctor`, each once, for some seconds at most. Takes no lock, writes nothing.
-import { isMirrorError, MirrorError } from '../../errors.ts'
+import { isMirrorError, type MirrorError } from '../../errors.ts'
+import { readDetail, readPage } from '../../service/decode/wire.ts'
 import type { Answer, Decoded, Service } from '../../service/service.ts'
 import type { RunContext } from '../context.ts'
 import { openClient } from '../open-client.ts'
@@ -86,40 +87,13 @@ async function hear(work: () => Promise<Answer<Seen>>): Promise<ReachAnswer> {
 }
 
 async function decodeList(raw: Uint8Array): Promise<Seen> {
-  const { envelope, body } = objectOf(raw)
-  const items = body?.items
-  const first = Array.isArray(items) ? (items[0] as { id?: unknown } | null | undefined)?.id : null
-  return {
-    ...envelope,
-    hasPayload: Array.isArray(items),
-    items: Array.isArray(items) ? items.length : 0,
-    firstId: typeof first === 'string' && first !== '' ? first : null,
-  }
+  const { items, ...envelope } = readPage(raw)
+  const [first] = items
+  const firstId = first === undefined ? null : first.kind === 'task' ? first.task.id : first.taskId
+  return { ...envelope, items: items.length, firstId }
 }
 
 async function decodeTask(raw: Uint8Array): Promise<Seen> {
-  const { envelope, body } = objectOf(raw)
-  const hasPayload = typeof body?.item === 'object' && body.item !== null
-  return { ...envelope, hasPayload, items: hasPayload ? 1 : 0, firstId: null }
-}
-
-/** Nothing of it is kept: exact numbers do not matter here. Throws `body-invalid`. */
-function objectOf(raw: Uint8Array) {
-  let value: unknown
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw))
-  } catch {
-    value = null
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new MirrorError('body-invalid', 'The body is no JSON object')
-  }
-  const { statusCode, message, body } = value as Record<string, unknown>
-  return {
-    envelope: {
-      statusCode: Number.isSafeInteger(statusCode) ? (statusCode as number) : null,
-      message: typeof message === 'string' ? message.slice(0, 200) : null,
-    },
-    body: typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null,
-  }
+  const { item, ...envelope } = readDetail(raw)
+  return { ...envelope, items: item === null ? 0 : 1, firstId: null }
 }
