@@ -92,7 +92,7 @@ async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountShown &
     const detail = await askForTask(run, id)
     shown.asked += 1
     if (notFoundShape(detail.answer) !== null) shown.gone += 1
-    if (!isFound(detail) || detail.answer.kind !== 'ok') continue
+    if (!isFound(detail)) continue
     const { handle } = detail.answer.value
     found.add(id)
     const { known, others } = await run.writer.shownByDetail(handle, id)

@@ -54,10 +54,10 @@ describe('deletions', () => {
     const refused = { kind: 'refused' as const, httpStatus: 404, statusCode: 404, message: 'no' }
     expect(notFoundShape(refused)).toBe('http 404, envelope 404')
     expect(notFoundShape({ kind: 'failed', reason: 'status', httpStatus: 500, message: 'oops' })).toBeNull()
-    const value = { handle: 1, statusCode: 200, message: null, count: 0 }
+    const value = { handle: 1, statusCode: 200, message: null }
     const ok = { kind: 'ok' as const, startedAt: 0, serviceDate: null, bytes: 0 }
     expect(notFoundShape({ ...ok, value: { ...value, hasPayload: false } })).toBe('http 200, envelope 200, no item')
-    expect(notFoundShape({ ...ok, value: { ...value, hasPayload: true, count: 1 } })).toBeNull()
+    expect(notFoundShape({ ...ok, value: { ...value, hasPayload: true } })).toBeNull()
   })
 })
 

@@ -1,18 +1,16 @@
 // `get --refresh`: one task asked for by id and taken in like any other detail.
 import { EXIT, MirrorError } from '../../errors.ts'
-import type { Answer, Ok } from '../../service/service.ts'
+import type { Answer } from '../../service/service.ts'
 import type { RunContext } from '../context.ts'
-import { askForTask, foundStep, isFound } from '../steps/details.ts'
-import type { ParsedAnswer } from '../writer/writing.ts'
+import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.ts'
 import { runOneOff } from './one-off-run.ts'
 
 /** Why the mirror does not hold what the service answers; else null. Throws `service-failing`, and as `runOneOff`. */
 export async function refreshTask(context: RunContext, id: string): Promise<string | null> {
   const { value } = await runOneOff<string | null>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)
-    const { answer } = detail
-    if (!isFound(detail)) return { value: absent(id, answer), exitCode: EXIT.partial }
-    await run.account.saw(await run.writer.shownByDetail((answer as Ok<ParsedAnswer>).value.handle, id))
+    if (!isFound(detail)) return { value: absent(id, detail.answer), exitCode: EXIT.partial }
+    await checkAccount(run, detail)
     const [taken] = await run.writer.takeDetails([foundStep(detail, true)], run.now())
     if (taken?.outcome === 'behind') {
       const why = `The service's answer for ${id} lags behind what its list has shown; the mirror keeps the later state`
@@ -26,7 +24,7 @@ export async function refreshTask(context: RunContext, id: string): Promise<stri
 }
 
 /** What an answer without a task says; throws where it is no answer to the question at all. */
-function absent(id: string, answer: Answer<ParsedAnswer>): string {
+function absent(id: string, answer: Answer<unknown>): string {
   if (answer.kind === 'failed') {
     throw new MirrorError('service-failing', `The service fails to answer for the task ${id}: ${answer.message}`, {
       facts: { id, reason: answer.reason, httpStatus: answer.httpStatus },

@@ -3,8 +3,7 @@ import { EXIT } from '../../errors.ts'
 import type { WaitingItem } from '../../mirror/replay.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
-import { isFound } from '../steps/details.ts'
-import type { ParsedAnswer } from '../writer/writing.ts'
+import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
 
 export interface ReplayResult {
@@ -64,18 +63,15 @@ async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>>
 
 /** True where the service answers with the task in a form that can be taken in. */
 async function refetch(run: Run, taskId: string): Promise<boolean> {
-  const { writer, service, now } = run
-  const readAt = now()
-  const answer = await service.get(taskId, async (raw): Promise<ParsedAnswer> => {
-    const parsed = await writer.parseDetail(raw)
-    if (parsed.taskId === taskId) return parsed
-    // What does not fit is set aside already: handing it on would set it aside once more.
-    await writer.dropDetail(parsed.handle)
-    return { ...parsed, hasPayload: false, count: 0 }
-  })
-  const detail = { taskId, readAt, answer }
-  if (!isFound(detail) || answer.kind !== 'ok') return false
-  await run.account.saw(await writer.shownByDetail(answer.value.handle, taskId))
-  const [taken] = await writer.takeDetails([{ kind: 'found', taskId, handle: answer.value.handle, readAt }], now())
+  const { writer, now } = run
+  const detail = await askForTask(run, taskId)
+  if (detail.answer.kind !== 'ok') return false
+  // What does not fit is set aside already: handing it on would set it aside once more.
+  if (!isFound(detail) || detail.answer.value.taskId !== taskId) {
+    await writer.dropDetail(detail.answer.value.handle)
+    return false
+  }
+  await checkAccount(run, detail)
+  const [taken] = await writer.takeDetails([foundStep(detail)], now())
   return taken?.outcome !== 'set-aside' && taken?.outcome !== 'failed'
 }

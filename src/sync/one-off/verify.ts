@@ -11,8 +11,7 @@ import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
 import { Asker } from '../probe/asker.ts'
 import { shareAtMost } from '../sample-bound.ts'
-import { countedAs } from '../steps/details.ts'
-import type { ParsedDetail } from '../writer/details-intake.ts'
+import { askForTask, countedAs } from '../steps/details.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
 
@@ -128,19 +127,15 @@ async function countTasks(run: Run): Promise<{ service: number | null; why: stri
   }
 }
 
-async function compareOne({ service, writer }: Run, id: string): Promise<Compared> {
-  const unused: number[] = []
-  const discard = ({ handle }: ParsedDetail): void => void unused.push(handle)
-  // By the writer: a large task must hold up no signal.
-  const answer = await service.get(id, (raw) => writer.parseDetail(raw), { discard })
-  for (const handle of unused) await writer.dropDetail(handle)
+async function compareOne(run: Run, id: string): Promise<Compared> {
+  const { answer } = await askForTask(run, id)
   if (answer.kind === 'failed') return { kind: 'unanswered', answer: answer.message }
   if (answer.kind === 'refused') {
     const text = `HTTP ${answer.httpStatus}: ${answer.message}`
     // 403 on one id is that task's error, and says nothing about whether it exists.
     return { kind: answer.httpStatus === 403 || answer.httpStatus === 0 ? 'unanswered' : 'missing', answer: text }
   }
-  const compared = await writer.compareDetail(answer.value.handle, id)
+  const compared = await run.writer.compareDetail(answer.value.handle, id)
   if (compared.kind === 'none') return { kind: 'missing', answer: 'answered without an item' }
   if (compared.kind === 'unfit') return { kind: 'unanswered', answer: compared.message }
   const { fields, wasOpen } = compared

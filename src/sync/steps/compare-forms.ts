@@ -4,7 +4,7 @@ import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
 import { pathText } from '../../mirror/forms/differences.ts'
 import type { Run } from '../context.ts'
-import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
+import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep, isFound } from './details.ts'
 
 /** Tasks of a full walk, and one more for every ten windows. */
 const SAMPLE = 6
@@ -44,7 +44,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
   const sampled = await writer.sampled()
   let isTold = true
   if (sampled.length > 0) {
-    const latest = new Map<string, DetailAnswer>()
+    const latest = new Map<string, FoundDetail>()
     const failed = new Map<string, DetailAnswer>()
     let gone: ReadonlySet<string> = new Set()
     const { unclear, isKeyRefused } = await askFor(
@@ -86,7 +86,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
 
 /** The last answer of each, where it brought the task; and where it failed. */
 interface Compared {
-  latest: Map<string, DetailAnswer>
+  latest: Map<string, FoundDetail>
   failed: Map<string, DetailAnswer>
 }
 
@@ -116,12 +116,12 @@ async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
     const detail = details[index] ?? null
     failed.delete(id)
     if (detail?.answer.kind === 'failed') failed.set(id, detail)
-    if (detail === null || !isFound(detail) || detail.answer.kind !== 'ok') {
+    if (detail === null || !isFound(detail)) {
       unclear.push(id)
       continue
     }
     const before = latest.get(id)
-    if (before?.answer.kind === 'ok') await writer.dropDetail(before.answer.value.handle)
+    if (before !== undefined) await writer.dropDetail(before.answer.value.handle)
     latest.set(id, detail)
     if (await writer.noteDetail(id, detail.answer.value.handle)) unclear.push(id)
   }

@@ -136,7 +136,7 @@ async function learnNotFound(run: Run, like: string): Promise<string | null> {
   for (const more of /[0-9]$/.test(like) ? LONGER : LONGER.slice(0, 1)) {
     const madeUp = await askForTask(run, madeUpId(like + more, run.random))
     if (!isFound(madeUp)) return notFoundShape(madeUp.answer)
-    await run.writer.dropDetail((madeUp.answer as { value: ParsedAnswer }).value.handle)
+    await run.writer.dropDetail(madeUp.answer.value.handle)
   }
   return null
 }

@@ -1,14 +1,21 @@
 // Asking for single tasks by id: open ones, owed details, candidates. Several in flight; answers are committed in small
 // batches as they come.
 import type { OwedReason } from '../../mirror/tables/owed.ts'
-import { type Answer, ageOfAnswer } from '../../service/service.ts'
+import { type Answer, ageOfAnswer, type Ok } from '../../service/service.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
-import type { DetailStep, DetailTaken } from '../writer/details-intake.ts'
-import type { ParsedAnswer } from '../writer/writing.ts'
+import type { DetailStep, DetailTaken, ParsedDetail } from '../writer/details-intake.ts'
 
 /** What asking for one id brought, before it is known what "not found" looks like. */
-export type DetailAnswer = { taskId: string; readAt: number; answer: Answer<ParsedAnswer> }
+export interface DetailAnswer {
+  taskId: string
+  readAt: number
+  answer: Answer<ParsedDetail>
+}
+
+export interface FoundDetail extends DetailAnswer {
+  answer: Ok<ParsedDetail>
+}
 
 const BATCH = 50
 
@@ -23,8 +30,13 @@ export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer
 }
 
 /** Whether the answer brought a task. */
-export function isFound({ answer }: DetailAnswer): boolean {
-  return answer.kind === 'ok' && answer.value.hasPayload
+export function isFound(detail: DetailAnswer): detail is FoundDetail {
+  return detail.answer.kind === 'ok' && detail.answer.value.hasPayload
+}
+
+/** Throws `other-account` where what the task shows is another account's. */
+export async function checkAccount(run: Run, { taskId, answer }: FoundDetail): Promise<void> {
+  await run.account.saw(await run.writer.shownByDetail(answer.value.handle, taskId))
 }
 
 /** Whether the answer is the service's of now, as far as anything shows. */
@@ -33,8 +45,7 @@ export function isFresh({ answer }: DetailAnswer): boolean {
 }
 
 /** The step that takes a found task in; `byHand`: see `takeDetail`. */
-export function foundStep({ taskId, readAt, answer }: DetailAnswer, byHand = false): DetailStep {
-  if (answer.kind !== 'ok') throw new Error('An answer without a task was taken for one')
+export function foundStep({ taskId, readAt, answer }: FoundDetail, byHand = false): DetailStep {
   return { kind: 'found', taskId, handle: answer.value.handle, readAt, byHand }
 }
 
@@ -48,7 +59,7 @@ export function dueBy(run: Run): number {
   return run.request.full === true ? Number.MAX_SAFE_INTEGER : run.now()
 }
 
-function describe(answer: Answer<ParsedAnswer>): string {
+function describe(answer: Answer<unknown>): string {
   if (answer.kind === 'ok') return 'answered without a task'
   const status = answer.httpStatus === null ? '' : ` (status ${answer.httpStatus})`
   return `${answer.message}${status}`.slice(0, 200)
@@ -101,8 +112,7 @@ export async function askForAll(
     result.asked += 1
     if (isFound(detail)) {
       // A run that is given ids may see nothing else of the account; any other has seen windows of it.
-      if (byHand && detail.answer.kind === 'ok')
-        await run.account.saw(await run.writer.shownByDetail(detail.answer.value.handle, id))
+      if (byHand) await checkAccount(run, detail)
       ready.push(foundStep(detail, byHand))
     } else {
       result.missing.push(detail)

@@ -169,7 +169,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       held.set(handle, detail)
       const { statusCode, message, hasPayload, item } = detail
       const taskId = item?.kind === 'task' ? item.task.id : null
-      return { handle, statusCode, message, hasPayload, count: item === null ? 0 : 1, taskId }
+      return { handle, statusCode, message, hasPayload, taskId }
     },
 
     /** How an answer differs from what the mirror holds of the task; the answer is forgotten. */

@@ -10,19 +10,15 @@ import { type RunTable, runTable } from '../../mirror/tables/runs.ts'
 import { setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { TaskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkTable, walkTable } from '../../mirror/tables/walks.ts'
+import type { Decoded } from '../../service/service.ts'
 import type { LongestBodies } from '../learned-forms.ts'
 import { FormSample } from './form-sample.ts'
 import type { Intake, IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
 /** What main learns of a parsed body; `handle` names it until it is taken in or dropped. */
-export interface ParsedAnswer {
+export interface ParsedAnswer extends Decoded {
   handle: number
-  statusCode: number | null
-  message: string | null
-  hasPayload: boolean
-  /** Items in it. */
-  count: number
 }
 
 export interface ParsedList extends ParsedAnswer, Summary {}
