@@ -114,8 +114,9 @@ async function countTasks(run: Run): Promise<{ service: number | null; why: stri
   try {
     const start = await readStart(asker)
     if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }
-    await run.writer.dropWindow((asker.first() as ParsedList).handle)
-    await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
+    const { handle } = asker.first() as ParsedList
+    await run.account.saw(await run.writer.view(handle, 0))
+    await run.writer.dropWindow(handle)
     const past = await findPastEnd(asker, start)
     const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)
     // A page that is filtered hides how many there are.

@@ -186,8 +186,9 @@ function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: Det
 async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: ParsedList }> {
   const start = await readStart(asker)
   if ('kind' in start) throw unlisted(start)
-  await run.account.saw(await run.writer.shownBy(start.ids, start.moments))
-  return { start, page: asker.first() as ParsedList }
+  const page = asker.first() as ParsedList
+  await run.account.saw(await run.writer.view(page.handle, 0))
+  return { start, page }
 }
 
 async function askListKey(run: Run, asker: Asker, start: Start, hasKey: boolean): Promise<Finding> {

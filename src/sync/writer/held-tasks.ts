@@ -1,7 +1,5 @@
 // What the mirror holds already: tasks to compare the service's answers with.
 import { placesOf } from '../../mirror/tables/tasks.ts'
-import type { Moment } from '../../task.ts'
-import { type AccountShown, identityOf, isOther } from '../identity.ts'
 import type { Writing } from './writing.ts'
 
 /** Walks looked back at, far more than ever end partial in a row. */
@@ -49,21 +47,6 @@ export function heldTasks(writing: Writing) {
     /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
     placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(writing.db, seqs, newestFirst),
 
-    /** What a list of ids with the moments of their creation shows of the mirror's tasks. */
-    shownBy(ids: string[], moments: Moment[]): AccountShown {
-      const shown = { known: 0, others: 0, unknown: 0 }
-      for (const [index, id] of ids.entries()) {
-        const known = tasks.find(id)
-        if (known === undefined) {
-          shown.unknown += 1
-          continue
-        }
-        shown.known += 1
-        const listed = { userId: null, createdAt: moments[index] ?? null }
-        if (isOther(identityOf(tasks.identity(known.seq)), listed)) shown.others += 1
-      }
-      return shown
-    },
     /** The live tasks at these parts (0 to 1) of all rows, each once. */
     liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
   }
