@@ -3,16 +3,19 @@ import { MirrorError } from '../errors.ts'
 import { refusePlainHttp } from '../http-policy.ts'
 import type { Config } from './schema.ts'
 
+/** The configured base URL without a slash at its end. Throws `config-invalid` where there is none. */
+export function requireBaseUrl({ service: { baseUrl } }: Config): string {
+  if (baseUrl !== null) return baseUrl.replace(/\/+$/, '')
+  throw new MirrorError('config-invalid', 'service.baseUrl is not set', {
+    hint: 'Give --base-url URL, set TASK_MIRROR_BASE_URL, or put service.baseUrl into task-mirror.json.',
+  })
+}
+
 /** Throws `config-invalid` without a base URL, or for plain http to another machine without `service.allowInsecure`. */
 export function checkTarget(config: Config, apiKey: string | null): void {
-  const { baseUrl, auth, allowInsecure } = config.service
-  if (baseUrl === null) {
-    throw new MirrorError('config-invalid', 'service.baseUrl is not set', {
-      hint: 'Give --base-url URL, set TASK_MIRROR_BASE_URL, or put service.baseUrl into task-mirror.json.',
-    })
-  }
+  const { auth, allowInsecure } = config.service
   const sendsKey = apiKey !== null && auth.placement !== 'none'
-  refusePlainHttp(new URL(baseUrl), {
+  refusePlainHttp(new URL(requireBaseUrl(config)), {
     what: sendsKey ? 'the API key' : 'what is asked and answered',
     setting: 'service.baseUrl',
     allowance: 'service.allowInsecure to true',

@@ -1,14 +1,43 @@
-// How every run at the service begins and how its error is told: writer thread, what its parts share, first checks.
-import { isMirrorError } from '../errors.ts'
+// How every run at the service begins and how its error is told: writer thread, client, what its parts share, and before the
+// first request a wait the service asked for, whether mirror and account match.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { requireBaseUrl } from '../config/target.ts'
+import { isMirrorError, MirrorError } from '../errors.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
+import type { ClientOptions } from '../service/client.ts'
+import { fingerprint } from '../service/key.ts'
+import type { Service } from '../service/service.ts'
 import { toolVersion } from '../version.ts'
-import { UNBOUND } from './account.ts'
+import { accountCheck, UNBOUND } from './account.ts'
 import { learn, type Run, type RunContext } from './context.ts'
-import { bindService, refuseTooEarly, requireBaseUrl, tellOfClock } from './open-client.ts'
 import { watchCosts } from './shown-costs.ts'
 import type { SessionOptions } from './writer/session.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
+
+/** The HTTP library is a fifth of a run that has nothing to do: loaded while the writer's thread starts. */
+export const loadClient = () => import('../service/client.ts')
+
+/** `given` replaces single options of the client: another key, a listener. */
+export async function openClient(context: RunContext, given: Partial<ClientOptions> = {}): Promise<Service> {
+  const { createClient } = await loadClient()
+  const { config, apiKey, signal, now, random, log, progress } = context
+  return createClient({
+    ...config.service,
+    baseUrl: requireBaseUrl(context.config),
+    apiKey,
+    userAgent: `task-mirror/${toolVersion()}`,
+    signal,
+    now,
+    random,
+    sleep: (ms, until) => delay(ms, undefined, { signal: until }),
+    onWait: (until, why, trouble) =>
+      progress.set({ waitingUntil: until, waitingFor: why === 'retry-after' ? null : trouble }),
+    log: (event, facts) => log.debug({ event, ...facts }, 'Service'),
+    ...given,
+  })
+}
 
 type WriterChoices = Pick<SessionOptions, 'command' | 'oweDetails' | 'acceptOthers' | 'dryRun' | 'gathering'>
 
@@ -29,17 +58,52 @@ export function openWriterThread({ config, now }: RunContext, choices: WriterCho
   })
 }
 
-/** A run of which nothing is known of the service's account yet: see `settleBeginning`. */
+/** A run of which nothing is known of the service's account yet: see `bindRun`. */
 export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
   const { service, shown } = watchCosts(parts.service, context.now)
   return { ...context, ...parts, service, costs: shown, facts: { ...parts.opened.facts }, notes: [], account: UNBOUND }
 }
 
 /** Before the first request. Throws `not-before` and `other-service`. */
-export function settleBeginning(run: Run, context: Pick<RunContext, 'config' | 'apiKey'>): void {
+export function bindRun(run: Run, context: Pick<RunContext, 'config' | 'apiKey'>): void {
   tellOfClock(run)
   refuseTooEarly(run)
-  bindService(run, requireBaseUrl(context), context.apiKey)
+  bindService(run, requireBaseUrl(context.config), context.apiKey)
+}
+
+/** Says that this mirror holds moments in the future: once, for the next run finds the row of this one. */
+function tellOfClock({ opened, log }: Pick<Run, 'opened' | 'log'>): void {
+  if (opened.future === null) return
+  log.warn(
+    { aheadMs: opened.future },
+    'The last run ended later than now: the clock was wrong then, or is now. What was stored since counts as unknown and is due again',
+  )
+}
+
+/** Throws `not-before` where the service asked to be left alone until later. */
+function refuseTooEarly(run: Run): void {
+  const until = run.facts.not_before
+  if (until === undefined || run.request.ignoreNotBefore === true || run.now() >= until) return
+  throw new MirrorError('not-before', `The service asked to be left alone until ${new Date(until).toISOString()}`, {
+    facts: { notBefore: until },
+    hint: 'Nothing was asked. Wait, or ask all the same with `task-mirror sync --now`.',
+  })
+}
+
+/** Another base URL is refused before anything is sent, another account by the first answers. Sets `run.account`. */
+function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
+  const { facts, request } = run
+  if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
+    throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
+      facts: { mirror: facts.base_url, asked: baseUrl },
+      hint: 'Use another file with --db, or accept the new address with `task-mirror sync --rebind`.',
+    })
+  }
+  const salt = facts.key_salt ?? randomBytes(16).toString('hex')
+  const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
+  const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
+  const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined }
+  run.account = accountCheck(run, { hasOtherKey: changed, onBegun: () => learn(run, bound) })
 }
 
 /** A service that asked to be left alone for long is left alone by the next runs too; for a day at most. */

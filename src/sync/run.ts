@@ -1,14 +1,14 @@
 // One run of `sync` or `backfill`: opens the mirror, plans, does the steps, closes it, whatever happens.
+import { requireBaseUrl } from '../config/target.ts'
 import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
 import { countText } from '../shown.ts'
 import { seeAccount } from './account.ts'
-import { newRun, openWriterThread, settleBeginning } from './begin.ts'
+import { bindRun, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
 import { concludeRun, fallShort, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
-import { loadClient, openClient, requireBaseUrl } from './open-client.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { readBeside } from './steps/beside.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
@@ -43,7 +43,7 @@ interface RunParts {
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const { now, log } = context
   const startedAt = now()
-  requireBaseUrl(context)
+  requireBaseUrl(context.config)
   const [writer] = await Promise.all([
     parts.writer ?? openWriter(context, request),
     parts.service === undefined ? loadClient() : null,
@@ -57,11 +57,11 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     const isSame = (one: typeof came) => one.question === came.question && one.serviceDate === came.serviceDate
     first.push(earlier.find(isSame) ?? came)
   }
-  const service = parts.service ?? (await openClient(context, time.signal, { earlier, onFirst }))
+  const service = parts.service ?? (await openClient({ ...context, signal: time.signal }, { earlier, onFirst }))
   const run = newRun({ ...context, signal: time.signal }, { service, writer, request, opened })
   const tally: RunTally = { startedAt, plan: [], walks: [], drift: 0, codes: [], error: null }
   try {
-    settleBeginning(run, context)
+    bindRun(run, context)
     await carryOut(run, tally)
     await writer.settle()
     if (first.length > 0) await learn(run, { first_answers: first })

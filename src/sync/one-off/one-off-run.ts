@@ -1,13 +1,13 @@
 // A one-off run: work at the service that is no sync, under the lock, with a row in `runs`.
+import { requireBaseUrl } from '../../config/target.ts'
 import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
 import type { Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
-import { inWords, newRun, openWriterThread, rememberWait, settleBeginning } from '../begin.ts'
+import { bindRun, inWords, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
 import type { Run, RunContext } from '../context.ts'
-import { openClient, requireBaseUrl } from '../open-client.ts'
 
 type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
 
@@ -33,18 +33,18 @@ export async function runOneOff<T>(
   client: Partial<ClientOptions> = {},
 ): Promise<OneOffDone<T>> {
   const { now, signal, progress } = context
-  requireBaseUrl(context)
+  requireBaseUrl(context.config)
   const oweDetails = context.config.sync.details !== 'never'
   const choices = { command, oweDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
   const writer = await openWriterThread(context, choices)
-  const service = await openClient(context, signal, client)
+  const service = await openClient(context, client)
   let done: OneOffDone<T> | null = null
   let error: unknown = null
   try {
     const opened = await writer.opened()
     const run = newRun(context, { service, writer, request: { command: 'backfill' }, opened })
     try {
-      settleBeginning(run, context)
+      bindRun(run, context)
       done = await work(run)
     } catch (thrown) {
       error = thrown

@@ -2,8 +2,8 @@
 import { isMirrorError, type MirrorError } from '../../errors.ts'
 import { readDetail, readPage } from '../../service/decode/wire.ts'
 import type { Answer, Decoded, Service } from '../../service/service.ts'
+import { openClient } from '../begin.ts'
 import type { RunContext } from '../context.ts'
-import { openClient } from '../open-client.ts'
 import { madeUpId } from '../steps/deletions.ts'
 
 type ReachAnswer =
@@ -43,11 +43,11 @@ interface Seen extends Decoded {
 
 /** `mostMs` for each question. Throws `config-invalid` for an address or key that cannot be used, and `interrupted`. */
 export async function reachService(context: RunContext, mostMs = MOST_MS): Promise<Reached> {
-  const { now, random, signal, config } = context
+  const { now, random, config } = context
   const { connectTimeoutMs, requestTimeoutMs, maxResponseBytes } = config.service
   const skews: Reached['skews'] = []
   let askedAt = now()
-  const service = await openClient(context, signal, {
+  const service = await openClient(context, {
     connectTimeoutMs: Math.min(connectTimeoutMs, mostMs),
     requestTimeoutMs: Math.min(requestTimeoutMs, mostMs),
     maxResponseBytes: Math.min(maxResponseBytes, MOST_BYTES),

@@ -14,10 +14,10 @@ import {
 } from '../../walk/measure/paging.ts'
 import { findTotal, type Total } from '../../walk/measure/total.ts'
 import { unlisted } from '../../walk/reader.ts'
+import { openClient } from '../begin.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
 import { fieldFacts } from '../learned-forms.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'
-import { openClient } from '../open-client.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import {
   beyondFinding,
@@ -84,8 +84,8 @@ const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
   const onResponse = (facts: ResponseFacts) => asker?.aside.noteResponse(facts)
-  const { signal, apiKey } = context
-  const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, signal, { onResponse })
+  const { apiKey } = context
+  const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, { onResponse })
   const work = async (run: Run) => {
     const { service, writer } = run
     asker = new Asker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
