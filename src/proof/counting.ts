@@ -18,8 +18,8 @@ export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' |
 
 /** What `factOf` has to know of ids. */
 export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): KnownRuns {
-  const { floor, ceiling } = state
-  const asksIfAlone = ceiling !== null && ceiling.place === null
+  const { floor, empty } = state
+  const asksIfAlone = empty.some(({ place }) => place === null)
   return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone, hasRange }
 }
 

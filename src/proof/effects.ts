@@ -1,7 +1,7 @@
 // What an answer, and a claim that the rules allow, change of what is known of a walk, and on what the claim rests. Pure,
 // plain data in and out.
-import { ceilingAfter, ceilingBehind, ceilingHeld } from './ceiling.ts'
 import { counted, owingFloor, owingTied, PAID } from './counting.ts'
+import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
 import type { Fact } from './facts.ts'
 import { isLastAlone, isShown, tiesAreOrdered } from './rules.ts'
 import {
@@ -78,7 +78,7 @@ function joined(state: State, fact: Fact, settings: Settings): State {
     ...(isTied ? owingTied(state, fact) : {}),
     bracket: null,
     floor: floorOf(fact, state.largest),
-    ceiling: ceilingBehind(state, fact),
+    empty: emptyBehind(state, fact),
     // Much more behind the floor than a short answer showed: that one was cut. A few may have come in meanwhile.
     uneven: state.uneven || 2 * behindFloor(fact) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
@@ -129,7 +129,7 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
     ...debt,
     bracket: null,
     floor: floor ?? state.floor,
-    ceiling: floor === null ? state.ceiling : ceilingHeld(state, floor, fact),
+    empty: floor === null ? state.empty : emptyHeld(state, floor, fact),
     basis: union(state.basis, more),
   }
   return floor === null ? ended(held, ['held', 'nothing-hidden-behind']) : held
@@ -165,7 +165,7 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     tiedRising: before.tiedRising + fact.tiedRising,
     tiedFalling: before.tiedFalling + fact.tiedFalling,
   }
-  state.ceiling = ceilingAfter(before, fact)
+  state.empty = emptyAfter(before, fact)
   if (fact.skip === 0) state.wasEmpty = fact.kind === 'nothing'
   const { floor } = before
   if (floor !== null && isLastAlone(before, fact)) {

@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 5
+export const RULES_NUMBER = 6
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -215,9 +215,9 @@ export class Judge {
     return from !== null && this.state.floor === null && skip > 0 ? 'from' : 'join'
   }
 
-  #joinedByPlace({ floor, ceiling, owed, count, edge, basis }: State): State {
+  #joinedByPlace({ floor, empty, owed, count, edge, basis }: State): State {
     const debt = this.state.owed === null ? { owed, count, edge } : {}
-    return { ...this.state, ...debt, bracket: null, floor, ceiling, basis: union(this.state.basis, basis) }
+    return { ...this.state, ...debt, bracket: null, floor, empty, basis: union(this.state.basis, basis) }
   }
 
   /** What may be claimed of an answer by its index alone. */

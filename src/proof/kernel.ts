@@ -3,10 +3,11 @@
 // answers, which the judge goes by, and keeps them as the evidence of the walk.
 import type { Moment } from '../task.ts'
 import { knownOf, owedOf } from './counting.ts'
+import { MOST_EMPTY } from './empty-indexes.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
 import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
-import type { State, WalkRange } from './state.ts'
+import type { EmptyIndex, State, WalkRange } from './state.ts'
 
 /** What another process needs to go on: plain data. */
 export interface Saved {
@@ -146,6 +147,11 @@ export class Kernel {
   /** What brought nothing behind the floor, once, where the last answer shows the end but for this: see "seen twice". */
   get doubted(): { skip: number; asked: number } | null {
     return this.#judge.isDoubted ? (this.state.bracket?.last ?? null) : null
+  }
+
+  /** Nothing stood there, or before it, by two answers: what the walk has to come behind for "passed". */
+  get horizon(): EmptyIndex | null {
+    return this.state.empty[MOST_EMPTY - 1] ?? null
   }
 
   /** Everything that was listed at a moment of this walk has been met: see "passed". */

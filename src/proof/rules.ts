@@ -1,6 +1,7 @@
 // The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
 import { hasRoom } from './counting.ts'
+import { MOST_EMPTY } from './empty-indexes.ts'
 import type { Fact } from './facts.ts'
 import { type Claim, type Floor, SETTINGS, type Settings, type State, type Trial, type WalkRange } from './state.ts'
 
@@ -18,7 +19,7 @@ export function isShown(state: State, fact: Fact, settings: Settings): boolean {
 
 /** Whether the claim speaks of something that was read. */
 function saysSomething(
-  { floor, bracket, ceiling }: State,
+  { floor, bracket, empty }: State,
   { kind }: Fact,
   claim: Claim,
   range: WalkRange | null,
@@ -27,7 +28,7 @@ function saysSomething(
   if (claim === 'behind') return floor !== null
   if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
   if (claim === 'reached') return floor !== null && typeof range?.to === 'number'
-  if (claim === 'passed') return floor !== null && ceiling !== null
+  if (claim === 'passed') return floor !== null && empty.length > 0
   return (
     kind === 'items' &&
     ((claim !== 'again' && claim !== 'stands') || (bracket !== null && bracket.last.kind !== 'failed'))
@@ -118,9 +119,10 @@ export const RULES = {
     'room: no cut by size was seen': ({ uneven }) => !uneven,
   },
   passed: {
-    'passed: its last run begins behind an index that was empty': ({ floor, ceiling }) =>
-      (floor?.run ?? -1) >= (ceiling?.index ?? 0),
-    'passed: asked for after it was empty': ({ ceiling }) => ceiling?.isBefore === true,
+    'passed: two answers were empty': ({ empty }) => empty.length >= MOST_EMPTY,
+    'passed: its last run begins behind each index that was empty': ({ floor, empty }) =>
+      empty.every(({ index }) => (floor?.run ?? -1) >= index),
+    'passed: asked for after each was empty': ({ empty }) => empty.every(({ isBefore }) => isBefore),
   },
   repeated: {
     'repeated: the last item, asked for alone': (state, fact) => isLastAlone(state, fact),

@@ -104,6 +104,17 @@ export interface Edge {
   reachesBeyond: boolean
 }
 
+/**
+ * An index at which nothing stood, asked for after the floor was read. `place`: where the floor's last item stood in the list in
+ * which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
+ */
+export interface EmptyIndex {
+  index: number
+  received: number
+  place: number | null
+  isBefore: boolean
+}
+
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */
 export interface State {
   floor: Floor | null
@@ -122,11 +133,8 @@ export interface State {
   uneven: boolean
   tiedRising: number
   tiedFalling: number
-  /**
-   * The lowest index at which nothing stood, asked for after the walk began. `place`: where the floor's last item stood in the
-   * list in which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
-   */
-  ceiling: { index: number; received: number; place: number | null; isBefore: boolean } | null
+  /** The lowest index at which nothing stood, and the next one, or the same by another answer. */
+  empty: EmptyIndex[]
   /** The last answer at the beginning of the list brought nothing. */
   wasEmpty: boolean
   /** Where the last item, asked for alone, was given further down than it stands; `wasPlaced`: after it was given at its place. */
@@ -151,7 +159,7 @@ export const BEGINNING: State = {
   uneven: false,
   tiedRising: 0,
   tiedFalling: 0,
-  ceiling: null,
+  empty: [],
   wasEmpty: false,
   repeat: null,
   drifts: false,

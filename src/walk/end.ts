@@ -9,7 +9,7 @@ import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 /** Looks for an index behind the end of a growing list. Where all show items, the end is not near. */
-const HORIZON_TRIES = 3
+const HORIZON_TRIES = 4
 /** Answers with the last item that are compared in a drifting list. At every second one it may just have grown. */
 const DRIFTING_LOOKS = 5
 /** Looks at where the last item stands by now; more where answers are short in the middle of a list. */
@@ -47,12 +47,13 @@ async function judgeGrowth(reader: Reader, question: EndQuestion, behind: ItemsW
 async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
   let end = behind.skip + behind.ids.length
   let growth = behind.ids.length
-  const { ceiling } = reader.kernel.state
-  if (ceiling !== null && ceiling.index <= end + growth) return
-  for (let tries = 0; tries < HORIZON_TRIES; tries += 1) {
+  const isKnown = (): boolean => (reader.kernel.horizon?.index ?? Infinity) <= end + growth
+  for (let tries = 0; tries < HORIZON_TRIES && !isKnown(); tries += 1) {
     const answer = await lookAt(reader, end + growth)
-    if (answer.kind !== 'items' || answer.ids.length === 0) return
-    end = answer.skip + answer.ids.length
+    if (answer.kind !== 'items') return
+    // One that is empty may be so by mistake: a second one is asked for.
+    if (answer.ids.length > 0) end = answer.skip + answer.ids.length
+    else if (isKnown()) return
     growth *= 2
   }
 }

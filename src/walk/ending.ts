@@ -31,7 +31,13 @@ async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: 
   const question = ongoing.endQuestion(last, index)
   let judged = await judgeEnd(ongoing.reader, question)
   if (judged.kind === 'moved') judged = await judgeDriftingEnd(ongoing.reader, question)
-  if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
+  if (judged.kind === 'proven') {
+    const ended = yield* acceptEnd(ongoing, judged, last)
+    // What the walk takes for the end is no proof, and it may have moved meanwhile: looked at anew.
+    if (ongoing.kernel.missing() !== 'the end of the list was shown' || ongoing.end.isTaken()) return ended
+    if (question.beyond) ongoing.end.looked = judged.index
+    judged = { kind: 'moved' }
+  }
   if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   if (judged.kind === 'gap') {
     ongoing.chain = { ...extendChain(ongoing.chain, judged.window), filtered: true }
@@ -57,7 +63,7 @@ async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: 
     ongoing.fresh ||= joined === 'moved'
     ongoing.end.hasMoved ||= joined === 'moved'
   }
-  if (ongoing.kernel.state.ceiling !== null) ongoing.fresh = true
+  if (ongoing.kernel.horizon !== null) ongoing.fresh = true
   return null
 }
 

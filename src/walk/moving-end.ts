@@ -3,6 +3,8 @@
 /** Requests that looking at the end may take in all: so many, and so many more for every window that brought something. */
 const REQUESTS = 60
 const REQUESTS_PER_WINDOW = 2
+/** What looks like the end, and is not proven to be, is looked at anew so often. */
+const MOST_UNPROVEN = 2
 
 /** `give-up`: the walk ends without a proof. */
 export type Patience = 'go-on' | 'give-up'
@@ -13,11 +15,18 @@ export class MovingEnd {
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
   private requests = 0
+  private unproven = 0
 
   /** The chain went on by a place, where the end had seemed to be. */
   passedBy(): void {
     this.hasMoved = false
     this.requests = 0
+  }
+
+  /** What the walk took for the end was not proven; true where that was so often enough. */
+  isTaken(): boolean {
+    this.unproven += 1
+    return this.unproven > MOST_UNPROVEN
   }
 
   /** It was looked at in vain. `windows`: those of the walk that brought something so far. */

@@ -19,7 +19,7 @@ export interface Reader {
   patience: number
   /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
   readonly unmet: Map<string, Moment>
-  /** Those of `unmet` that were seen before the kernel's ceiling was: they have to be met before "passed" is claimed. */
+  /** Those of `unmet` that were seen before the kernel's horizon was: they have to be met before "passed" is claimed. */
   pending: string[]
   /** Whether it was looked directly behind the chain since then. */
   isLookedBehind: boolean
@@ -63,7 +63,7 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
       reader.requests += 1
       const answer = await source.read(skip, take, options)
       const { askedAfter: sent, number: received } = answer
-      const before = kernel.state.ceiling
+      const before = kernel.horizon
       const items = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
       const { ids, moments, met } = items
       kernel.tell(
@@ -80,8 +80,8 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
         if (shownEnd !== null) reader.growth = (end.index - shownEnd.index) / (end.requests - shownEnd.requests)
         shownEnd = end
       }
-      const { ceiling } = kernel.state
-      if (ceiling !== null && ceiling.received !== before?.received) {
+      const { horizon } = kernel
+      if (horizon !== null && horizon.received !== before?.received) {
         reader.pending = [...unmet.keys()]
         reader.isLookedBehind = false
       }

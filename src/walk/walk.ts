@@ -152,7 +152,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   } else ongoing.reachAhead = 1
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
-  if (reader.take !== reader.window || reader.kernel.state.ceiling !== null) return
+  if (reader.take !== reader.window || reader.kernel.horizon !== null) return
   const stride = Math.max(1, capacityOf(chain, reader) - (chain.end - ongoing.forward()))
   ongoing.source.readAhead(ongoing.skip, stride, reader.take)
 }

@@ -181,19 +181,25 @@ test('the list ends with a run that was counted up to where nothing stood', () =
   expect(reader.kernel.missing()).toBeNull()
 })
 
-test('a list that grows at its end has ended where nothing was after the walk began', () => {
+test.each([4, 5])('a list that grows at its end has ended where nothing was by two answers, the second at %i', (at) => {
   const reader = new Reader('a1 b2 c3')
   reader.join(0, 3)
   reader.look(3, 3)
-  reader.list.push('d4', 'e5')
+  reader.list.push('d4')
+  reader.join(1, 3)
+  expect(reader.kernel.horizon).toBeNull()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
-  reader.join(1, 4)
+  reader.look(at, 3)
+  reader.list.push('e5', 'f6')
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  reader.join(2, 4)
   expect(reader.kernel.missing()).toBeNull()
 })
 
 test('what was empty moves with what stands in front of it', () => {
   const reader = new Reader('a1 b2 c3')
   reader.join(0, 3)
+  reader.look(4, 3)
   reader.look(4, 3)
   reader.list = ['a1', 'b2', 'c3', 'd4']
   reader.look(1, 3)

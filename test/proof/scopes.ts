@@ -122,7 +122,12 @@ export const QUICK: Record<string, Trials> = {
   },
   'oldest first': {
     ...{ tasks: 3, readings: 5, changes: 2, take: 2, cap: null, ties: true, claims: PASSED, lists: [[0], [0, 1]] },
-    needs: ['passed: its last run begins behind an index that was empty'],
+    needs: ['passed: its last run begins behind each index that was empty'],
+  },
+  'a list that grows, and an answer that is empty by mistake': {
+    ...{ tasks: 4, readings: 4, changes: 0, take: 2, cap: 2, ties: false, mistakes: 1, claims: PASSED },
+    lists: [[0, 1, 2, 3]],
+    needs: ['passed: two answers were empty'],
   },
   'an end that was empty, and ties that change places': {
     ...{ tasks: 6, readings: 6, changes: 1, take: 5, cap: null, ties: true, claims: PASSED, only: ['shuffle'] },
@@ -285,7 +290,7 @@ export const LONG: Record<string, Trials> = {
   },
   'oldest first, and ever shorter': {
     ...{ tasks: 3, readings: 3, changes: 2, take: 2, cap: null, ties: false, claims: PASSED, lists: [[0, 1, 2]] },
-    needs: ['passed: asked for after it was empty'],
+    needs: ['passed: asked for after each was empty'],
   },
   'the last item alone, late': {
     ...{ tasks: 2, readings: 5, changes: 2, take: 1, cap: null, asksAll: true, ties: false, ahead: true },

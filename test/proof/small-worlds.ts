@@ -107,8 +107,11 @@ interface World {
   sinceAlone: number
   /** The same since the run's edge was read. */
   sinceEdge: number
-  /** Of `held` where an index was empty: 1 deleted since the floor joined and before that, 2 inserted since then, 3 and that counts. */
-  sunk: number
+  /**
+   * Of `held` where an index was empty, by when: 1 deleted since the floor joined and before that, 2 inserted since then, 3 and
+   * that counts.
+   */
+  sunk: Readonly<Record<number, number>>
   hiddenBehind: boolean
   broken: Basis[]
   /** Ids of the owed run seen since it was measured. */
@@ -203,7 +206,7 @@ class Search {
             sinceFloor: 0,
             sinceAlone: 0,
             sinceEdge: 0,
-            sunk: 0,
+            sunk: {},
             hiddenBehind: false,
             counted: [],
             early: null,
@@ -267,13 +270,14 @@ class Search {
     if (world.early !== null) this.#deliver({ ...world, early: null }, world.early)
     for (const [skip, asked] of this.#asks(world)) {
       for (const answer of this.#answers(world, skip, asked)) {
-        const beyond = world.items.some((item, index) => index >= skip && !item.hidden)
+        const isMistake = MISTAKES.includes(answer)
+        const beyond = !isMistake && world.items.some((item, index) => index >= skip && !item.hidden)
         const end = skip + Math.max(1, answer.length)
         const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
         const { compensation } = world
         const marks = { compensation, deletedSince: false, insertedSince: false }
         const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
-        this.#deliver(MISTAKES.includes(answer) ? { ...world, mistakes: world.mistakes - 1 } : world, given)
+        this.#deliver(isMistake ? { ...world, mistakes: world.mistakes - 1 } : world, given)
         if (!ahead || world.early !== null) continue
         const line = `asks for ${skip}+${asked}, which will come late`
         this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
@@ -333,10 +337,10 @@ class Search {
       for (const at of moments) {
         const item = { id: world.nextId, at, stays: false, met: false, hidden: false, poisoned: false }
         const changed = this.#after(world, items.toSpliced(place, 0, item), `inserts ${show([item])} at ${place}`, 2)
-        const { floor, ceiling } = world.state
+        const { floor, empty } = world.state
         const last = items.findIndex(({ id }) => name(id) === floor?.id)
         const isInFront =
-          place > Math.max(0, last) && place < items.length && (ceiling !== null || world.early !== null)
+          place > Math.max(0, last) && place < items.length && (empty.length > 0 || world.early !== null)
         const isTie = items.some((other) => other.at === at)
         const broken =
           (isInFront || isTie) && !changed.broken.includes('grows-at-its-ends')
@@ -357,7 +361,7 @@ class Search {
     if (early !== null && kind === 1) early = { ...early, deletedSince: true }
     if (early !== null && kind === 2) early = { ...early, insertedSince: true }
     const since = {
-      sunk: kind === 2 && world.sunk === 1 ? 2 : world.sunk,
+      sunk: kind === 2 ? ofEach(world.sunk, (sunk) => (sunk === 1 ? 2 : sunk)) : world.sunk,
       sinceCount: world.sinceCount | kind,
       sinceFloor: world.sinceFloor | kind,
       sinceAlone: world.sinceAlone | kind,
@@ -426,7 +430,7 @@ class Search {
     if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
     const asksForRoom = this.#claims.some((claim) => claim === 'room' || claim === 'again' || claim === 'stands')
     if (!asksForRoom && this.#scope.hidden === undefined) Object.assign(relevant, { largest: 0, uneven: false })
-    if (!this.#claims.includes('passed')) relevant.ceiling = null
+    if (!this.#claims.includes('passed')) relevant.empty = BEGINNING.empty
     if (!this.#claims.includes('repeated')) relevant.repeat = null
     if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
     return relevant
@@ -457,13 +461,12 @@ class Search {
     if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
     if (claim === 'repeated' && world.sinceAlone === 3) breaks('held')
-    if (claim === 'passed' && world.sunk === 3) breaks('held')
+    if (claim === 'passed' && Object.values(world.sunk).includes(3)) breaks('held')
     next.sunk = sunkAfter(world, state, given)
-    if (state.ceiling !== null && state.ceiling.received !== before.ceiling?.received && given.beyond)
-      breaks('nothing-hidden-behind')
+    if (given.beyond && state.empty.some(({ received }) => !(received in world.sunk))) breaks('nothing-hidden-behind')
     // Carried on by an index that was looked at twice: nothing in front of it may have changed.
-    const isHeld = (claim === 'again' || claim === 'stands') && state.ceiling !== null && state.ended === null
-    if (isHeld && world.sinceFloor === 3) next.sunk = 3
+    const isHeld = (claim === 'again' || claim === 'stands') && state.ended === null
+    if (isHeld && world.sinceFloor === 3) next.sunk = ofEach(next.sunk, () => 3)
     if (
       claim === 'join' ||
       claim === 'from' ||
@@ -503,12 +506,18 @@ class Search {
 }
 
 /** See `World.sunk`. */
-function sunkAfter({ state: before, sunk, sinceFloor }: World, { ceiling }: State, given: Given): number {
-  if (ceiling === null) return 0
-  if (ceiling.received !== before.ceiling?.received) return (sinceFloor & 1) === 0 ? 0 : given.insertedSince ? 2 : 1
-  if (ceiling === before.ceiling) return sunk
-  // The last item was seen again: what was inserted until then counts from then on.
-  return sunk === 1 ? 0 : sunk === 2 ? 3 : sunk
+function sunkAfter({ state: before, sunk, sinceFloor }: World, { empty }: State, given: Given): World['sunk'] {
+  const after = empty.map((one) => {
+    const known = sunk[one.received]
+    if (known === undefined) return [one.received, (sinceFloor & 1) === 0 ? 0 : given.insertedSince ? 2 : 1]
+    // The last item was seen again: what was inserted until then counts from then on.
+    return [one.received, before.empty.includes(one) ? known : known === 1 ? 0 : known === 2 ? 3 : known]
+  })
+  return Object.fromEntries(after)
+}
+
+function ofEach(sunk: World['sunk'], change: (one: number) => number): World['sunk'] {
+  return Object.fromEntries(Object.entries(sunk).map(([at, one]) => [at, change(one)]))
 }
 
 /** Between its neighbours, or equal to one, in a list oldest first. */
@@ -550,7 +559,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
   const item = (it: Item) =>
     `${i(it.id)}.${m(it.at)}${side(it.at)}.${(it.stays ? 1 : 0) | (it.met ? 2 : 0) | (it.hidden ? 4 : 0) | (it.poisoned ? 8 : 0)}`
   const { state, early } = world
-  const { floor, bracket, owed, count, ceiling } = state
+  const { floor, bracket, owed, count, empty } = state
   const times = [
     floor?.sent,
     floor?.received,
@@ -559,12 +568,13 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     bracket?.floor?.received,
     count?.received,
     count?.since,
-    ceiling?.received,
+    empty[0]?.received,
     early?.sent,
     state.edge?.sent,
     state.edge?.received,
     state.repeat?.received,
     floor?.aloneAt ?? undefined,
+    empty[1]?.received,
   ]
   const sorted = [...new Set(times.filter((at) => at !== undefined))].sort((a, b) => a - b)
   // Nothing is sent before now but what is on its way: where nothing is, moments of the past are all alike.
@@ -599,7 +609,9 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.tiedRising,
     state.tiedFalling,
     state.wasEmpty,
-    ceiling === null ? '-' : `${ceiling.index}.${ceiling.place}.${ceiling.isBefore}.${world.sunk}`,
+    empty
+      .map(({ index, received, place, isBefore }) => `${index}.${place}.${isBefore}.${world.sunk[received]}`)
+      .join('_'),
     state.ended?.join('') ?? '-',
     state.basis.join(''),
     world.pending.map(i).join('_'),
