@@ -6,8 +6,9 @@ import { requireBaseUrl } from '../config/target.ts'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
+import { readAddress } from '../service/address.ts'
 import type { ClientOptions } from '../service/client.ts'
-import { fingerprint } from '../service/key.ts'
+import { checkAuth, checkKey, fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import { toolVersion } from '../version.ts'
 import { accountCheck, UNBOUND } from './account.ts'
@@ -15,6 +16,13 @@ import { learn, type Run, type RunContext } from './context.ts'
 import { watchCosts } from './shown-costs.ts'
 import type { SessionOptions } from './writer/session.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
+
+/** Throws `config-invalid` for an address or a key that no request can carry: before the mirror is opened for it. */
+export function checkRequests({ config, apiKey }: RunContext): void {
+  readAddress(requireBaseUrl(config))
+  checkAuth(config.service.auth)
+  if (apiKey !== null) checkKey(apiKey)
+}
 
 /** The HTTP library is a fifth of a run that has nothing to do: loaded while the writer's thread starts. */
 export const loadClient = () => import('../service/client.ts')

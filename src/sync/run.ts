@@ -1,12 +1,11 @@
 // One run of `sync` or `backfill`: opens the mirror, plans, does the steps, closes it, whatever happens.
-import { requireBaseUrl } from '../config/target.ts'
 import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
 import { countText } from '../shown.ts'
 import { seeAccount } from './account.ts'
-import { bindRun, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
+import { bindRun, checkRequests, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
 import { concludeRun, fallShort, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
@@ -43,7 +42,7 @@ interface RunParts {
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const { now, log } = context
   const startedAt = now()
-  requireBaseUrl(context.config)
+  checkRequests(context)
   const [writer] = await Promise.all([
     parts.writer ?? openWriter(context, request),
     parts.service === undefined ? loadClient() : null,

@@ -1,12 +1,11 @@
 // A one-off run: work at the service that is no sync, under the lock, with a row in `runs`.
-import { requireBaseUrl } from '../../config/target.ts'
 import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
 import type { Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
-import { bindRun, inWords, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
+import { bindRun, checkRequests, inWords, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
 import type { Run, RunContext } from '../context.ts'
 
 type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
@@ -33,7 +32,7 @@ export async function runOneOff<T>(
   client: Partial<ClientOptions> = {},
 ): Promise<OneOffDone<T>> {
   const { now, signal, progress } = context
-  requireBaseUrl(context.config)
+  checkRequests(context)
   const oweDetails = context.config.sync.details !== 'never'
   const choices = { command, oweDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
   const writer = await openWriterThread(context, choices)
