@@ -1,5 +1,6 @@
 // Reads small files that somebody names, or that others may have put there: one that never ends, or never begins, is not read.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { MirrorError } from './errors.ts'
 import { shellWord } from './shown.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -11,8 +12,8 @@ interface SmallFile {
   most: number
   /** Whether it may be a pipe, as in `<(pass show key)`, which is waited for 30 s; else it has to be a file. */
   pipe?: boolean
-  /** The error that it cannot be used; `what` goes behind its name. */
-  refuse(what: string): Error
+  /** The error that it cannot be used; `what` goes behind its name, `cause` is what the file system said. */
+  refuse(what: string, cause?: unknown): Error
 }
 
 /** The bytes of the file `path` and what the file system says of it. Throws what `refuse` gives and the file system throws. */
@@ -42,6 +43,16 @@ export function readSmallFile(
     throw refuse(`holds more than ${most} bytes: it was not read to its end`)
   } finally {
     closeSync(handle)
+  }
+}
+
+/** The same of a file that somebody has named: `refuse` gives the error for what the file system throws, too. */
+export function readNamedFile(path: string, given: SmallFile): ReturnType<typeof readSmallFile> {
+  try {
+    return readSmallFile(path, given)
+  } catch (error) {
+    if (error instanceof MirrorError) throw error
+    throw given.refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`, error)
   }
 }
 

@@ -1,7 +1,7 @@
 // The API key: from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag; it appears in no message.
 
 import { MirrorError } from '../errors.ts'
-import { openToOthers, readSmallFile } from '../small-file.ts'
+import { openToOthers, readNamedFile } from '../small-file.ts'
 import type { Environment } from './keys.ts'
 
 export interface ApiKey {
@@ -40,20 +40,12 @@ function given(value: string | undefined): value is string {
 }
 
 function readKeyFile(path: string): { text: string; warning: string | null } {
-  try {
-    const refuse = (what: string) =>
-      invalid(`The file named by TASK_MIRROR_API_KEY_FILE (${path}) ${what}`, 'Name the right file.')
-    const { bytes, stats } = readSmallFile(path, { most: MOST_BYTES, pipe: true, refuse })
-    return { text: bytes.toString(), warning: openToOthers('the API key', path, stats) }
-  } catch (error) {
-    if (error instanceof MirrorError) throw error
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
-    throw invalid(
-      `The file named by TASK_MIRROR_API_KEY_FILE cannot be read: ${path} (${code})`,
-      'Check the path and who may read it.',
-      error,
-    )
+  const refuse = (what: string, cause?: unknown) => {
+    const hint = cause === undefined ? 'Name the right file.' : 'Check the path and who may read it.'
+    return invalid(`The file named by TASK_MIRROR_API_KEY_FILE (${path}) ${what}`, hint, cause)
   }
+  const { bytes, stats } = readNamedFile(path, { most: MOST_BYTES, pipe: true, refuse })
+  return { text: bytes.toString(), warning: openToOthers('the API key', path, stats) }
 }
 
 function checked(text: string, source: string): string {

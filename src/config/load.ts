@@ -1,7 +1,7 @@
 // Puts the configuration together: flags > environment > file > defaults, and remembers where each value came from.
 import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
-import { readSmallFile } from '../small-file.ts'
+import { readNamedFile } from '../small-file.ts'
 import { DEFAULTS } from './defaults.ts'
 import { explainIssues, explainValue } from './explain.ts'
 import { DEFAULT_FILE, type Environment, environmentName, KEYS, setAt, valueAt } from './keys.ts'
@@ -70,21 +70,14 @@ const MOST_BYTES = 1024 * 1024
 
 /** `isImplicit`: nobody named it, so it must be one that only the caller or root can have written. */
 function readConfigFile(path: string, isImplicit: boolean): Record<string, unknown> {
-  let text: string
-  try {
-    const refuse = (what: string) =>
-      new MirrorError('config-invalid', `The configuration file ${path} ${what}`, { hint: 'Name the right file.' })
-    const found = readSmallFile(path, { most: MOST_BYTES, pipe: true, refuse })
-    if (isImplicit) refuseDistrusted(path, found.stats)
-    text = found.bytes.toString().replace(/^\uFEFF/, '')
-  } catch (error) {
-    if (error instanceof MirrorError) throw error
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
-    throw new MirrorError('config-invalid', `The configuration file ${path} cannot be read (${code})`, {
-      hint: 'Check the path given by --config or TASK_MIRROR_CONFIG.',
-      cause: error,
+  const refuse = (what: string, cause?: unknown) =>
+    new MirrorError('config-invalid', `The configuration file ${path} ${what}`, {
+      hint: cause === undefined ? 'Name the right file.' : 'Check the path given by --config or TASK_MIRROR_CONFIG.',
+      cause,
     })
-  }
+  const { bytes, stats } = readNamedFile(path, { most: MOST_BYTES, pipe: true, refuse })
+  if (isImplicit) refuseDistrusted(path, stats)
+  const text = bytes.toString().replace(/^\uFEFF/, '')
   const value = parseJson(text, path)
   const parsed = configSchema.safeParse(value)
   if (!parsed.success) throw invalid(explainIssues(parsed.error.issues, value).map((line) => `${path}: ${line}`))

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import { MirrorError } from '../errors.ts'
 import { isLoopback } from '../http-policy.ts'
-import { openToOthers, readSmallFile } from '../small-file.ts'
+import { openToOthers, readNamedFile } from '../small-file.ts'
 
 /** Whether this Host header may be answered: an address, this machine, one of `hosts`; else it may be DNS rebinding. */
 export function isAnswered(host: string | undefined, hosts: readonly string[]): boolean {
@@ -36,17 +36,9 @@ export function readToken(path: string): { token: string; warning: string | null
       hint: `Put ${LEAST_CHARACTERS} characters or more that nobody can guess into it, on one line: openssl rand -hex 32`,
       cause,
     })
-  let token: string
-  let warning: string | null
-  try {
-    const { bytes, stats } = readSmallFile(path, { most: MOST_BYTES, refuse })
-    warning = openToOthers('the token of the pages', path, stats)
-    token = bytes.toString().replace(/\r?\n$/, '')
-  } catch (error) {
-    if (error instanceof MirrorError) throw error
-    throw refuse(`cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
-  }
+  const { bytes, stats } = readNamedFile(path, { most: MOST_BYTES, refuse })
+  const token = bytes.toString().replace(/\r?\n$/, '')
   if (!/^[\x21-\x7e]+$/.test(token)) throw refuse('holds no token of one line without spaces')
   if (token.length < LEAST_CHARACTERS) throw refuse('holds a token that can be guessed: it is too short')
-  return { token, warning }
+  return { token, warning: openToOthers('the token of the pages', path, stats) }
 }
