@@ -110,6 +110,11 @@ export function exitCodeOf(thrown: unknown): number {
   return error instanceof MirrorError ? EXIT_CODE_OF[error.code] : EXIT.bug
 }
 
+/** The exit code of the signal that stopped the program; null where none did, or where what stopped it named none. */
+export function stopCodeOf({ aborted, reason }: AbortSignal): number | null {
+  return aborted && isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : null
+}
+
 /** Several at once: signal > 7 > 5 > 4 > 3; then 1, 2 and 6 as they come, and 0 last. */
 export function worstExitCode(...codes: number[]): number {
   const rank = [

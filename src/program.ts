@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
-import { EXIT, exitCodeOf, isMirrorError, MirrorError } from './errors.ts'
+import { EXIT, exitCodeOf, isMirrorError, MirrorError, stopCodeOf } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
@@ -53,8 +53,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
 
 /** The exit code of the signal that stopped the run; 0 where a closed stdout did. */
 function stopCode(signal: AbortSignal): number {
-  const { reason } = signal
-  return isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : EXIT.sigint
+  return stopCodeOf(signal) ?? EXIT.sigint
 }
 
 async function buildProgram(argv: readonly string[], streams: CommandStreams, invoke: Invoke): Promise<Command> {

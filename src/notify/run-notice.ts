@@ -1,7 +1,7 @@
 // What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
-import { type ErrorFacts, exitCodeOf, fileLimitOr, isMirrorError, MirrorError } from '../errors.ts'
+import { type ErrorFacts, exitCodeOf, fileLimitOr, isMirrorError, MirrorError, stopCodeOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
 import type { RunMetrics } from './metrics.ts'
@@ -42,7 +42,7 @@ export async function withNotice<T>(
     url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 }).catch(String)
   const tell = async ({ exitCode, fields }: EndedRun, error: unknown): Promise<void> => {
     const durationMs = context.now() - startedAt
-    const code = stopCode(context.signal) ?? exitCode
+    const code = stopCodeOf(context.signal) ?? exitCode
     const line = { command, exitCode: code, durationMs, ...fields }
     context.log.info(line, 'Run ended')
     const figures = figuresOf(line, context.now())
@@ -82,11 +82,6 @@ function keepLines(log: Log, now: () => number): { log: Log; lines: readonly str
     }
   const kept = { info: keeping('info'), warn: keeping('warn'), error: keeping('error') }
   return { log: { debug: log.debug, ...kept }, lines }
-}
-
-/** The exit code of the signal that stopped the program; null where none did. */
-function stopCode({ aborted, reason }: AbortSignal): number | null {
-  return aborted && isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : null
 }
 
 export function errorFields(error: unknown): ErrorFacts {

@@ -1,5 +1,5 @@
 // How a run ended: outcome and exit code, written down and told in the summary. Asks nothing of the service.
-import { EXIT, exitCodeOf, isMirrorError, worstExitCode } from '../errors.ts'
+import { EXIT, exitCodeOf, isMirrorError, stopCodeOf, worstExitCode } from '../errors.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
 import type { Outcome, Verdict } from '../task.ts'
@@ -42,10 +42,8 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   if (counts.rejected > 0) {
     fallShort(run, ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
   }
-  const signalled = interrupted && isMirrorError(stopped.reason) ? Number(stopped.reason.facts.exitCode) : Number.NaN
-  let exitCode = Number.isInteger(signalled)
-    ? signalled
-    : worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
+  const signalled = interrupted ? stopCodeOf(stopped) : null
+  let exitCode = signalled ?? worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
   let outcome = outcomeOf(exitCode, error, interrupted)
   const plan = ended.plan.map(({ kind }) => kind)
   const verdict = verdictOf(ended.walks.map((walk) => walk.verdict))
