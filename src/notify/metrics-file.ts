@@ -5,7 +5,8 @@ import { publishFile } from '../export/publish/publish.ts'
 import { readBeginning } from '../mirror/files.ts'
 import { withReader } from '../mirror/open.ts'
 import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
-import { metricsText, type RunMetrics, readRuns } from './metrics.ts'
+import { type RunMetrics, withLastSuccess } from './fields.ts'
+import { metricsText, readRuns } from './metrics.ts'
 
 /** So much of the present file is read: its own text is a hundredth of it. */
 const MOST_BYTES = 1024 * 1024
@@ -31,12 +32,6 @@ export async function writeMetricsFile(
   const text = await metricsText({ toolVersion, status: statusOf(dbPath), runs, now })
   // The collector reads *.prom only, and the draft's name ends in another way.
   await publishFile(resolve(path), Buffer.from(text), { mode: 0o644, now, inUse: filesInUse(dbPath, inUse) })
-}
-
-/** A failed run does not take away when the command last succeeded. */
-export function withLastSuccess(figures: RunMetrics, before: RunMetrics | undefined): RunMetrics {
-  const last = before?.success_timestamp_seconds
-  return last === undefined ? figures : { success_timestamp_seconds: last, ...figures }
 }
 
 /** null where there is no mirror yet, or none that can be read: the run's own figures are worth writing all the same. */

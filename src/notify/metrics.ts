@@ -3,29 +3,7 @@ import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { ageOf } from '../clock.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
 import { LARGE_WAL } from '../mirror/wal.ts'
-
-/** What is kept of the last run of each command; the names are the ends of the metrics' names. */
-export const RUN_FIGURES = {
-  end_timestamp_seconds: 'When the last run of the command ended.',
-  success_timestamp_seconds: 'When the command last ended with exit code 0.',
-  duration_seconds: 'How long the last run took.',
-  exit_code: 'Exit code of the last run.',
-  requests: 'Requests of the last run, retries included.',
-  retries: 'Repeated requests of the last run.',
-  seen: 'Items the last run met.',
-  inserted: 'Tasks the last run inserted.',
-  updated: 'Tasks the last run updated.',
-  deleted: 'Tasks the last run marked deleted.',
-  restored: 'Tombstones the last run took back.',
-  rejected: 'Items the last run set aside.',
-  drift: 'Differences at seams the last run found.',
-  rows: 'Rows the last export published.',
-  bytes: 'Bytes the last run received, or the last export published.',
-  waited_seconds: 'How long the last run waited because the service asked it to, or between retries.',
-} as const
-
-type RunMetric = keyof typeof RUN_FIGURES
-export type RunMetrics = Partial<Record<RunMetric, number>>
+import { RUN_FIGURES, type RunMetric, type RunMetrics } from './fields.ts'
 
 const RUN_PREFIX = 'task_mirror_last_run_'
 

@@ -1,10 +1,10 @@
 // What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/schema.ts'
-import { type ErrorFacts, exitCodeOf, fileLimitOr, isMirrorError, MirrorError, stopCodeOf } from '../errors.ts'
+import { type ErrorFacts, exitCodeOf, isMirrorError, stopCodeOf } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { type EndedRun, errorFields, figuresOf, type RunMetrics } from './fields.ts'
 import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
-import type { RunMetrics } from './metrics.ts'
 
 export interface NoticeContext {
   config: Pick<Config, 'notify' | 'mirror'>
@@ -16,12 +16,6 @@ export interface NoticeContext {
   inUse: readonly string[]
   /** Takes the figures of every run; `schedule` keeps them for /metrics. */
   onFigures?: (command: string, figures: RunMetrics) => void
-}
-
-/** How a run ended: its exit code, and its figures under the names of `--json`. */
-export interface EndedRun {
-  exitCode: number
-  fields: ErrorFacts
 }
 
 /** Does `work`, which logs through its argument, and tells how it ended; an error is told and thrown on. */
@@ -82,39 +76,6 @@ function keepLines(log: Log, now: () => number): { log: Log; lines: readonly str
     }
   const kept = { info: keeping('info'), warn: keeping('warn'), error: keeping('error') }
   return { log: { debug: log.debug, ...kept }, lines }
-}
-
-export function errorFields(error: unknown): ErrorFacts {
-  const told = fileLimitOr(error)
-  return { error: told instanceof MirrorError ? told.code : 'bug' }
-}
-
-const SAME_NAMES = [
-  'requests',
-  'retries',
-  'seen',
-  'inserted',
-  'updated',
-  'deleted',
-  'restored',
-  'rejected',
-  'drift',
-  'rows',
-  'bytes',
-] as const
-
-/** The figures for Prometheus of the fields of a run. */
-function figuresOf(fields: ErrorFacts, now: number): RunMetrics {
-  const figures: RunMetrics = { end_timestamp_seconds: now / 1000 }
-  if (typeof fields.exitCode === 'number') figures.exit_code = fields.exitCode
-  if (fields.exitCode === 0) figures.success_timestamp_seconds = now / 1000
-  if (typeof fields.durationMs === 'number') figures.duration_seconds = fields.durationMs / 1000
-  if (typeof fields.waitedMs === 'number') figures.waited_seconds = fields.waitedMs / 1000
-  for (const name of SAME_NAMES) {
-    const value = fields[name]
-    if (typeof value === 'number') figures[name] = value
-  }
-  return figures
 }
 
 async function writeFigures(
