@@ -586,6 +586,7 @@ export const LOG_FIELDS: JsonFields = {
   code: 'string or absent: of an error: its stable code, such as `service-unreachable`',
   hint: 'string or absent: of an error: what to do',
   cause: 'string or absent: of an error: what was behind it, in words',
+  file: 'string or absent: the configuration file in use',
   plan: 'string or absent: the steps of a run, with spaces between',
   run: 'number or absent: where a run begins: `id` of the table `runs`',
   walk: 'number or absent: of a walk that ended: `id` of the table `walks`',

@@ -7,9 +7,9 @@ import { printPieces } from './commands/shared/printed.ts'
 import { jsonPieceTexts } from './commands/text/json-pieces.ts'
 import type { Environment } from './config/keys.ts'
 import type { LoadedConfig } from './config/load.ts'
-import type { ErrorFacts } from './errors.ts'
 import { tellError } from './failure.ts'
 import type { GivenFlags } from './flags.ts'
+import type { Log } from './log.ts'
 import type { LogLevel } from './log-levels.ts'
 import { canRedraw, createStatusLine, knownWidth, wantsColour } from './terminal.ts'
 
@@ -66,11 +66,6 @@ export async function createContext(
     now,
   })
   streams.onProgressRequest(() => progress.print())
-  const told = new Set<string>()
-  const tellOnce = (level: 'info' | 'warn', fields: ErrorFacts, message: string) => {
-    if (!told.has(message)) log[level](fields, message)
-    told.add(message)
-  }
   return {
     env,
     stdout,
@@ -85,30 +80,33 @@ export async function createContext(
     wall,
     monotonic,
     random: Math.random,
-    ...settingsOf(given, env, tellOnce),
+    ...settingsOf(given, env, log),
     tell(error, facts = {}) {
       line.clear()
       tellError(error, log, { isTTY: stderr.isTTY, write: line.write }, { command, ...facts })
     },
     async print(data) {
-      line.clear()
+      progress.finish()
       await printPieces(stdout, jsonPieceTexts(typeof data === 'string' ? data : JSON.stringify(data)))
     },
   }
 }
 
-/** The configuration and the key: read when they are asked for. `tellOnce` tells of a file that is in use. */
+/** The configuration, read when it is asked for first, and the key, read each time; `log` is told once of what is amiss. */
 function settingsOf(
   given: GivenFlags,
   env: Environment,
-  tellOnce: (level: 'info' | 'warn', fields: ErrorFacts, message: string) => void,
+  log: Log,
 ): Pick<CommandContext, 'config' | 'filesInUse' | 'apiKey'> {
-  async function config(): Promise<LoadedConfig> {
+  let isWarned = false
+  let loading: Promise<LoadedConfig> | null = null
+  const config = () => (loading ??= load())
+  async function load(): Promise<LoadedConfig> {
     const { configWithoutSchema } = await import('./config/without-schema.ts')
     const file = (given.values.config as string | undefined) ?? null
     const sources = { file, env, overrides: given.overrides }
     const loaded = configWithoutSchema(sources) ?? (await import('./config/load.ts')).loadConfig(sources)
-    if (loaded.file !== null) tellOnce('info', { file: resolve(loaded.file) }, 'Configuration file in use')
+    if (loaded.file !== null) log.info({ file: resolve(loaded.file) }, 'Configuration file in use')
     return loaded
   }
   return {
@@ -121,7 +119,8 @@ function settingsOf(
     async apiKey() {
       const { readApiKey } = await import('./config/api-key.ts')
       const found = readApiKey(env)
-      if (found.warning !== null) tellOnce('warn', {}, found.warning)
+      if (found.warning !== null && !isWarned) log.warn({}, found.warning)
+      isWarned ||= found.warning !== null
       return found
     },
   }

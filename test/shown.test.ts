@@ -1,7 +1,7 @@
 // Text of third parties on a terminal: nothing in it is obeyed, and JSON stays equal.
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { shownStream } from '../src/commands/shared/shown-stream.ts'
+import { shownStream } from '../src/commands/shared/printed.ts'
 import { createLog } from '../src/log.ts'
 import { shown } from '../src/shown.ts'
 import { createStatusLine } from '../src/terminal.ts'

@@ -20,11 +20,10 @@ import { runSync } from '../sync/run.ts'
 import type { RunResult } from '../sync/summary.ts'
 import type { Task } from '../task.ts'
 import { toolVersion } from '../version.ts'
-import { calledAs } from './shared/called-as.ts'
 import type { CommandContext } from './shared/command.ts'
 import { exportText } from './text/export.ts'
 import { pairs, table } from './text/layout.ts'
-import { runText } from './text/run.ts'
+import { calledAs, runText } from './text/run.ts'
 
 interface DemoResult {
   schemaVersion: 1
@@ -117,7 +116,6 @@ function demoContext(context: CommandContext, baseUrl: string, path: string): Ru
 
 async function step(context: RunContext, full: boolean, say: Say, width: number | undefined): Promise<RunResult> {
   const result = await runSync(context, { command: 'sync', full })
-  context.progress.finish()
   await say(`${runText(result, { width })}\n`)
   if (result.error !== null) throw result.error
   return result

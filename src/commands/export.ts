@@ -18,7 +18,7 @@ import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
 import { flagOf, listed } from '../shown.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
-import { shownStream } from './shared/shown-stream.ts'
+import { shownStream } from './shared/printed.ts'
 import { atLeastOne, checkRange, RANGE_FLAGS } from './shared/values.ts'
 
 const PARTITIONS: readonly PartitionBy[] = ['none', 'month', 'day']
@@ -119,7 +119,8 @@ export const exporting: CommandSpec<ExportFlags> = {
     }
     const { since = null, until = null } = flags
     checkRange(since, until)
-    const { noticeOf } = await import('./shared/notice.ts')
+    const { tellingOthers } = await import('./shared/notice.ts')
+    const { describeExport } = await import('../notify/fields.ts')
     const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
     const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
     const options = {
@@ -141,8 +142,7 @@ export const exporting: CommandSpec<ExportFlags> = {
     } as const
     const out = context.stdout.isTTY === true ? shownStream(context.stdout) : context.stdout
     const work = () => read(context, 'snapshot', options, { out, phase: 'export' })
-    const result = await (await noticeOf(context, config)).ofExport(work, exitCodeOf)
-    context.progress.finish()
+    const result = await tellingOthers(context, 'export', work, (done) => describeExport(done, exitCodeOf(done)))
     await tell(context, result)
     if (!isProven(result)) context.log.warn({ verdict: result.verdict }, 'The last full walk was not complete')
     return exitCodeOf(result)

@@ -25,7 +25,6 @@ export const get: CommandSpec<GetFlags> = {
       missing = await refreshTask(await serviceContext(context), id)
     }
     const { read } = await import('./shared/reading.ts')
-    context.progress.finish()
     const asked = { dbPath: config.mirror.path, json: context.json, id, withMeta: flags.withMeta === true }
     if (!(await read(context, 'task', asked))) throw notInMirror(id, missing)
     if (missing === null) return EXIT.done

@@ -41,7 +41,6 @@ export const prune: CommandSpec<PruneFlags> = {
       now,
       onProgress: (done) => progress.set({ phase: 'prune', done }),
     })
-    progress.finish()
     const { pruneText } = await import('./text/prune.ts')
     await context.print(
       context.json ? { schemaVersion: 1, deletedBefore, dryRun, ...result } : pruneText({ dryRun, ...result }),

@@ -24,7 +24,6 @@ export const restore: CommandSpec = {
       now,
       onProgress: (phase, done, total) => progress.set({ phase, done, total }),
     })
-    progress.finish()
     await context.print(context.json ? { schemaVersion: 1, ...result } : restoreText(result, context.columns))
     return EXIT.done
   },

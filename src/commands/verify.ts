@@ -79,7 +79,6 @@ async function verifyFile(context: CommandContext): Promise<number> {
     signal,
     onProgress: (phase, done, total) => progress.set({ phase, done, total }),
   })
-  progress.finish()
   await context.print(context.json ? { schemaVersion: 1, mirror: result } : mirrorText(result, context.columns))
   if (result.faults.length === 0) return EXIT.done
   context.tell(
@@ -143,7 +142,6 @@ async function verifyPublished(context: CommandContext, folder: string, deep: bo
   const { snapshotText } = await import('./text/verify.ts')
   const asked = { dir: folder, deep, dbPath: config.mirror.path, env: context.env, s3: config.export.s3 }
   const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })
-  context.progress.finish()
   await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result, context.columns))
   if (result.ok) return EXIT.done
   context.tell(

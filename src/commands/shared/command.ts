@@ -69,6 +69,6 @@ export interface CommandContext {
   apiKey(): Promise<ApiKey>
   /** Tells of an error on stderr, for a command that goes on or has its own exit code. `facts` go to the log. */
   tell(error: unknown, facts?: ErrorFacts): void
-  /** Writes to stdout: an object as one line of JSON, text as it is with a newline behind. What may be long: reading.ts. */
+  /** Ends the progress line, and writes to stdout: an object as one line of JSON, text with a newline behind. What may be long: reading.ts. */
   print(data: string | object): Promise<void>
 }

@@ -1,5 +1,6 @@
 // How text reaches stdout: without what a terminal would obey, in pieces, each when the one before has left.
-import type { Writable } from 'node:stream'
+import { Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { setImmediate as pause } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
 import { shown } from '../../shown.ts'
@@ -28,5 +29,13 @@ function writeOut(out: Writable, text: string): Promise<void> {
       if (error == null || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
       else reject(new MirrorError('disk-full', `stdout cannot be written (${code})`, { cause: error }))
     })
+  })
+}
+
+/** Data of third parties on a terminal: what is written to it goes there as it is, but for what a terminal would obey. */
+export function shownStream(terminal: Writable): Writable {
+  const decoder = new StringDecoder()
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => void terminal.write(shown(decoder.write(chunk)), done),
   })
 }

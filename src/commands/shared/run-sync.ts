@@ -1,8 +1,9 @@
-// What `sync` and `backfill` have in common: flags, the run, the text about it. Loads nothing before it runs.
+// What `sync` and `backfill` have in common: flags, the run, what is printed of it. Loads nothing before it runs.
 import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
 import { MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { SyncRequest } from '../../sync/plan.ts'
+import type { RunResult } from '../../sync/summary.ts'
 import type { CommandContext, Flag } from './command.ts'
 
 export interface RunFlags {
@@ -34,8 +35,8 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
     const { serviceContext } = await import('./service-context.ts')
     const runContext = await serviceContext(context)
     const { runSync } = await import('../../sync/run.ts')
-    const { printRun } = await import('./print-run.ts')
-    const { noticeOf } = await import('./notice.ts')
+    const { tellingOthers } = await import('./notice.ts')
+    const { describeRun } = await import('../../notify/fields.ts')
     const { config } = runContext
     const { details, maxDurationMs } = config.sync
     const asked = {
@@ -48,9 +49,32 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
     const work = (log: Log) => runSync({ ...runContext, log }, asked)
     // A dry run is nobody's business: a monitor would take it for a real one.
     const isDryRun = request.dryRun === true
-    const result = isDryRun
-      ? await work(context.log)
-      : await (await noticeOf(context, config)).ofRun(request.command, work)
+    const result = isDryRun ? await work(context.log) : await tellingOthers(context, request.command, work, describeRun)
     return printRun(context, result, isDryRun ? null : config.mirror.path)
   })
+}
+
+/** `path`: the mirror; null for a dry run. */
+async function printRun(context: CommandContext, result: RunResult, path: string | null): Promise<number> {
+  const { summary, notes, error, exitCode } = result
+  const { runId } = summary
+  const isText = !context.json && !context.quiet
+  const isDryRun = path === null
+  if (context.json) await context.print(isDryRun ? { ...summary, dryRun: true } : summary)
+  // A run that was refused before it asked anything has nothing to sum up.
+  if (isText && (summary.requests > 0 || error === null)) {
+    const { calledAs, runText } = await import('../text/run.ts')
+    await context.print(runText(result, { path, isDryRun, width: context.columns, command: calledAs(context.env) }))
+  } else {
+    for (const note of notes) context.log.warn({ runId }, note)
+  }
+  if (error !== null) context.tell(await inWords(context, result, path), { runId })
+  return exitCode
+}
+
+/** Of a run that was stopped, what was kept counts, not what it was waiting for. */
+async function inWords({ signal }: CommandContext, { summary, error }: RunResult, path: string | null) {
+  if (summary.outcome !== 'interrupted' || !(signal.reason instanceof MirrorError)) return error
+  const { stoppedText } = await import('../text/run.ts')
+  return new MirrorError('interrupted', stoppedText(signal.reason.message, summary, path), { cause: error })
 }

@@ -2,9 +2,16 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
+import type { Environment } from '../../config/keys.ts'
 import { countText, grouped, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { fold, moment, pairs } from './layout.ts'
+
+/** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
+export function calledAs(env: Environment): string {
+  // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
+  return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
+}
 
 interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
