@@ -16,6 +16,48 @@ const MOST_EXAMPLES = 5
 const TELL_EVERY = 1000
 const MARK_BYTES = 1024
 
+/** The JSON columns of the small tables; those of tasks are read with them. */
+const SMALL_JSON = [
+  ['service_facts', 'key', 'value'],
+  ['runs', 'id', 'plan'],
+  ['runs', 'id', 'error'],
+  ['walks', 'id', 'state'],
+  ['walks', 'id', 'first_window'],
+  ['snapshots', 'id', 'filters'],
+] as const
+
+const NO_JSON = 'a column that holds JSON text does not'
+
+/** What SQL tells by itself: a statement gives a name for each row that breaks the invariant. */
+const BROKEN: readonly [check: BrokenInvariant['check'], message: string, sql: string][] = [
+  [
+    'change-seq',
+    'change_seq is not unique and positive',
+    `SELECT 'change_seq ' || change_seq FROM tasks GROUP BY change_seq HAVING count(*) > 1 OR change_seq < 1`,
+  ],
+  [
+    'owed-unknown',
+    'open_checks names a task that is not in the mirror',
+    'SELECT task_id FROM open_checks WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id)',
+  ],
+  [
+    'owed-tombstone',
+    'open_checks owes something of a deleted task',
+    `SELECT task_id FROM open_checks JOIN tasks ON id = task_id WHERE deleted_at IS NOT NULL AND reason <> 'deleted'`,
+  ],
+  ...SMALL_JSON.map(([table, key, column]): (typeof BROKEN)[number] => [
+    'json',
+    NO_JSON,
+    `SELECT '${table} ' || ${key} || ' ${column}' FROM ${table} WHERE NOT json_valid(${column})`,
+  ]),
+  [
+    'snapshot-cut',
+    // Later changes would get numbers that a published feed has already used.
+    'a snapshot was published from a later state: the file is an older copy of the mirror',
+    'SELECT id FROM snapshots WHERE cut > (SELECT coalesce(max(change_seq), 0) FROM tasks)',
+  ],
+]
+
 type Report = (check: BrokenInvariant['check'], message: string, example: string) => void
 type OnProgress = (...progress: VerifyProgress) => void
 
@@ -35,11 +77,10 @@ function verify(path: string, onProgress: OnProgress): MirrorVerified {
     checkIntegrity(db, path)
     db.exec('BEGIN')
     const counts = checkTasks(db, report, onProgress)
-    checkChangeSeqs(db, report)
-    checkOwed(db, report)
     checkMarks(db, report)
-    checkJson(db, report)
-    checkCuts(db, report)
+    for (const [check, message, sql] of BROKEN) {
+      for (const example of db.prepare(sql).pluck().iterate() as Iterable<string>) report(check, message, example)
+    }
     return { path, ...counts, faults: [...faults.values()] }
   } finally {
     db.close()
@@ -75,7 +116,7 @@ function checkTasks(db: Db, report: Report, onProgress: OnProgress) {
       report('host', 'host is not that of data_url: it was changed by something else', row.id)
     }
     const column = unreadableColumn(row)
-    if (column !== null) report('json', 'a column that holds JSON text does not', `${row.id} ${column}`)
+    if (column !== null) report('json', NO_JSON, `${row.id} ${column}`)
     if (rows % TELL_EVERY === 0) onProgress('verify', rows, total)
   }
   return { rows, tombstones }
@@ -100,28 +141,6 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-function checkChangeSeqs(db: Db, report: Report): void {
-  let last = 0
-  for (const seq of db
-    .prepare('SELECT change_seq FROM tasks ORDER BY change_seq')
-    .pluck()
-    .iterate() as Iterable<number>) {
-    if (seq <= last) report('change-seq', 'change_seq is not unique and positive', `change_seq ${seq}`)
-    last = seq
-  }
-}
-
-function checkOwed(db: Db, report: Report): void {
-  const owed = db.prepare(
-    `SELECT o.task_id AS id, t.id IS NULL AS isUnknown FROM open_checks o LEFT JOIN tasks t ON t.id = o.task_id
-     WHERE t.id IS NULL OR (t.deleted_at IS NOT NULL AND o.reason <> 'deleted')`,
-  )
-  for (const { id, isUnknown } of owed.iterate() as Iterable<{ id: string; isUnknown: number }>) {
-    if (isUnknown === 1) report('owed-unknown', 'open_checks names a task that is not in the mirror', id)
-    else report('owed-tombstone', 'open_checks owes something of a deleted task', id)
-  }
-}
-
 function checkMarks(db: Db, report: Report): void {
   const highest = db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck().get() as number
   const marks = db.prepare(
@@ -143,32 +162,4 @@ function highestBit(bits: Buffer): number {
     if (byte !== 0) return at * 8 + 31 - Math.clz32(byte)
   }
   return -1
-}
-
-/** The JSON of the small tables; that of tasks is read with them. */
-function checkJson(db: Db, report: Report): void {
-  for (const [table, key, column] of [
-    ['service_facts', 'key', 'value'],
-    ['runs', 'id', 'plan'],
-    ['runs', 'id', 'error'],
-    ['walks', 'id', 'state'],
-    ['walks', 'id', 'first_window'],
-    ['snapshots', 'id', 'filters'],
-  ] as const) {
-    const all = db.prepare(`SELECT ${key} AS name, ${column} AS text FROM ${table} WHERE ${column} IS NOT NULL`)
-    for (const { name, text } of all.iterate() as Iterable<{ name: string | number; text: string }>) {
-      if (parsed(text) === undefined)
-        report('json', 'a column that holds JSON text does not', `${table} ${name} ${column}`)
-    }
-  }
-}
-
-/** Later changes would get numbers that a published feed has already used. */
-function checkCuts(db: Db, report: Report): void {
-  const ahead = db
-    .prepare('SELECT id FROM snapshots WHERE cut > (SELECT coalesce(max(change_seq), 0) FROM tasks)')
-    .pluck()
-  for (const id of ahead.iterate() as Iterable<string>) {
-    report('snapshot-cut', 'a snapshot was published from a later state: the file is an older copy of the mirror', id)
-  }
 }
