@@ -50,7 +50,7 @@ export const reading = {
     { out }: Io,
   ) {
     const { openReader } = await import('../../mirror/open.ts')
-    const { readSetAside } = await import('../../mirror/tables/set-aside-read.ts')
+    const { readSetAside } = await import('../../mirror/tables/set-aside.ts')
     const { setAsideText } = await import('../text/rejected.ts')
     const { jsonPieces } = await import('../text/json-pieces.ts')
     const { printPieces } = await import('./printed.ts')

@@ -1,5 +1,5 @@
 // The text of `rejected`. Pure.
-import type { SetAsideList } from '../../mirror/tables/set-aside-read.ts'
+import type { SetAsideList } from '../../mirror/tables/set-aside.ts'
 import { countText, grouped } from '../../shown.ts'
 import type { ReplayResult } from '../../sync/one-off/replay.ts'
 import { jsonPieceTexts } from './json-pieces.ts'

@@ -1,4 +1,4 @@
-// Writes `rejected_items`: what could not be taken in, once per item and not once per run, bounded in bytes.
+// `rejected_items`: what could not be taken in, once per item and not once per run, bounded in bytes; and on its way back.
 import { createHash } from 'node:crypto'
 import { MirrorError } from '../../errors.ts'
 import type { Db } from '../connect.ts'
@@ -86,3 +86,85 @@ export function setAsideTable(db: Db, maxBytes: number) {
 }
 
 export type SetAsideTable = ReturnType<typeof setAsideTable>
+
+interface SetAsideItem {
+  id: number
+  runId: number | null
+  source: SetAside['source']
+  /** Its index in the list when it was met. */
+  skip: number | null
+  /** Null where it has no usable id. */
+  taskId: string | null
+  /** Stable code, see `SetAside`. */
+  reason: string
+  message: string
+  /** Bytes of the raw text. */
+  bytes: number
+  /** The raw text as sent; only where asked for, and read when it is looked at: all of them may be larger than memory. */
+  readonly raw?: string
+  /** When it was last met, epoch ms. */
+  seenAt: number
+}
+
+export interface SetAsideList {
+  /** How many there are; `items` may hold fewer. */
+  total: number
+  items: SetAsideItem[]
+}
+
+/** What is set aside and has not been taken in since, newest first. `limit` bounds the items, `withRaw` brings their raw text. */
+export function readSetAside(db: Db, { limit, withRaw }: { limit: number; withRaw: boolean }): SetAsideList {
+  const list = db.prepare(
+    `SELECT id, run_id AS runId, source, skip, task_id AS taskId, reason, message,
+       length(CAST(raw AS BLOB)) AS bytes, seen_at AS seenAt
+     FROM rejected_items WHERE replayed_at IS NULL ORDER BY id DESC LIMIT ?`,
+  )
+  const count = db.prepare('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL').pluck()
+  const withRawText = ({ seenAt, ...item }: SetAsideItem): SetAsideItem => ({
+    ...item,
+    get raw() {
+      return rawTextOf(db, item.id)
+    },
+    seenAt,
+  })
+  return db.transaction(() => {
+    const items = list.all(limit) as SetAsideItem[]
+    return { total: count.get() as number, items: withRaw ? items.map(withRawText) : items }
+  })()
+}
+
+/** As it is seen when it is to be taken in anew. */
+export type WaitingItem = Pick<SetAsideItem, 'id' | 'source' | 'taskId' | 'reason' | 'seenAt'>
+
+/** What is set aside and not taken in since, by rising id, without the raw texts; `after` is the last id seen so far. */
+export function waitingItems(db: Db, after: number, limit: number): WaitingItem[] {
+  return db
+    .prepare(
+      `SELECT id, source, task_id AS taskId, reason, seen_at AS seenAt FROM rejected_items
+       WHERE replayed_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
+    )
+    .all(after, limit) as WaitingItem[]
+}
+
+/** The raw text of an item; empty where nothing could be read. */
+export function rawTextOf(db: Db, id: number): string {
+  return db.prepare('SELECT raw FROM rejected_items WHERE id = ?').pluck().get(id) as string
+}
+
+/** Call inside a transaction. */
+export function markReplayed(db: Db, id: number, now: number): void {
+  db.prepare('UPDATE rejected_items SET replayed_at = ? WHERE id = ? AND replayed_at IS NULL').run(now, id)
+}
+
+/**
+ * What of the list is set aside and was last met before `before`, epoch ms: items with a task id, and those that show nothing
+ * by which a later version of this program could take them in.
+ */
+export function lastMetBefore(db: Db, before: number): Pick<WaitingItem, 'id' | 'taskId'>[] {
+  return db
+    .prepare(
+      `SELECT id, task_id AS taskId FROM rejected_items WHERE replayed_at IS NULL AND source = 'list' AND seen_at < ?
+       AND (task_id IS NOT NULL OR reason IN ('unreadable', 'not-an-object', 'no-id'))`,
+    )
+    .all(before) as Pick<WaitingItem, 'id' | 'taskId'>[]
+}

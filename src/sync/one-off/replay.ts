@@ -1,6 +1,6 @@
 // `rejected --replay`: set-aside items asked for by id; those without, or gone, are read from their text.
 import { EXIT } from '../../errors.ts'
-import type { WaitingItem } from '../../mirror/replay.ts'
+import type { WaitingItem } from '../../mirror/tables/set-aside.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
 import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.ts'

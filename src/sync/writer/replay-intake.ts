@@ -1,7 +1,13 @@
 // Set-aside items on the writing side: taken in from their own raw text where that can be read now.
 import { ageOf, latestKnown } from '../../clock.ts'
-import { lastMetBefore, markReplayed, rawTextOf, type WaitingItem, waitingItems } from '../../mirror/replay.ts'
 import { shapeTask } from '../../mirror/shape.ts'
+import {
+  lastMetBefore,
+  markReplayed,
+  rawTextOf,
+  type WaitingItem,
+  waitingItems,
+} from '../../mirror/tables/set-aside.ts'
 import type { WalkRow } from '../../mirror/tables/walks.ts'
 import { type PageItem, readItemText } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
