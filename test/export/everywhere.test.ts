@@ -77,7 +77,6 @@ async function byHyparquet(paths: string[]): Promise<Sums> {
       const deleted = rows.filter((row) => row.deleted_at != null).length
       sums.push([rows.length, sum('change_seq'), sum('timeframe'), sum('result_status_code'), deleted])
     }
-    await file.close()
   }
   return add(sums)
 }

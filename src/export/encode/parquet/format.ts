@@ -9,23 +9,16 @@ export const parquet: FormatCode = {
 
   async countRows(path) {
     const { openParquet } = await import('./read.ts')
-    const file = await openParquet(path)
-    await file.close()
-    return file.rows
+    return (await openParquet(path)).rows
   },
 
   async *read(path, { columns }) {
     const { openParquet } = await import('./read.ts')
-    const file = await openParquet(path)
-    try {
-      for await (const rows of file.rowGroups()) {
-        yield rows.map((found) => ({
-          ids: typeof found.id === 'string' ? [found.id] : [],
-          differsFrom: (row: RawRow) => firstDifference(found, row, columns),
-        }))
-      }
-    } finally {
-      await file.close()
+    for await (const rows of (await openParquet(path)).rowGroups()) {
+      yield rows.map((found) => ({
+        ids: typeof found.id === 'string' ? [found.id] : [],
+        differsFrom: (row: RawRow) => firstDifference(found, row, columns),
+      }))
     }
   },
 }

@@ -1,7 +1,6 @@
 // Reads Parquet files back with hyparquet, row group by row group. Values as the mirror has them: text, bigint or null.
-import { open } from 'node:fs/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 
 const DECOMPRESSORS = {
   ZSTD: (bytes: Uint8Array): Uint8Array => zstdDecompressSync(bytes),
@@ -18,44 +17,29 @@ const PARSERS = {
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes),
 }
 
-/** Opens the file; throws an `Error` for what is no Parquet file, and the file system's errors. */
+/** Looks into the file; throws an `Error` for what is no Parquet file, and the file system's errors. */
 export async function openParquet(path: string) {
-  const handle = await open(path)
-  try {
-    const { size } = await handle.stat()
-    const file: AsyncBuffer = {
-      byteLength: size,
-      async slice(start, end = size) {
-        const bytes = new Uint8Array(Math.max(0, end - start))
-        await handle.read(bytes, 0, bytes.length, start)
-        return bytes.buffer
-      },
-    }
-    const metadata = await parquetMetadataAsync(file)
-    return {
-      rows: Number(metadata.num_rows),
-      /** Names and texts of the footer. */
-      about: Object.fromEntries((metadata.key_value_metadata ?? []).map(({ key, value = '' }) => [key, value])),
-      async *rowGroups(): AsyncGenerator<Record<string, unknown>[]> {
-        let rowStart = 0
-        for (const { num_rows } of metadata.row_groups) {
-          const rowEnd = rowStart + Number(num_rows)
-          if (rowEnd === rowStart) continue
-          yield await parquetReadObjects({
-            file,
-            metadata,
-            rowStart,
-            rowEnd,
-            compressors: DECOMPRESSORS,
-            parsers: PARSERS as never,
-          })
-          rowStart = rowEnd
-        }
-      },
-      close: (): Promise<void> => handle.close(),
-    }
-  } catch (error) {
-    await handle.close()
-    throw error
+  const file = await asyncBufferFromFile(path)
+  const metadata = await parquetMetadataAsync(file)
+  return {
+    rows: Number(metadata.num_rows),
+    /** Names and texts of the footer. */
+    about: Object.fromEntries((metadata.key_value_metadata ?? []).map(({ key, value = '' }) => [key, value])),
+    async *rowGroups(): AsyncGenerator<Record<string, unknown>[]> {
+      let rowStart = 0
+      for (const { num_rows } of metadata.row_groups) {
+        const rowEnd = rowStart + Number(num_rows)
+        if (rowEnd === rowStart) continue
+        yield await parquetReadObjects({
+          file,
+          metadata,
+          rowStart,
+          rowEnd,
+          compressors: DECOMPRESSORS,
+          parsers: PARSERS as never,
+        })
+        rowStart = rowEnd
+      }
+    },
   }
 }
