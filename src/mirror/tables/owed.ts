@@ -58,10 +58,13 @@ function statements(db: Db) {
       `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
        WHERE task_id = ? AND reason = ?`,
     ),
-    // Half a minute times the square of the failures before: at once after the first, a day at most.
+    // Half a minute times the square of the failures before: at once after the first, a day at most. Of tombstones twelve
+    // hours after the first time, twice as long after each, thirty days at most.
     retryLater: db.prepare(
-      `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(86400000, 30000 * attempts * attempts),
-       attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = ?`,
+      `UPDATE open_checks SET checked_at = @now, next_check_at = @now + CASE reason
+         WHEN 'deleted' THEN min(2592000000, 43200000 * (1 << min(attempts, 10)))
+         ELSE min(86400000, 30000 * attempts * attempts) END,
+       attempts = attempts + 1, last_error = @error WHERE task_id = @taskId AND reason = @reason`,
     ),
     due: db.prepare(
       `SELECT o.task_id AS taskId, t.seq AS seq FROM open_checks o JOIN tasks t ON t.id = o.task_id
@@ -76,11 +79,6 @@ function statements(db: Db) {
        FROM open_checks o JOIN tasks t ON t.id = o.task_id
        WHERE o.reason = 'open' AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
          AND t.deleted_at IS NULL`,
-    ),
-    // Twelve hours after the first time, twice as long after each, thirty days at most.
-    retryTombstone: db.prepare(
-      `UPDATE open_checks SET checked_at = ?, next_check_at = ? + min(2592000000, 43200000 * (1 << min(attempts, 10))),
-       attempts = attempts + 1, last_error = ? WHERE task_id = ? AND reason = 'deleted'`,
     ),
     dueTombstones: db
       .prepare(
@@ -163,11 +161,7 @@ export class OwedTable {
 
   /** Asking failed: the next run asks again, and later runs more and more rarely. */
   retryLater(taskId: string, reason: OwedReason, now: number, error: string): void {
-    this.#sql.retryLater.run(now, now, error, taskId, reason)
-  }
-
-  retryTombstone(taskId: string, now: number, error: string): void {
-    this.#sql.retryTombstone.run(now, now, error, taskId)
+    this.#sql.retryLater.run({ taskId, reason, now, error })
   }
 
   /** Ids of tombstones that are due: the never asked first, then the youngest. */

@@ -4,7 +4,7 @@ import { INTEGER_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
 import { valuesOf } from '../../task/row.ts'
 import type { TaskRow } from '../../task.ts'
 import type { Db } from '../connect.ts'
-import { boundValues } from '../row-bytes.ts'
+import { boundValues, rowBytes } from '../row-bytes.ts'
 import { IdFilter } from './id-filter.ts'
 import { writeOne } from './statements.ts'
 
@@ -61,10 +61,6 @@ function statements(db: Db) {
       .pluck(),
     liveFrom: db.prepare('SELECT id FROM tasks WHERE seq > ? AND deleted_at IS NULL ORDER BY seq LIMIT 1').pluck(),
     insert: db.prepare(
-      `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
-       VALUES (?, ${TASK_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    insertBytes: db.prepare(
       `INSERT INTO tasks (seq, ${columns}, host, content_hash, list_hash, read_at, first_seen_at, changed_at, change_seq)
        VALUES (?, ${TASK_COLUMNS.map((name) => (INTEGER_COLUMNS.has(name) ? '?' : 'CAST(? AS TEXT)')).join(', ')}, ?, ?, ?, ?, ?, ?, ?)`,
     ),
@@ -153,23 +149,18 @@ export class TaskTable {
     return (this.#sql.liveUpTo.get(near) ?? this.#sql.liveFrom.get(near)) as string | undefined
   }
 
-  insert(row: TaskRow, { contentHash, listHash }: RowHashes, { readAt, now }: RowTimes): number {
-    const change = this.#nextChange()
-    this.#seq += 1
-    this.#filter?.add(row.id)
-    const values = [...valuesOf(row), hostOf(row.data_url), contentHash, listHash]
-    writeOne(this.#sql.insert, this.#seq, ...values, readAt, now, now, change)
-    return this.#seq
+  insert(row: TaskRow, hashes: RowHashes, times: RowTimes): number {
+    return this.insertBytes(row.id, rowBytes(row), hashes, times)
   }
 
-  /** `insert` of an encoded row as the list showed it, see row-bytes.ts, whose columns SQLite reads where they are. */
-  insertBytes(id: string, row: Buffer, hash: Buffer, { readAt, now }: RowTimes): number {
+  /** `insert` of an encoded row, see row-bytes.ts, whose columns SQLite reads where they are. */
+  insertBytes(id: string, row: Buffer, { contentHash, listHash }: RowHashes, { readAt, now }: RowTimes): number {
     const change = this.#nextChange()
     this.#seq += 1
     this.#filter?.add(id)
     const values = boundValues(row)
     const host = hostOf(values[URL_COLUMN]?.toString() ?? null)
-    writeOne(this.#sql.insertBytes, this.#seq, ...values, host, hash, hash, readAt, now, now, change)
+    writeOne(this.#sql.insert, this.#seq, ...values, host, contentHash, listHash, readAt, now, now, change)
     return this.#seq
   }
 

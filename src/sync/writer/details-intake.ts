@@ -101,8 +101,7 @@ class DetailBatch {
   keepOwed({ taskId, reason, error, isOwedFromNow }: DetailStep & { kind: 'failed' }): DetailOutcome {
     const { owed } = this.#writing.tables
     if (isOwedFromNow) owed.owe(taskId, reason, this.#now)
-    if (reason === 'deleted') owed.retryTombstone(taskId, this.#now, error)
-    else owed.retryLater(taskId, reason, this.#now, error)
+    owed.retryLater(taskId, reason, this.#now, error)
     return 'failed'
   }
 
@@ -140,7 +139,7 @@ class DetailBatch {
     if (tables.setAside.add(item, runId, now)) this.#count('rejected')
     owed.retryLater(taskId, 'detail', now, SET_ASIDE)
     owed.settle(taskId, 'candidate')
-    owed.retryTombstone(taskId, now, reason)
+    owed.retryLater(taskId, 'deleted', now, reason)
     owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
     return 'set-aside'
   }

@@ -42,7 +42,7 @@ export function takeListed(
   const { now } = times
   const { id, hash: listHash } = listed
   if (known === undefined) {
-    const seq = tables.tasks.insertBytes(id, listed.bytes, listHash, times)
+    const seq = tables.tasks.insertBytes(id, listed.bytes, { contentHash: listHash, listHash }, times)
     if (!listed.final) tables.owed.owe(id, 'open', now)
     if (rules.oweDetails && owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: 'inserted', showsLess: false }
