@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
 
-import { readTask } from '../../src/mirror/tables/tasks-read.ts'
+import { readTask } from '../../src/mirror/tables/tasks.ts'
 import { CARRIES } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'

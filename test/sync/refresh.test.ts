@@ -1,7 +1,7 @@
 // `get --refresh` against the simulator over HTTP.
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
-import { readTask } from '../../src/mirror/tables/tasks-read.ts'
+import { readTask } from '../../src/mirror/tables/tasks.ts'
 import { NOT_FOUND } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { refreshTask } from '../../src/sync/one-off/refresh.ts'

@@ -21,7 +21,7 @@ export const reading = {
     { out }: Io,
   ): Promise<boolean> {
     const { openReader } = await import('../../mirror/open.ts')
-    const { readTask } = await import('../../mirror/tables/tasks-read.ts')
+    const { readTask } = await import('../../mirror/tables/tasks.ts')
     const { taskText } = await import('../../mirror/shape.ts')
     const { indentJson, jsonPieceTexts } = await import('../text/json-pieces.ts')
     const { printPieces } = await import('./printed.ts')

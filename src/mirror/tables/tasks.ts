@@ -1,8 +1,9 @@
-// The rows of `tasks`: look up, insert, replace, mark deleted. Whether a row is to be changed is decided elsewhere (sync/intake).
+// The rows of `tasks`: read, look up, insert, replace, mark deleted. Whether a row is to be changed is decided elsewhere (sync/writer).
 import { hostOf } from '../../host.ts'
 import { INTEGER_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
 import { valuesOf } from '../../task/row.ts'
-import type { TaskRow } from '../../task.ts'
+import type { Integer, TaskRow } from '../../task.ts'
+import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { boundValues, rowBytes } from '../row-bytes.ts'
 import { IdFilter } from './id-filter.ts'
@@ -120,12 +121,7 @@ export class TaskTable {
 
   /** The stored columns; integers beyond 2^53 come as bigint. */
   read(seq: number): TaskRow {
-    const row = this.#sql.read.get(seq) as Record<string, string | bigint | null>
-    for (const [name, value] of Object.entries(row)) {
-      if (typeof value === 'bigint' && Number.isSafeInteger(Number(value)))
-        Object.assign(row, { [name]: Number(value) })
-    }
-    return row as unknown as TaskRow
+    return exactly(this.#sql.read.get(seq)) as unknown as TaskRow
   }
 
   /** Its id, where the row is no tombstone. */
@@ -227,4 +223,42 @@ export function placesOf(db: Db, seqs: number[], newestFirst: boolean): number[]
     if (!tombstones.has(seq)) place += 1
   }
   return places
+}
+
+interface StoredTask {
+  row: TaskRow
+  changeSeq: number
+  /** Epoch ms of this mirror's clock, as the next two. */
+  firstSeenAt: number
+  changedAt: number
+  /** null while the task lives. */
+  deletedAt: number | null
+}
+
+const META = ['change_seq', 'first_seen_at', 'changed_at', 'deleted_at'] as const
+
+/** The task with this id, tombstones included; null where the mirror does not hold it. For connections of `openReader`. */
+export function readTask(db: Db, id: string): StoredTask | null {
+  const found = db
+    .prepare(`SELECT ${columnsAsMigrated(db, [...TASK_COLUMNS, ...META])} FROM tasks WHERE id = ?`)
+    .safeIntegers()
+    .get(id)
+  if (found === undefined) return null
+  const { change_seq, first_seen_at, changed_at, deleted_at, ...row } = exactly(found)
+  return {
+    row: row as unknown as TaskRow,
+    changeSeq: change_seq as number,
+    firstSeenAt: first_seen_at as number,
+    changedAt: changed_at as number,
+    deletedAt: deleted_at as number | null,
+  }
+}
+
+/** A row with a `number` in the place of each `bigint` that one holds exactly. */
+function exactly(found: unknown): Record<string, string | Integer | null> {
+  const row = found as Record<string, string | Integer | null>
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) row[name] = Number(value)
+  }
+  return row
 }
