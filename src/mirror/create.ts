@@ -1,10 +1,10 @@
 // Makes an empty mirror, whole or not at all, and keeps what another one has left in its place.
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { putAside, realMirrorPath, removeDrafts, restoredPath, sqliteFiles, syncFolder } from './files.ts'
+import { makeFile, putAside, realMirrorPath, removeDrafts, restoredPath, sqliteFiles, syncFolder } from './files.ts'
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
@@ -14,8 +14,7 @@ export function createMirror(path: string, fileMode: number): void {
   const prefix = `.${basename(path)}.new-`
   removeDrafts(folder, prefix)
   const draft = join(folder, `${prefix}${process.pid}-${randomBytes(6).toString('hex')}`)
-  closeSync(openSync(draft, 'ax', fileMode))
-  chmodSync(draft, fileMode)
+  makeFile(draft, fileMode)
   const db = new Database(draft)
   try {
     // 16 KiB pages: see docs/performance.md.

@@ -4,6 +4,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -13,6 +14,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../errors.ts'
@@ -93,6 +95,20 @@ export function readBeginning(file: string, most: number): string | null {
     return bytes.toString('utf8', 0, readSync(handle, bytes, 0, most, 0))
   } catch {
     return null
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/**
+ * A new file of exactly this mode, whatever the umask takes away, that holds `text`. Throws EEXIST where anything stands at
+ * `path`, a link or a pipe too: it follows and waits for none.
+ */
+export function makeFile(path: string, mode: number, text = ''): void {
+  const handle = openSync(path, 'wx', mode)
+  try {
+    fchmodSync(handle, mode)
+    writeSync(handle, text)
   } finally {
     closeSync(handle)
   }

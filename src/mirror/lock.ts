@@ -1,9 +1,9 @@
 // The one-writer lock: an exclusively locked SQLite file, released by the kernel. Its holder's name is for the message.
-import { closeSync, constants, fchmodSync, lstatSync, openSync, rmSync, writeSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
-import { holderPath, lockPath, readBeginning, refuseOddFile } from './files.ts'
+import { holderPath, lockPath, makeFile, readBeginning, refuseOddFile } from './files.ts'
 import { refuseForeign } from './inspect.ts'
 import { oneLine } from './one-line.ts'
 
@@ -11,9 +11,7 @@ interface Lock {
   release(): void
 }
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
-/** Makes a file of its own or nothing: follows no link, waits for no pipe, opens nothing that is there. */
-const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK
+const MODE = 0o600
 
 /**
  * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once; `mirror-foreign` where something
@@ -29,7 +27,7 @@ export function takeLock(path: string, command: string, now: number): Lock {
     for (const name of [file, `${file}-journal`, `${file}-wal`]) refuseOddFile(name)
     refuseFolder(holder)
     try {
-      makeFile(file, '')
+      makeFile(file, MODE)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
@@ -57,7 +55,7 @@ export function takeLock(path: string, command: string, now: number): Lock {
     try {
       // A link or pipe in its place goes, not what it leads to.
       rmSync(holder, { force: true })
-      makeFile(holder, `${text}\n`)
+      makeFile(holder, MODE, `${text}\n`)
     } catch (error) {
       // A disk that is full. The lock must not stay: a process that goes on could never take it again.
       release()
@@ -65,17 +63,6 @@ export function takeLock(path: string, command: string, now: number): Lock {
     }
     return { release }
   })
-}
-
-/** A new file of mode 0600 that holds `text`. Throws EEXIST where anything stands at `path`. */
-function makeFile(path: string, text: string): void {
-  const handle = openSync(path, NEW_FILE, 0o600)
-  try {
-    fchmodSync(handle, 0o600)
-    writeSync(handle, text)
-  } finally {
-    closeSync(handle)
-  }
 }
 
 function refuseFolder(path: string): void {

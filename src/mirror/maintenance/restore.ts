@@ -3,23 +3,13 @@
 // (`restoredPath`), then the old mirror goes with its WAL, then the new one takes its place. Whatever moment a kill comes at,
 // the next run finds the old mirror whole, or the new one (`endRestore` in create.ts).
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { connect } from '../connect.ts'
 import { explain } from '../explain.ts'
 import {
+  makeFile,
   putAside,
   realMirrorPath,
   refuseOddFile,
@@ -71,8 +61,7 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
     if (lstatSync(ready, { throwIfNoEntry: false })?.isFile() === false) putAside(ready)
     const draft = join(folder, `${prefix}${randomBytes(6).toString('hex')}`)
     try {
-      closeSync(openSync(draft, 'wx', fileMode))
-      chmodSync(draft, fileMode)
+      makeFile(draft, fileMode)
       const { tasks, cut } = await vacuumInto(from, draft, signal)
       await check(draft, request)
       makeWalMode(draft)
