@@ -1,8 +1,9 @@
 // Sections of mirror and runs: figures at a glance, last error, last runs and exports, what was set aside.
 import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
-import type { Recent, RecentRun } from '../mirror/shown/recent.ts'
+import type { Recent } from '../mirror/shown/recent.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
+import type { RunRow } from '../mirror/tables/runs.ts'
 import { grouped } from '../shown.ts'
 import { duration, escapeHtml, minute, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
@@ -68,7 +69,7 @@ export function age(ms: number | null, { now, ago }: When): string {
   return ageMs === null ? 'in the future: the clock was wrong' : `${duration(ageMs)} ${ago}`
 }
 
-function outcomeText({ outcome, exitCode }: RecentRun): string {
+function outcomeText({ outcome, exitCode }: RunRow): string {
   if (outcome === null) return 'running or killed'
   return exitCode === null || exitCode === 0 ? outcome : `${outcome}, exit ${exitCode}`
 }
@@ -80,7 +81,7 @@ interface Done {
   durationMs: number | null
   outcome: string
   series: 'ok' | 'bad' | 'export'
-  run: RecentRun | null
+  run: RunRow | null
   notes: string
 }
 

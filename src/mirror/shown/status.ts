@@ -4,8 +4,8 @@ import type { Db } from '../connect.ts'
 import { pathText } from '../forms/differences.ts'
 import type { SummaryField, UnevenField } from '../forms/forms.ts'
 import { type Facts, readFacts } from '../tables/facts.ts'
-import { NO_RESULT } from '../tables/owed.ts'
-import type { RunRow } from '../tables/runs.ts'
+import { NO_RESULT, type OwedReason } from '../tables/owed.ts'
+import { lastRuns, type RunRow } from '../tables/runs.ts'
 import type { WalkRow } from '../tables/walks.ts'
 import { walBytes } from '../wal.ts'
 import { freshAtOf, type LastFullWalk, lastFullWalkOf } from './history.ts'
@@ -58,23 +58,20 @@ interface FormFigures {
 
 const SHOWN_RUNS = 5
 
-/** As the view late_tasks, which a mirror that no run has migrated lacks. */
-const LATE = `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
-  WHERE o.reason = 'open' AND t.deleted_at IS NULL AND t.timeframe < (julianday('now') - 2440587.5) * 86400000`
+/** What is owed of live tasks, by reason; never through all tasks. `late` as the view late_tasks, which a mirror that no run has migrated lacks. */
+const OWED = `SELECT reason, count(*) AS tasks, count(*) FILTER (WHERE last_error = ?) AS withoutResult,
+    count(*) FILTER (WHERE timeframe < (julianday('now') - 2440587.5) * 86400000) AS late
+  FROM open_checks CROSS JOIN tasks ON id = task_id WHERE reason <> 'deleted' AND deleted_at IS NULL GROUP BY reason`
 
 /** Everything in one read transaction, so that the figures fit each other. */
 export function readStatus(db: Db): MirrorStatus {
   return db.transaction(() => {
     const facts = readFacts(db)
     const count = (sql: string) => db.prepare(sql).pluck().get() as number
-    const owed = (reason: string) =>
-      db
-        .prepare(
-          `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
-           WHERE o.reason = ? AND t.deleted_at IS NULL`,
-        )
-        .pluck()
-        .get(reason) as number
+    type Owed = Record<'tasks' | 'withoutResult' | 'late', number> & { reason: OwedReason }
+    const rows = db.prepare(OWED).all(NO_RESULT) as Owed[]
+    const owed = (reason: OwedReason, what: 'tasks' | 'withoutResult' | 'late' = 'tasks') =>
+      rows.find((row) => row.reason === reason)?.[what] ?? 0
     const deleted = count('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')
     return {
       walBytes: walBytes(db.name),
@@ -82,20 +79,14 @@ export function readStatus(db: Db): MirrorStatus {
       tasks: {
         live: count('SELECT count(*) FROM tasks') - deleted,
         open: owed('open'),
-        late: facts.timeframe?.isMoment === true ? count(LATE) : null,
+        late: facts.timeframe?.isMoment === true ? owed('open', 'late') : null,
         deleted,
         setAside: count('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL'),
       },
       owed: {
         details: owed('detail'),
         candidates: owed('candidate'),
-        withoutResult: db
-          .prepare(
-            `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
-             WHERE o.reason = 'detail' AND o.last_error = ? AND t.deleted_at IS NULL`,
-          )
-          .pluck()
-          .get(NO_RESULT) as number,
+        withoutResult: owed('detail', 'withoutResult'),
       },
       forms: formFigures(facts),
       order: facts.order ?? null,
@@ -105,13 +96,7 @@ export function readStatus(db: Db): MirrorStatus {
       freshAt: freshAtOf(db),
       lastFullWalk: lastFullWalkOf(db),
       walks: lastWalks(db),
-      runs: db
-        .prepare(
-          `SELECT id, command, outcome, verdict, requests, inserted, updated, deleted, rejected,
-             started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode, error ->> 'message' AS error
-           FROM runs ORDER BY id DESC LIMIT ${SHOWN_RUNS}`,
-        )
-        .all() as RunRow[],
+      runs: lastRuns(db, SHOWN_RUNS),
     }
   })()
 }
