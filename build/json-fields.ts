@@ -300,7 +300,7 @@ const verify: Chapter[] = [
   },
   {
     title: 'verify --service',
-    fields: fields<Versioned<{ service: Omit<ServiceVerified, 'exitCode'> }>>({
+    fields: fields<Versioned<{ service: ServiceVerified }>>({
       ...VERSION,
       service: 'object: the mirror beside the service',
       'service.sampled': 'number: tasks asked for',

@@ -28,13 +28,10 @@ export const get: CommandSpec<GetFlags> = {
     const asked = { dbPath: config.mirror.path, json: context.json, id, withMeta: flags.withMeta === true }
     if (!(await read(context, 'task', asked))) throw notInMirror(id, missing)
     if (missing === null) return EXIT.done
-    context.tell(
-      new MirrorError('partial', `${missing}; what was printed is what the mirror holds`, {
-        facts: { id },
-        hint: 'Only a full walk proves that a task was deleted: run `task-mirror sync --full`.',
-      }),
-    )
-    return EXIT.partial
+    throw new MirrorError('partial', `${missing}; what was printed is what the mirror holds`, {
+      facts: { id },
+      hint: 'Only a full walk proves that a task was deleted: run `task-mirror sync --full`.',
+    })
   },
 }
 

@@ -14,13 +14,9 @@ export const probe: CommandSpec = {
     const { probeText } = await import('./text/probe.ts')
     const { result, exitCode } = await probeService(await serviceContext(context))
     await context.print(context.json ? result : probeText(result, context.columns))
-    if (exitCode === EXIT.keyRefused) {
-      context.tell(
-        new MirrorError('key-refused', 'The service lists tasks, but refuses the key for single ones', {
-          hint: 'Check TASK_MIRROR_API_KEY, and in service.auth where and under which name it is sent.',
-        }),
-      )
-    }
-    return exitCode
+    if (exitCode === EXIT.done) return exitCode
+    throw new MirrorError('key-refused', 'The service lists tasks, but refuses the key for single ones', {
+      hint: 'Check TASK_MIRROR_API_KEY, and in service.auth where and under which name it is sent.',
+    })
   },
 }

@@ -81,13 +81,10 @@ async function verifyFile(context: CommandContext): Promise<number> {
   })
   await context.print(context.json ? { schemaVersion: 1, mirror: result } : mirrorText(result, context.columns))
   if (result.faults.length === 0) return EXIT.done
-  context.tell(
-    new MirrorError('mirror-damaged', `The mirror ${result.path} is not as it should be`, {
-      facts: { faults: result.faults.map(({ check }) => check).join(' ') },
-      hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
-    }),
-  )
-  return EXIT.mirror
+  throw new MirrorError('mirror-damaged', `The mirror ${result.path} is not as it should be`, {
+    facts: { faults: result.faults.map(({ check }) => check).join(' ') },
+    hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
+  })
 }
 
 async function verifyEvidence(context: CommandContext): Promise<number> {
@@ -97,43 +94,31 @@ async function verifyEvidence(context: CommandContext): Promise<number> {
   const result = await verifyProof(config.mirror.path, context.signal)
   await context.print(context.json ? { schemaVersion: 1, proof: result } : proofText(result, context.columns))
   if (result.faults.length > 0) {
-    context.tell(
-      new MirrorError('mirror-damaged', `The proof in ${result.path} does not hold`, {
-        facts: { walks: result.faults.map(({ walkId }) => walkId).join(' ') },
-        hint: 'Somebody changed the mirror: run `task-mirror verify`, then `task-mirror sync --full`, which proves it anew.',
-      }),
-    )
-    return EXIT.mirror
+    throw new MirrorError('mirror-damaged', `The proof in ${result.path} does not hold`, {
+      facts: { walks: result.faults.map(({ walkId }) => walkId).join(' ') },
+      hint: 'Somebody changed the mirror: run `task-mirror verify`, then `task-mirror sync --full`, which proves it anew.',
+    })
   }
   if (result.walks.length > 0) return EXIT.done
-  context.tell(
-    new MirrorError(
-      'mirror-unproven',
-      `The mirror ${result.path} holds no proof: no full walk of this version was complete yet`,
-      {
-        facts: { path: result.path },
-        hint: 'Run `task-mirror sync --full`.',
-      },
-    ),
-  )
-  return EXIT.partial
+  const what = 'holds no proof: no full walk of this version was complete yet'
+  throw new MirrorError('mirror-unproven', `The mirror ${result.path} ${what}`, {
+    facts: { path: result.path },
+    hint: 'Run `task-mirror sync --full`.',
+  })
 }
 
 async function verifyAgainstService(context: CommandContext, sample: number): Promise<number> {
   const { serviceContext } = await import('./shared/service-context.ts')
   const { verifyService } = await import('../sync/one-off/verify.ts')
   const { serviceText } = await import('./text/verify.ts')
-  const { exitCode, ...result } = await verifyService(await serviceContext(context), sample)
+  const result = await verifyService(await serviceContext(context), sample)
   await context.print(context.json ? { schemaVersion: 1, service: result } : serviceText(result, context.columns))
   const { problems, total } = result
-  if (problems.length === 0) return exitCode
-  context.tell(
-    new MirrorError('partial', `The mirror is not equal to the service: ${problems.join('; ')}`, {
-      facts: { inTheList: total.service, inTheMirror: total.mirror, setAside: total.setAside },
-      hint: 'Tasks that came, changed or went since the last run count too: run `task-mirror sync --full`, then this again.',
-    }),
-  )
-  return exitCode
+  if (problems.length === 0) return EXIT.done
+  throw new MirrorError('partial', `The mirror is not equal to the service: ${problems.join('; ')}`, {
+    facts: { inTheList: total.service, inTheMirror: total.mirror, setAside: total.setAside },
+    hint: 'Tasks that came, changed or went since the last run count too: run `task-mirror sync --full`, then this again.',
+  })
 }
 
 async function verifyPublished(context: CommandContext, folder: string, deep: boolean): Promise<number> {
@@ -144,11 +129,8 @@ async function verifyPublished(context: CommandContext, folder: string, deep: bo
   const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })
   await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result, context.columns))
   if (result.ok) return EXIT.done
-  context.tell(
-    new MirrorError('snapshot-damaged', `What was published at ${result.place} is not as it should be`, {
-      facts: { problems: result.problems.length },
-      hint: 'Export once more; snapshots that are damaged can be removed.',
-    }),
-  )
-  return EXIT.mirror
+  throw new MirrorError('snapshot-damaged', `What was published at ${result.place} is not as it should be`, {
+    facts: { problems: result.problems.length },
+    hint: 'Export once more; snapshots that are damaged can be removed.',
+  })
 }

@@ -77,7 +77,7 @@ function restsOn({ rests, end }: ProofVerified['walks'][number]['proven']): stri
 
 const SHOWN = 20
 
-export function serviceText(result: Omit<ServiceVerified, 'exitCode'>, width?: number): string {
+export function serviceText(result: ServiceVerified, width?: number): string {
   const { sampled, equal, different, notCompared, missing, unanswered, differAtMost, total } = result
   const open = different.filter(({ wasOpen }) => wasOpen).length
   const isAll = sampled >= total.mirror

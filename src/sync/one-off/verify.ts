@@ -4,7 +4,6 @@ import { openReader } from '../../mirror/open.ts'
 import { sampleLiveIds } from '../../mirror/shown/sample.ts'
 import { readStatus } from '../../mirror/shown/status.ts'
 import { countText } from '../../shown.ts'
-import type { Verdict } from '../../task.ts'
 import { findPastEnd, OutOfRequests, readStart } from '../../walk/measure/paging.ts'
 import { findTotal } from '../../walk/measure/total.ts'
 import { forEachConcurrently } from '../concurrently.ts'
@@ -48,7 +47,6 @@ export interface ServiceVerified {
   }
   /** Why the mirror is not called equal, a sentence each. */
   problems: string[]
-  exitCode: number
 }
 
 const MOST_FOR_TOTAL = 60
@@ -63,8 +61,8 @@ export async function verifyService(context: RunContext, sample: number): Promis
   requireMirror(context)
   const { value } = await runOneOff(context, 'verify', async (run) => {
     const value = await compare(run, sample)
-    const verdict: Verdict = value.exitCode === EXIT.done ? 'complete' : 'partial'
-    return { value, exitCode: value.exitCode, verdict }
+    const isEqual = value.problems.length === 0
+    return { value, exitCode: isEqual ? EXIT.done : EXIT.partial, verdict: isEqual ? 'complete' : 'partial' }
   })
   return value
 }
@@ -81,19 +79,13 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
     const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
     const notCompared = forms.uneven.map(({ field }) => field)
     const result = { ...found, notCompared, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
-    const problems = problemsOf(result)
-    return { ...result, problems, exitCode: problems.length === 0 ? EXIT.done : EXIT.partial }
+    return { ...result, problems: problemsOf(result) }
   } finally {
     db.close()
   }
 }
 
-function problemsOf({
-  different,
-  missing,
-  unanswered,
-  total,
-}: Omit<ServiceVerified, 'problems' | 'exitCode'>): string[] {
+function problemsOf({ different, missing, unanswered, total }: Omit<ServiceVerified, 'problems'>): string[] {
   const listed = total.service ?? total.mirror
   const all = [
     different.length > 0 && `${countText(different.length, 'task differs', 'tasks differ')} from the service's`,
