@@ -99,6 +99,12 @@ export function windowSizeOf(run: Run): WindowSize {
   return windowSize(run.config.sync, run.config.service.maxBytesInFlight, itemBytesOf(run))
 }
 
+/** The most items that one window may hold: what is asked for and given. */
+export function capacityOf(run: Run): number {
+  const { window } = windowSizeOf(run)
+  return Math.min(window, run.facts.page_cap ?? window)
+}
+
 /** Mean bytes of a listed item, as far as known. */
 export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): number | null {
   const { windows } = costs()

@@ -17,20 +17,15 @@ export async function readBeside(run: Run, { skip, take }: Window, walkId = 0): 
   return answer
 }
 
-export interface WantedWindow extends Window {
-  /** Tasks that it is read for. */
-  members: number
-}
-
 /**
  * Takes the windows in, side by side, as many as `service.concurrency` and `service.maxBytesInFlight` allow for items of
  * `itemBytes`. What is not answered is passed over.
  */
-export async function readWindows(
+export async function readWindows<Wanted extends Window>(
   run: Run,
-  windows: readonly WantedWindow[],
+  windows: readonly Wanted[],
   itemBytes: number,
-  onRead: (window: WantedWindow) => void = () => undefined,
+  onRead: (window: Wanted) => void = () => undefined,
 ): Promise<void> {
   const { concurrency, maxBytesInFlight } = run.config.service
   const heaviest = Math.max(1, ...windows.map(({ take }) => take * itemBytes))

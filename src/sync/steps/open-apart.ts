@@ -8,7 +8,7 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { Search } from '../../walk/search.ts'
 import type { Run } from '../context.ts'
-import { windowSizeOf } from '../window-size.ts'
+import { capacityOf, windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { readBeside } from './beside.ts'
@@ -84,9 +84,9 @@ class OtherEnd {
   /** Whether one answer showed all open tasks that stand behind the final ones. */
   async showBehind(): Promise<boolean> {
     const { writer, facts } = this.#run
-    const { total, page_cap: cap, filtered_pages: isFiltered } = facts
+    const { total, filtered_pages: isFiltered } = facts
     const { window: take } = windowSizeOf(this.#run)
-    const capacity = Math.min(take, cap ?? take)
+    const capacity = capacityOf(this.#run)
     const room = Math.min(ROOM, Math.floor(capacity / 4))
     const open = await writer.owedCount('open')
     if (total === undefined || isFiltered === true || open + room >= capacity) return false

@@ -5,7 +5,7 @@
 // it is never dearer than a full walk, which would meet them all. Tasks beyond the budget stay due; later runs ask for
 // them first, because the most overdue come first.
 
-import type { WantedWindow } from './beside.ts'
+import type { Window } from '../../service/service.ts'
 
 /** What requests cost with this service, as its answers have shown. */
 export interface RequestCosts {
@@ -108,7 +108,7 @@ export function planOpenTasks(places: readonly (number | null)[], costs: Request
   let [fits, tooMany] = [0, places.length + 1]
   // First all of them, then as many as fit, to within a fiftieth.
   for (let count = places.length; tooMany - fits > Math.max(1, fits / 50); count = Math.floor((fits + tooMany) / 2)) {
-    const listed = Listed.of(places, count)
+    const listed = inListOrder(places, count)
     const division = withinBudget((byteMs) => divide(listed, costs, margin, byteMs), budget)
     if (division === null) tooMany = count
     else [fits, best] = [count, division]
@@ -117,33 +117,24 @@ export function planOpenTasks(places: readonly (number | null)[], costs: Request
 }
 
 /** The first so many tasks in list order, and those among them that have no place. */
-class Listed {
-  readonly indexes: Uint32Array
-  readonly places: Float64Array
-  readonly unlisted: number[]
+interface PlacedTasks {
+  /** Indexes in the places that were given. */
+  indexes: Uint32Array
+  places: Float64Array
+  unlisted: number[]
+}
 
-  private constructor(indexes: Uint32Array, places: Float64Array, unlisted: number[]) {
-    this.indexes = indexes
-    this.places = places
-    this.unlisted = unlisted
-  }
-
-  static of(places: readonly (number | null)[], count: number): Listed {
-    const unlisted: number[] = []
-    const indexes: number[] = []
-    for (let index = 0; index < count; index += 1) (places[index] === null ? unlisted : indexes).push(index)
-    const sorted = Uint32Array.from(indexes).sort((a, b) => (places[a] as number) - (places[b] as number))
-    return new Listed(
-      sorted,
-      Float64Array.from(sorted, (index) => places[index] as number),
-      unlisted,
-    )
-  }
+function inListOrder(given: readonly (number | null)[], count: number): PlacedTasks {
+  const unlisted: number[] = []
+  const listed: number[] = []
+  for (let index = 0; index < count; index += 1) (given[index] === null ? unlisted : listed).push(index)
+  const indexes = Uint32Array.from(listed).sort((a, b) => (given[a] as number) - (given[b] as number))
+  return { indexes, places: Float64Array.from(indexes, (index) => given[index] as number), unlisted }
 }
 
 /** Which of `listed` are read in spans. Spans by their first and last task, from behind. */
 interface Division {
-  listed: Listed
+  listed: PlacedTasks
   spans: { first: number; last: number }[]
   cost: Cost
 }
@@ -169,7 +160,7 @@ function withinBudget(divideAt: (byteMs: number) => Division, budget: Cost): Div
  * the cheapest way so far, and the cheapest that is inside of a span. What windows a long span takes is counted as a
  * share of each of its items.
  */
-function divide(listed: Listed, costs: RequestCosts, margin: number, byteMs: number): Division {
+function divide(listed: PlacedTasks, costs: RequestCosts, margin: number, byteMs: number): Division {
   const { places, unlisted } = listed
   const slot = slotMs(costs)
   const idPrice = slot + costs.detailBytes * byteMs
@@ -221,6 +212,11 @@ function planOf({ listed, spans, cost }: Division): OpenPlan {
   return { byId: byId.sort((a, b) => a - b), spans: read, cost }
 }
 
+interface WantedWindow extends Window {
+  /** Tasks that it is read for. */
+  members: number
+}
+
 /**
  * The windows that read `spans` with `margin` items on either side; `starts` tells at which index of the list the first task
  * of each stands.
@@ -237,7 +233,7 @@ export function wantedWindows(
 }
 
 /** The windows that read `length` items from `start` on, which may lie in front of the list. */
-export function windowsOver(start: number, length: number, capacity: number): { skip: number; take: number }[] {
+export function windowsOver(start: number, length: number, capacity: number): Window[] {
   const skip = Math.max(0, start)
   const rest = start + length - skip
   const count = Math.ceil(rest / capacity)

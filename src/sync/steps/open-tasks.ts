@@ -2,7 +2,7 @@
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
-import { itemBytesOf, windowSizeOf } from '../window-size.ts'
+import { capacityOf, itemBytesOf } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/open-due.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs } from './details.ts'
@@ -77,12 +77,6 @@ async function startsOf({ writer, facts }: Run, spans: OpenPlan['spans'], ids: r
   if (spans.length === 0) return []
   const first = spans.map(({ members }) => ids[members[0] as number] as string)
   return writer.listIndexes(first, facts.order === 'created_desc')
-}
-
-/** The most items that one window may hold: what is asked for and given. */
-function capacityOf(run: Run): number {
-  const { window } = windowSizeOf(run)
-  return Math.min(window, run.facts.page_cap ?? window)
 }
 
 function costsOf(run: Run): RequestCosts {

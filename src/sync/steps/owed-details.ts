@@ -2,7 +2,7 @@
 // tell which of them is behind.
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
-import { itemBytesOf, windowSizeOf } from '../window-size.ts'
+import { capacityOf, itemBytesOf, windowSizeOf } from '../window-size.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
@@ -27,9 +27,9 @@ async function windowsAround(run: Run, ids: string[]) {
   const { writer, facts } = run
   const { window, overlap } = windowSizeOf(run)
   const indexes = await writer.listIndexes(ids, facts.order === 'created_desc')
-  const size = Math.min(window, facts.page_cap ?? window)
+  const size = capacityOf(run)
   const places = indexes.filter((index) => !Number.isNaN(index))
-  return coveringWindows(places, size, marginOf(size, overlap)).map((skip) => ({ skip, take: window, members: 0 }))
+  return coveringWindows(places, size, marginOf(size, overlap)).map((skip) => ({ skip, take: window }))
 }
 
 /**
