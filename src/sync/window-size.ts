@@ -100,7 +100,7 @@ export function windowSizeOf(run: Run): WindowSize {
 }
 
 /** The most items that one window may hold: what is asked for and given. */
-export function capacityOf(run: Run): number {
+export function windowCapacity(run: Run): number {
   const { window } = windowSizeOf(run)
   return Math.min(window, run.facts.page_cap ?? window)
 }

@@ -8,7 +8,7 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { Search } from '../../walk/search.ts'
 import type { Run } from '../context.ts'
-import { capacityOf, windowSizeOf } from '../window-size.ts'
+import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { readBeside } from './beside.ts'
@@ -86,7 +86,7 @@ class OtherEnd {
     const { writer, facts } = this.#run
     const { total, filtered_pages: isFiltered } = facts
     const { window: take } = windowSizeOf(this.#run)
-    const capacity = capacityOf(this.#run)
+    const capacity = windowCapacity(this.#run)
     const room = Math.min(ROOM, Math.floor(capacity / 4))
     const open = await writer.owedCount('open')
     if (total === undefined || isFiltered === true || open + room >= capacity) return false

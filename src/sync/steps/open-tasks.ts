@@ -2,7 +2,7 @@
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
-import { capacityOf, itemBytesOf } from '../window-size.ts'
+import { itemBytesOf, windowCapacity } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/open-due.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs } from './details.ts'
@@ -31,7 +31,7 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
   const { writer, now, request, facts } = run
   if (request.details === 'never') return
   const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
-  const widest = isPlaced ? widestGap({ capacity: capacityOf(run) }) : null
+  const widest = isPlaced ? widestGap({ capacity: windowCapacity(run) }) : null
   const due = await writer.openDue({ now: now(), limit, widest })
   if (due.ids.length === 0) return
   await seeAccount(run)
@@ -93,7 +93,7 @@ function costsOf(run: Run): RequestCosts {
     detailBytes: Math.max(detailBytes, 1),
     concurrency: inForce,
     requestsPerSecond,
-    capacity: capacityOf(run),
+    capacity: windowCapacity(run),
     total: Math.max(1, run.facts.total ?? run.opened.liveTasks),
   }
 }

@@ -2,7 +2,7 @@
 // tell which of them is behind.
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
-import { capacityOf, itemBytesOf, windowSizeOf } from '../window-size.ts'
+import { itemBytesOf, windowCapacity, windowSizeOf } from '../window-size.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
@@ -27,7 +27,7 @@ async function windowsAround(run: Run, ids: string[]) {
   const { writer, facts } = run
   const { window, overlap } = windowSizeOf(run)
   const indexes = await writer.listIndexes(ids, facts.order === 'created_desc')
-  const size = capacityOf(run)
+  const size = windowCapacity(run)
   const places = indexes.filter((index) => !Number.isNaN(index))
   return coveringWindows(places, size, marginOf(size, overlap)).map((skip) => ({ skip, take: window }))
 }
