@@ -1,9 +1,7 @@
 // `export`: one snapshot of the mirror, as a dataset, to a file or to stdout.
-import type { Config } from '../config/schema.ts'
 import { EXIT, MirrorError } from '../errors.ts'
 import { COMPRESSIONS, type Compression } from '../export/encode/compression.ts'
 import { ENGINES, type EngineName } from '../export/encode/parquet/engine.ts'
-import type { ExportOptions, ExportResult } from '../export/export.ts'
 import {
   FORMAT_NAMES,
   type Format,
@@ -13,6 +11,7 @@ import {
   type Switches,
   titlesOf,
 } from '../export/formats.ts'
+import type { ExportOptions, ExportResult, PlainExportOptions } from '../export/options.ts'
 import { USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
@@ -123,22 +122,20 @@ export const exporting: CommandSpec<ExportFlags> = {
     const { describeExport } = await import('../notify/fields.ts')
     const isProven = ({ verdict }: ExportResult) => flags.requireComplete !== true || verdict === 'complete'
     const exitCodeOf = (done: ExportResult) => (isProven(done) ? EXIT.done : EXIT.partial)
+    const { configuredExport } = await import('../schedule/publishing.ts')
+    const { env } = context
+    const usual = configuredExport(config, { env, inUse: await context.filesInUse(), toolVersion: toolVersion() })
     const options = {
-      ...destinationOf(config, flags),
-      dbPath: config.mirror.path,
-      inUse: await context.filesInUse(),
+      ...usual,
+      ...destinationOf(usual, flags),
       filters: {
         ...{ since, until, statuses: flags.status ?? null, includeDeleted: flags.includeDeleted === true },
-        invalidJson: config.export.invalidJson,
+        ...usual.filters,
       },
       changes: flags.changes === true ? 'last' : flags.changes,
-      redact: flags.noRedact === true ? null : [...config.export.redactHeaders, ...(namesIn(flags.redactHeader) ?? [])],
+      redact: flags.noRedact === true ? null : [...usual.redact, ...(namesIn(flags.redactHeader) ?? [])],
       columns: namesIn(flags.columns)?.filter((name) => name !== '') ?? null,
       ...Object.fromEntries(SWITCHES.map(([name]) => [name, flags[name] === true])),
-      toolVersion: toolVersion(),
-      busyTimeoutMs: config.mirror.busyTimeoutMs,
-      env: context.env,
-      s3: config.export.s3,
     } as const
     const out = context.stdout.isTTY === true ? shownStream(context.stdout) : context.stdout
     const work = () => read(context, 'snapshot', options, { out, phase: 'export' })
@@ -152,8 +149,8 @@ export const exporting: CommandSpec<ExportFlags> = {
 type Destination = Pick<ExportOptions, 'out' | 'format' | 'compression' | 'keep'> &
   Pick<ExportOptions, 'engine' | 'partitionBy' | 'rowsPerFile' | 'partitionValues'>
 
-/** Where to and in which form: what the flags say; without --out, a dataset as the configuration has it. */
-function destinationOf(config: Config, flags: ExportFlags): Destination {
+/** Where to and in which form: what the flags say; without --out, the usual dataset. */
+function destinationOf(usual: PlainExportOptions, flags: ExportFlags): Destination {
   const { engine, partitionBy, rowsPerFile, partitionValue } = flags
   const asked = {
     ...(engine && { engine }),
@@ -164,14 +161,12 @@ function destinationOf(config: Config, flags: ExportFlags): Destination {
   if (flags.out !== undefined) {
     return { ...asked, out: flags.out, format: flags.format, compression: flags.compression, keep: flags.keep ?? null }
   }
-  const { dir, format, compression, keep } = config.export
   return {
     ...asked,
-    // The slash says that it is a folder, also where it is not there yet.
-    out: dir.endsWith('/') ? dir : `${dir}/`,
-    format: flags.format ?? (engine ? formatsWith('engine')[0] : format),
-    compression: flags.compression ?? (engine ? undefined : compression),
-    keep: flags.keep ?? keep,
+    out: usual.out,
+    format: flags.format ?? (engine ? formatsWith('engine')[0] : usual.format),
+    compression: flags.compression ?? (engine ? undefined : usual.compression),
+    keep: flags.keep ?? usual.keep ?? null,
   }
 }
 

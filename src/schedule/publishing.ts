@@ -1,36 +1,26 @@
-// One export of `schedule`: publishes a dataset into export.dir on a thread of its own.
-import type { Environment } from '../config/keys.ts'
+// An export as the configuration has it: a dataset in export.dir. `schedule` has it published on a thread of its own.
 import type { Config } from '../config/schema.ts'
 import type { ExportResult } from '../export/export.ts'
+import type { PlainExportOptions } from '../export/options.ts'
 import { startThread } from './thread.ts'
 
-interface Publishing {
-  config: Config
-  env: Environment
-  inUse: readonly string[]
-  toolVersion: string
-  signal: AbortSignal
+type Surroundings = Pick<PlainExportOptions, 'inUse' | 'env' | 'toolVersion'>
+
+export function configuredExport({ mirror, export: configured }: Config, surroundings: Surroundings) {
+  const { dir, format, compression, keep, redactHeaders, invalidJson, s3 } = configured
+  return {
+    ...surroundings,
+    dbPath: mirror.path,
+    busyTimeoutMs: mirror.busyTimeoutMs,
+    // The slash says that it is a folder, also where it is not there yet.
+    out: dir.endsWith('/') ? dir : `${dir}/`,
+    ...{ format, compression, keep, redact: redactHeaders, filters: { invalidJson }, s3 },
+  }
 }
 
 /** Throws what `exportSnapshot` throws; `interrupted` where `signal` aborts. */
-export async function publish({ config, env, inUse, toolVersion, signal }: Publishing): Promise<ExportResult> {
-  const { dir, format, compression, keep, redactHeaders, invalidJson, s3 } = config.export
-  const thread = startThread(config.mirror.path)
-  const options = {
-    dbPath: config.mirror.path,
-    inUse,
-    // The slash says that it is a folder, also where it is not there yet.
-    out: dir.endsWith('/') ? dir : `${dir}/`,
-    format,
-    compression,
-    keep,
-    redact: redactHeaders,
-    filters: { invalidJson },
-    toolVersion,
-    busyTimeoutMs: config.mirror.busyTimeoutMs,
-    env,
-    s3,
-  }
+export async function publish(options: PlainExportOptions, signal: AbortSignal): Promise<ExportResult> {
+  const thread = startThread(options.dbPath)
   try {
     return await thread.ask('publish', options, { signal })
   } finally {

@@ -15,7 +15,7 @@ import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { readToken } from './access.ts'
 import { type Job, JobKeeper } from './jobs.ts'
-import { publish } from './publishing.ts'
+import { configuredExport, publish } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
 import { type StatusCache, startStatusCache } from './status-cache.ts'
 import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
@@ -228,7 +228,7 @@ async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notic
 }
 
 async function exportOnce({ config, env, inUse, toolVersion, signal }: ScheduleOptions, notice: NoticeContext) {
-  const work = () => publish({ config, env, inUse, toolVersion, signal })
+  const work = () => publish(configuredExport(config, { env, inUse, toolVersion }), signal)
   const result = await withNotice(notice, 'export', work, (done) => describeExport(done, 0))
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited]) {
     if (note !== null) notice.log.warn({ snapshotId: result.snapshotId }, note)
