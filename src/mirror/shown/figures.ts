@@ -105,23 +105,66 @@ function readSpan(db: Db, now: number): Span {
 const IS_FINAL = `(completed_at IS NOT NULL OR system_status IN (SELECT value FROM json_each(
   coalesce((SELECT value FROM service_facts WHERE key = 'final_statuses'), '["DONE"]'))))`
 
+/** Tasks of a bin that ended in one way: their place is that of their host among those named, or behind these. */
+interface Cell {
+  place: number
+  bin: number
+  ending: Ending
+  tasks: number
+}
+
+/** Those of a bin that took about as long: a bucket of durations, and the sum of these, ms. */
+interface Bucket {
+  place: number
+  bin: number
+  bucket: number
+  ended: number
+  sum: number
+}
+
 function readHosts(db: Db, span: Span): Pick<TaskFigures, 'endings' | 'hosts'> {
   // What the index tasks_outcomes holds, and nothing else.
   const tasks = `(SELECT ${columnsAsMigrated(db, ['host'])}, created_at, completed_at, system_status, result_status_code
     FROM tasks WHERE deleted_at IS NULL)`
   const { named, hostCount } = readNames(db, tasks)
-  const all: HostFigures = { kind: 'all', host: null, hosts: hostCount, cells: [], durations: [] }
-  const hosts: HostFigures[] = named.map((host) => ({ kind: 'host', host, hosts: 1, cells: [], durations: [] }))
-  const more = hostCount - named.length
-  const rest: HostFigures = { kind: 'rest', host: null, hosts: more, cells: [], durations: [] }
-  const places = more > 0 ? [...hosts, rest] : hosts
-  const place = `CASE ${named.map((_, index) => `WHEN host IS ? THEN ${index}`).join(' ')} ELSE ${named.length} END`
+  const places = named.map((_, index) => `WHEN host IS ? THEN ${index}`)
+  const place = places.length === 0 ? '0' : `CASE ${places.join(' ')} ELSE ${named.length} END`
   const bin = `CASE WHEN created_at BETWEEN ${EARLIEST} AND ${span.at + DAY_MS}
     THEN (created_at - ${span.start}) / ${span.binMs ?? DAY_MS} ELSE -1 END`
-  const groups = { tasks, place: named.length === 0 ? '0' : place, bin, named }
-  const endings = readCells(db, groups, all, places)
-  readDurations(db, groups, all, places)
-  return { endings, hosts: [all, ...places] }
+  const cells = db
+    .prepare(
+      `SELECT ${place} AS place, ${bin} AS bin, CASE WHEN NOT ${IS_FINAL} THEN 'open'
+         WHEN result_status_code IS NULL THEN 'none'
+         WHEN result_status_code BETWEEN 200 AND 599 THEN CAST(result_status_code AS TEXT) ELSE 'other' END AS ending,
+       count(*) AS tasks
+       FROM ${tasks} GROUP BY 1, 2, 3`,
+    )
+    .all(...named) as Cell[]
+  const buckets = db
+    .prepare(
+      `SELECT ${place} AS place, ${bin} AS bin,
+         CAST(log2(completed_at - created_at + 1) * ${BUCKETS_PER_DOUBLING} AS INTEGER) AS bucket,
+         count(*) AS ended, total(completed_at - created_at) AS sum
+       FROM ${tasks} WHERE completed_at >= created_at GROUP BY 1, 2, 3`,
+    )
+    .all(...named) as Bucket[]
+  const endingOf = endingNames(cells)
+  const endings = [...new Set(cells.map(endingOf))]
+  const figuresOf = (
+    about: Pick<HostFigures, 'kind' | 'host' | 'hosts'>,
+    isOf: (row: Cell | Bucket) => boolean,
+  ): HostFigures => ({
+    ...about,
+    cells: cellsOf(cells.filter(isOf), (cell) => endings.indexOf(endingOf(cell))),
+    durations: durationsOf(buckets.filter(isOf)),
+  })
+  const more = hostCount - named.length
+  const hosts = [
+    figuresOf({ kind: 'all', host: null, hosts: hostCount }, () => true),
+    ...named.map((host, index) => figuresOf({ kind: 'host', host, hosts: 1 }, (row) => row.place === index)),
+  ]
+  const rest = () => figuresOf({ kind: 'rest', host: null, hosts: more }, (row) => row.place === named.length)
+  return { endings, hosts: more > 0 ? [...hosts, rest()] : hosts }
 }
 
 function readNames(db: Db, tasks: string): { named: (string | null)[]; hostCount: number } {
@@ -134,86 +177,35 @@ function readNames(db: Db, tasks: string): { named: (string | null)[]; hostCount
   return { named: rows.map(({ host }) => host), hostCount: rows[0]?.hostCount ?? 0 }
 }
 
-interface Groups {
-  /** The tasks to be counted, and of each: the place of its host among those named, and its bin. */
-  tasks: string
-  place: string
-  bin: string
-  named: (string | null)[]
-}
-
-/** Fills in the cells. Returns what their endings are. */
-function readCells(db: Db, { tasks, place, bin, named }: Groups, all: HostFigures, places: HostFigures[]): Ending[] {
-  const rows = db
-    .prepare(
-      `SELECT ${place} AS place, ${bin} AS bin, CASE WHEN NOT ${IS_FINAL} THEN 'open'
-         WHEN result_status_code IS NULL THEN 'none'
-         WHEN result_status_code BETWEEN 200 AND 599 THEN CAST(result_status_code AS TEXT) ELSE 'other' END AS ending,
-       count(*) AS tasks
-       FROM ${tasks} GROUP BY 1, 2, 3`,
-    )
-    .all(...named) as { place: number; bin: number; ending: Ending; tasks: number }[]
-  const totals = new Map<Ending, number>()
-  for (const row of rows) totals.set(row.ending, (totals.get(row.ending) ?? 0) + row.tasks)
-  const codes = [...totals].filter(([ending]) => /^\d/.test(ending)).sort(([, a], [, b]) => b - a)
+/** What the ending of a cell is called: the codes that most tasks have by themselves, the rest of a class together. */
+function endingNames(cells: readonly Cell[]): (cell: Cell) => Ending {
+  const codes = [...Map.groupBy(cells, ({ ending }) => ending)]
+    .filter(([ending]) => /^\d/.test(ending))
+    .map(([code, some]) => [code, sumOf(some, ({ tasks }) => tasks)] as const)
+    .sort(([, a], [, b]) => b - a)
   // Tasks beyond its rate are told apart from other refusals wherever there are any.
   const told = new Set(['open', 'none', 'other', '429', ...codes.slice(0, MOST_CODES).map(([code]) => code)])
-  const endings: Ending[] = []
-  const indexOf = (ending: Ending) => {
-    const name = told.has(ending) ? ending : `${ending[0]}xx`
-    return endings.includes(name) ? endings.indexOf(name) : endings.push(name) - 1
-  }
-  const counts = new Map<HostFigures, Map<number, number>>()
-  const count = (figures: HostFigures, key: number, tasks: number) => {
-    const cells = counts.get(figures) ?? new Map<number, number>()
-    counts.set(figures, cells)
-    cells.set(key, (cells.get(key) ?? 0) + tasks)
-  }
-  /** More than there are endings. */
-  const KEYS = 1000
-  for (const row of rows) {
-    const key = (row.bin + 1) * KEYS + indexOf(row.ending)
-    count(all, key, row.tasks)
-    count(places[row.place] as HostFigures, key, row.tasks)
-  }
-  for (const [figures, cells] of counts)
-    figures.cells = [...cells].map(([key, tasks]) => [Math.floor(key / KEYS) - 1, key % KEYS, tasks])
-  return endings
+  return ({ ending }) => (told.has(ending) ? ending : `${ending[0]}xx`)
 }
 
-interface Buckets {
-  counts: Map<number, number>
-  ended: number
-  sum: number
+function cellsOf(cells: readonly Cell[], endingIndex: (cell: Cell) => number): HostFigures['cells'] {
+  const groups = Map.groupBy(cells, (cell) => `${cell.bin} ${endingIndex(cell)}`)
+  return [...groups.values()].map((some) => [some[0]!.bin, endingIndex(some[0]!), sumOf(some, ({ tasks }) => tasks)])
 }
 
-function readDurations(db: Db, { tasks, place, bin, named }: Groups, all: HostFigures, places: HostFigures[]): void {
-  const rows = db.prepare(
-    `SELECT ${place} AS place, ${bin} AS bin,
-       CAST(log2(completed_at - created_at + 1) * ${BUCKETS_PER_DOUBLING} AS INTEGER) AS bucket,
-       count(*) AS ended, total(completed_at - created_at) AS sum
-     FROM ${tasks} WHERE completed_at >= created_at GROUP BY 1, 2, 3`,
-  )
-  type Row = { place: number; bin: number; bucket: number; ended: number; sum: number }
-  const found = new Map<HostFigures, Map<number, Buckets>>()
-  const count = (figures: HostFigures, row: Row) => {
-    const bins = found.get(figures) ?? new Map<number, Buckets>()
-    found.set(figures, bins)
-    const buckets = bins.get(row.bin) ?? { counts: new Map<number, number>(), ended: 0, sum: 0 }
-    bins.set(row.bin, buckets)
-    buckets.counts.set(row.bucket, (buckets.counts.get(row.bucket) ?? 0) + row.ended)
-    buckets.ended += row.ended
-    buckets.sum += row.sum
-  }
-  for (const row of rows.iterate(...named) as IterableIterator<Row>) {
-    count(all, row)
-    count(places[row.place] as HostFigures, row)
-  }
-  for (const [figures, bins] of found) {
-    figures.durations = [...bins]
-      .sort(([a], [b]) => a - b)
-      .map(([index, { counts, ended, sum }]) => [index, ...percentiles(counts), ended, Math.round(sum / ended)])
-  }
+function durationsOf(buckets: readonly Bucket[]): HostFigures['durations'] {
+  return [...Map.groupBy(buckets, ({ bin }) => bin)]
+    .sort(([a], [b]) => a - b)
+    .map(([bin, some]) => {
+      const counts = new Map<number, number>()
+      for (const { bucket, ended } of some) counts.set(bucket, (counts.get(bucket) ?? 0) + ended)
+      const all = sumOf(some, ({ ended }) => ended)
+      return [bin, ...percentiles(counts), all, Math.round(sumOf(some, ({ sum }) => sum) / all)]
+    })
+}
+
+function sumOf<Row>(rows: readonly Row[], of: (row: Row) => number): number {
+  return rows.reduce((sum, row) => sum + of(row), 0)
 }
 
 /** Of durations counted by bucket: the middle of the bucket that holds each of p50, p90 and p99, ms; 0 where there are none. */
@@ -258,7 +250,6 @@ function readEnded(db: Db): OpenFigures['ended'] {
     )
     .all() as { bucket: number | null; tasks: number }[]
   const late = new Map(rows.flatMap(({ bucket, tasks }) => (bucket === null ? [] : [[bucket, tasks] as const])))
-  const count = (all: Iterable<number>) => [...all].reduce((sum, tasks) => sum + tasks, 0)
   const [p50, , p99] = percentiles(late)
-  return { tasks: count(rows.map(({ tasks }) => tasks)), late: count(late.values()), p50, p99 }
+  return { tasks: sumOf(rows, ({ tasks }) => tasks), late: sumOf([...late.values()], (tasks) => tasks), p50, p99 }
 }
