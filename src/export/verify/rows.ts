@@ -21,98 +21,87 @@ type Fault = { check: 'content' | 'absent'; message: string }
 const MOST_FAULTS = 10
 const CHANGE_SEQ = positionOf('change_seq')
 
-/** A snapshot's rows beside the mirror's. Files come in the order of the manifest. */
-export class SnapshotComparison {
-  readonly #manifest: Manifest
-  readonly #cut: CutReader
-  readonly #redactor: Redactor
-  readonly #notComparable: string | null
-  #compared = 0
-  #changedSince = 0
-
-  /** Throws what opening the mirror throws. */
-  constructor(dbPath: string, manifest: Manifest) {
-    const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = manifest.filters as RecordedFilters
-    const filters = { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq }
-    this.#manifest = manifest
-    this.#cut = openCut(dbPath, filters)
-    this.#redactor = new Redactor(manifest.redacted.names)
-    const { cut } = this.#cut
-    this.#notComparable =
-      cut < manifest.cut
-        ? `The mirror has changes up to ${cut} only, the snapshot up to ${manifest.cut}`
-        : encodingOf(manifest).columns.some(({ name }) => name === 'id')
-          ? null
-          : 'The snapshot has no column id'
-  }
-
-  /** What is wrong with the rows of a file, at most `MOST_FAULTS`. */
-  async file(path: string): Promise<Fault[]> {
-    if (this.#notComparable !== null) return []
-    const faults: Fault[] = []
-    const code = await codeOf(this.#manifest.format)
-    for await (const rows of code.read(path, encodingOf(this.#manifest))) {
-      for (const row of rows) {
-        const fault = this.#faultOf(row)
-        if (fault !== null && faults.push(fault) >= MOST_FAULTS) return faults
-      }
-      await breathe()
-    }
-    return faults
-  }
-
-  /** Whether the mirror has rows of that cut that no file had. Call after the last file. */
-  async absent(): Promise<Fault[]> {
-    if (this.#notComparable !== null) return []
-    let expected = 0
-    for (const keyRange of this.#cut.keyRanges(formatEntry(this.#manifest.format).pieceBytes)) {
-      for (const batch of this.#cut.batches(keyRange)) {
-        for (const row of batch) if (this.#isOfCut(row)) expected++
-        await breathe()
-      }
-    }
-    if (expected === this.#compared) return []
-    const found = `the files have ${this.#compared}`
-    const message = `The mirror has ${expected} rows of that cut that have not changed since, ${found}`
-    return [{ check: 'absent', message }]
-  }
-
-  result(): Comparison {
-    return { compared: this.#compared, changedSince: this.#changedSince, notComparable: this.#notComparable }
-  }
-
-  close(): void {
-    this.#cut.close()
-  }
-
-  #isOfCut(row: RawRow): boolean {
-    return (row[CHANGE_SEQ] as bigint) <= BigInt(this.#manifest.cut)
-  }
+/** A snapshot's rows beside the mirror's. Files come in the order of the manifest. Throws what opening the mirror throws. */
+export function comparisonOf(dbPath: string, manifest: Manifest) {
+  const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = manifest.filters as RecordedFilters
+  const filters = { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq }
+  const mirror = openCut(dbPath, filters)
+  const redactor = new Redactor(manifest.redacted.names)
+  const result: Comparison = { compared: 0, changedSince: 0, notComparable: notComparable(mirror.cut, manifest) }
 
   /** The row as it was published; null where it has changed since, undefined where the mirror has none. */
-  #published(id: string): RawRow | null | undefined {
-    const row = this.#cut.row(id)
+  function published(id: string): RawRow | null | undefined {
+    const row = mirror.row(id)
     if (row === null) return undefined
-    if (!this.#isOfCut(row)) return null
-    redactRow(row, this.#redactor)
+    if (!isOfCut(row, manifest)) return null
+    redactRow(row, redactor)
     return row
   }
 
-  #faultOf({ ids, differsFrom }: FoundRow): Fault | null {
+  function faultOf({ ids, differsFrom }: FoundRow): Fault | null {
     if (ids.length === 0) return { check: 'content', message: 'A row has no id' }
     let fault: Fault | null = null
     for (const id of ids) {
-      const row = this.#published(id)
+      const row = published(id)
       if (row === undefined) continue
       const what = row === null ? null : differsFrom(row)
       if (what === null) {
-        if (row === null) this.#changedSince++
-        else this.#compared++
+        result[row === null ? 'changedSince' : 'compared']++
         return null
       }
       fault ??= { check: 'content', message: `Task ${id} differs in ${what}` }
     }
-    if (fault !== null) this.#compared++
+    if (fault !== null) result.compared++
     return fault ?? { check: 'content', message: `The mirror has no task ${ids[0]}` }
   }
+
+  return {
+    result,
+    close: () => mirror.close(),
+
+    /** What is wrong with the rows of a file, at most `MOST_FAULTS`. */
+    async file(path: string): Promise<Fault[]> {
+      const faults: Fault[] = []
+      if (result.notComparable !== null) return faults
+      const code = await codeOf(manifest.format)
+      for await (const rows of code.read(path, encodingOf(manifest))) {
+        for (const row of rows) {
+          const fault = faultOf(row)
+          if (fault !== null && faults.push(fault) >= MOST_FAULTS) return faults
+        }
+        await breathe()
+      }
+      return faults
+    },
+
+    /** Whether the mirror has rows of that cut that no file had. Call after the last file. */
+    async absent(): Promise<Fault[]> {
+      if (result.notComparable !== null) return []
+      const expected = await countOfCut(mirror, manifest)
+      if (expected === result.compared) return []
+      const found = `the files have ${result.compared}`
+      const message = `The mirror has ${expected} rows of that cut that have not changed since, ${found}`
+      return [{ check: 'absent', message }]
+    },
+  }
+}
+
+function notComparable(cut: number, manifest: Manifest): string | null {
+  if (cut < manifest.cut) return `The mirror has changes up to ${cut} only, the snapshot up to ${manifest.cut}`
+  return encodingOf(manifest).columns.some(({ name }) => name === 'id') ? null : 'The snapshot has no column id'
+}
+
+function isOfCut(row: RawRow, { cut }: Manifest): boolean {
+  return (row[CHANGE_SEQ] as bigint) <= BigInt(cut)
+}
+
+async function countOfCut(mirror: CutReader, manifest: Manifest): Promise<number> {
+  let rows = 0
+  for (const keyRange of mirror.keyRanges(formatEntry(manifest.format).pieceBytes)) {
+    for (const batch of mirror.batches(keyRange)) {
+      for (const row of batch) if (isOfCut(row, manifest)) rows++
+      await breathe()
+    }
+  }
+  return rows
 }

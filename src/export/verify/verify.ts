@@ -16,7 +16,7 @@ import {
   type Store,
 } from '../publish/store.ts'
 import { storeAt } from '../publish/store-at.ts'
-import { type Comparison, SnapshotComparison } from './rows.ts'
+import { type Comparison, comparisonOf } from './rows.ts'
 
 export interface VerifySnapshotsOptions {
   /** Whether every row is compared with the mirror at `dbPath`. */
@@ -160,7 +160,7 @@ async function checkSnapshot(
   for (const name of present) {
     if (name !== own && !listed.has(name)) fault(name, 'unlisted', 'The manifest does not know this file')
   }
-  const comparing = options.deep ? new SnapshotComparison(options.dbPath, manifest) : null
+  const comparing = options.deep ? comparisonOf(options.dbPath, manifest) : null
   try {
     for (const file of manifest.files) {
       if (options.signal?.aborted) throw new MirrorError('interrupted', 'The check was interrupted')
@@ -181,7 +181,7 @@ async function checkSnapshot(
     // Rows of a file that is damaged or missing would be told of again, one by one.
     const isWhole = !problems.some((problem) => problem.snapshotId === snapshotId)
     for (const one of isWhole ? ((await comparing?.absent()) ?? []) : []) fault(null, one.check, one.message)
-    return comparing?.result() ?? null
+    return comparing?.result ?? null
   } finally {
     comparing?.close()
   }

@@ -1,7 +1,7 @@
 // One row group: rows collected column by column off the JavaScript heap, then encoded. Never files or SQL.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import { type Column, type ColumnKind, positionOf, type RawRow } from '../../read/columns.ts'
+import { type Column, type ColumnKind, positionOf } from '../../read/columns.ts'
 import type { Encoding, Packer } from '../format.ts'
 import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
 import { bloomFilterOf } from './bloom.ts'
@@ -38,60 +38,55 @@ interface Filling {
   textBytes: number
 }
 
-class RowGroup {
-  /** About so many bytes before compression. */
-  bytes = 0
-  readonly #columns: Filling[]
-  readonly #schema: SchemaElement[]
-  readonly #codec: Codec
+/** Makes a row group of each piece. */
+export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: number): Packer<PackedRowGroup> {
+  const codec = CODEC_OF[compression]
+  const schema = schemaOf(columns)
+  const fillings = columns.map((column) => fillingOf(column, codec))
+  /** About so many before compression. */
+  let bytes = 0
 
-  constructor(columns: readonly Column[], codec: Codec) {
-    this.#columns = columns.map((column) => fillingOf(column, codec))
-    this.#schema = schemaOf(columns)
-    this.#codec = codec
-  }
-
-  take(rows: readonly RawRow[]): void {
-    this.bytes = 0
-    for (const filling of this.#columns) {
-      const { position, buffer, texts } = filling
-      if (texts === null) buffer.append(rows, position, 0, rows.length)
-      else {
-        for (const row of rows) {
-          const text = row[position] as string | null
-          texts.push(text)
-          filling.textBytes += text?.length ?? 0
-        }
-      }
-      this.bytes += buffer.plainBytes + filling.textBytes
-    }
-  }
-
-  /** Brings the group into `writer` and empties it. */
-  async pack(writer: ByteWriter): Promise<ChunkIndexes[]> {
-    const indexes: ChunkIndexes[] = []
-    for (const filling of this.#columns) {
-      indexes.push(...(await this.#writeColumn(writer, filling)))
-      filling.buffer.reset()
-      if (filling.texts !== null) filling.texts.length = 0
-      filling.textBytes = 0
-    }
-    this.bytes = 0
-    return indexes
-  }
-
-  async #writeColumn(writer: ByteWriter, { column, buffer, chunk, texts }: Filling): Promise<ChunkIndexes[]> {
+  async function writeColumn(writer: ByteWriter, { column, buffer, chunk, texts }: Filling): Promise<ChunkIndexes[]> {
     if (texts !== null) {
       // Loaded only where it is asked for.
       const { writeVariant } = await import('./variant.ts')
-      return writeVariant(writer, column.name, texts, {
-        schema: this.#schema,
-        codec: this.#codec,
-        pageSize: PAGE_BYTES,
-      })
+      return writeVariant(writer, column.name, texts, { schema, codec, pageSize: PAGE_BYTES })
     }
     const indexes = writeChunk(writer, buffer, chunk)
     return [column.key ? { ...indexes, bloomFilter: bloomFilterOf(buffer) } : indexes]
+  }
+
+  return {
+    get isFull() {
+      return bytes >= mostBytes
+    },
+    take(rows) {
+      bytes = 0
+      for (const filling of fillings) {
+        const { position, buffer, texts } = filling
+        if (texts === null) buffer.append(rows, position, 0, rows.length)
+        else {
+          for (const row of rows) {
+            const text = row[position] as string | null
+            texts.push(text)
+            filling.textBytes += text?.length ?? 0
+          }
+        }
+        bytes += buffer.plainBytes + filling.textBytes
+      }
+    },
+    async end() {
+      const writer = new ByteWriter(FIRST_BYTES)
+      const indexes: ChunkIndexes[] = []
+      for (const filling of fillings) {
+        indexes.push(...(await writeColumn(writer, filling)))
+        filling.buffer.reset()
+        if (filling.texts !== null) filling.texts.length = 0
+        filling.textBytes = 0
+      }
+      bytes = 0
+      return { bytes: writer.getBytes(), indexes }
+    },
   }
 }
 
@@ -147,21 +142,5 @@ function fillingOf(column: Column, codec: Codec): Filling {
     buffer: new ColumnBuffer({ isText, hasBounds, mayRepeat: !column.key, pageBytes: PAGE_BYTES }),
     texts: column.kind === 'variant' ? [] : null,
     textBytes: 0,
-  }
-}
-
-/** Makes a row group of each piece. */
-export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: number): Packer<PackedRowGroup> {
-  const group = new RowGroup(columns, CODEC_OF[compression])
-  return {
-    get isFull() {
-      return group.bytes >= mostBytes
-    },
-    take: (rows) => group.take(rows),
-    async end() {
-      const writer = new ByteWriter(FIRST_BYTES)
-      const indexes = await group.pack(writer)
-      return { bytes: writer.getBytes(), indexes }
-    },
   }
 }
