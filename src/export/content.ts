@@ -37,13 +37,14 @@ export function openContent({ encoder, packing, options }: Snapshot, sink: Sink)
 /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
 export function aboutOf(snapshot: Snapshot, redacted: Record<string, number> | null): Record<string, string> {
   const { id, options, filters, cut, packers, base } = snapshot
+  const { lastFullWalk: walk } = cut
   return {
     'task-mirror.version': options.toolVersion,
     'task-mirror.schema_version': '1',
     'task-mirror.snapshot': id,
     'task-mirror.cut': String(cut.cut),
     ...(base === null ? {} : { 'task-mirror.since_seq': String(base.sinceSeq) }),
-    'task-mirror.verdict': JSON.stringify({ verdict: cut.verdict, at: cut.verdictAt }),
+    'task-mirror.verdict': JSON.stringify({ verdict: walk?.verdict ?? null, at: walk?.finishedAt ?? null }),
     'task-mirror.filters': JSON.stringify(filters),
     'task-mirror.redacted': JSON.stringify({
       names: packers.head.redactor.names,

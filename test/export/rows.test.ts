@@ -153,7 +153,7 @@ test('the verdict is that of the last full walk that ended', () => {
   const verdict = () => {
     const cut = openCut(mirror.path, {})
     cut.close()
-    return [cut.verdict, cut.verdictAt]
+    return [cut.lastFullWalk?.verdict ?? null, cut.lastFullWalk?.finishedAt ?? null]
   }
   expect(verdict()).toEqual([null, null])
   walk.run('full', 'complete', 10n)

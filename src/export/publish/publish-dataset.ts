@@ -108,6 +108,7 @@ function latestOf(store: Store, bytes: Buffer | null): Latest | null {
 function manifestOf(snapshot: Snapshot, files: ManifestFile[], publishedAt: number): Manifest {
   const { id, cut, base, options, target, filters, packing, limits, packers } = snapshot
   const { redactor } = packers.head
+  const { lastFullWalk: walk } = cut
   return {
     schemaVersion: 1,
     snapshotId: id,
@@ -117,10 +118,11 @@ function manifestOf(snapshot: Snapshot, files: ManifestFile[], publishedAt: numb
     cut: cut.cut,
     sinceSeq: base?.sinceSeq ?? null,
     buildsOn: base?.buildsOn ?? null,
-    lastFullWalk:
-      cut.verdict === null || cut.verdictAt === null
-        ? null
-        : { verdict: cut.verdict, finishedAt: cut.verdictAt, ageMs: ageOf(cut.verdictAt, publishedAt) },
+    lastFullWalk: walk && {
+      verdict: walk.verdict,
+      finishedAt: walk.finishedAt,
+      ageMs: ageOf(walk.finishedAt, publishedAt),
+    },
     proof: cut.proof,
     format: target.format,
     compression: target.compression,

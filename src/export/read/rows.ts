@@ -2,7 +2,7 @@
 import { columnsAsMigrated, evidenceAsMigrated } from '../../mirror/as-migrated.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
-import type { Verdict } from '../../task.ts'
+import { type LastFullWalk, lastFullWalkOf } from '../../mirror/shown/history.ts'
 import { COLUMNS, type RawRow } from './columns.ts'
 import { both, type Conditions, type Filters, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
 import { replaceInvalid } from './invalid-json.ts'
@@ -24,9 +24,6 @@ const MOST_LOOKED_UP = 200_000
 /** Small enough that rows are forgotten while they are young, which halves the heap; large enough to cost nothing. */
 const BATCH_BYTES = 64 * 1024
 const BATCH_ROWS = 1_000
-
-const LAST_FULL_WALK = `SELECT verdict, finished_at AS finishedAt FROM walks
-  WHERE kind = 'full' AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`
 
 /** Of the whole list, while the walk went on. `verify --proof` judges the evidence of that walk anew. */
 export interface Proof {
@@ -81,9 +78,8 @@ export function openCut(path: string, filters: Filters): CutReader {
 export class CutReader {
   /** The highest `change_seq` of the mirror at this moment; 0 where it is empty. Names the cut. */
   readonly cut: number
-  /** How the last full walk that ended did, and when (epoch ms); nulls where there was none. */
-  readonly verdict: Verdict | null
-  readonly verdictAt: number | null
+  /** The last full walk that ended; null where there was none. */
+  readonly lastFullWalk: LastFullWalk | null
   /** What proves the last complete full walk; null where there is no proof. */
   readonly proof: Proof | null
   readonly #path: string
@@ -112,9 +108,7 @@ export class CutReader {
       db,
       COLUMNS.map(({ source }) => source),
     )
-    const walk = db.prepare(LAST_FULL_WALK).get() as { verdict: Verdict; finishedAt: number } | undefined
-    this.verdict = walk?.verdict ?? null
-    this.verdictAt = walk?.finishedAt ?? null
+    this.lastFullWalk = lastFullWalkOf(db)
     this.proof = lastProof(db)
   }
 
