@@ -1,6 +1,7 @@
 // Brings a collected column into the file (https://github.com/apache/parquet-format): pages, dictionary, index.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
@@ -8,7 +9,6 @@ import type { ChunkIndexes, PageBounds } from '../packed.ts'
 import { compress } from './codecs.ts'
 import { type ColumnBuffer, compareValues, type DataPage, HEADROOM_BYTES, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
-import { writeDataPageHeader, writeDictionaryPageHeader } from './page-header.ts'
 import { packPlaces, runOf } from './run-lengths.ts'
 
 export interface ChunkOptions {
@@ -65,7 +65,18 @@ export function writeChunk(writer: ByteWriter, column: ColumnBuffer, options: Ch
     const bytes = compress(plain, codec)
     const offset = writer.offset
     // Pages of version 1, with the name of that time for a dictionary: there are readers in use that know no others.
-    writeDataPageHeader(writer, { plain: plain.length, packed: bytes.length }, page.rows, encoding)
+    writePageHeader(writer, {
+      type: 'DATA_PAGE',
+      uncompressed_page_size: plain.length,
+      compressed_page_size: bytes.length,
+      data_page_header: {
+        // Nulls count.
+        num_values: page.rows,
+        encoding,
+        definition_level_encoding: 'RLE',
+        repetition_level_encoding: 'RLE',
+      },
+    })
     uncompressed += writer.offset - offset + plain.length
     writer.appendBytes(bytes)
     offsetIndex.page_locations.push({
@@ -116,7 +127,12 @@ function writeDictionary(writer: ByteWriter, values: readonly Value[], options: 
     last !== undefined && Buffer.compare(last.plain, plain) === 0 ? last.packed : compress(plain, options.codec)
   options.lastDictionary = { plain, packed }
   const start = writer.offset
-  writeDictionaryPageHeader(writer, { plain: plain.length, packed: packed.length }, values.length)
+  writePageHeader(writer, {
+    type: 'DICTIONARY_PAGE',
+    uncompressed_page_size: plain.length,
+    compressed_page_size: packed.length,
+    dictionary_page_header: { num_values: values.length, encoding: 'PLAIN_DICTIONARY' },
+  })
   const headerBytes = writer.offset - start
   writer.appendBytes(packed)
   return headerBytes + plain.length
