@@ -101,8 +101,7 @@ function problemsOf({ different, missing, unanswered, total }: Omit<ServiceVerif
 
 /** The number of tasks, and with the first window whether the account is still the same. */
 async function countTasks(run: Run): Promise<{ service: number | null; why: string }> {
-  const { service } = run
-  const asker = new Asker({ service, keyless: service, writer: run.writer, most: MOST_FOR_TOTAL, now: run.now })
+  const asker = new Asker(run, MOST_FOR_TOTAL)
   try {
     const start = await readStart(asker)
     if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }

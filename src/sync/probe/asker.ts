@@ -3,11 +3,11 @@
 // holds up this one. Judges nothing.
 import { isMirrorError, type MirrorError } from '../../errors.ts'
 import type { ResponseFacts } from '../../service/response-facts.ts'
-import type { Answer, Decoded, Ok, Service, Traffic, Window } from '../../service/service.ts'
+import type { Answer, Decoded, Ok, Service, Traffic } from '../../service/service.ts'
 import { OutOfRequests, type Pager, type Seen } from '../../walk/measure/paging.ts'
 import { breakStretch, noEvidence, observe } from '../../walk/order.ts'
+import type { Run } from '../context.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
-import type { Writer } from '../writer/thread.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { noTimeframes, noteTimeframes } from './timeframe.ts'
 
@@ -16,8 +16,10 @@ export type ProbeAnswer<T> =
   | Answer<T>
   | { kind: 'key-refused'; httpStatus: number | null; message: string; error: MirrorError }
 
-interface AskOptions {
+interface AskOptions<T> {
   withoutKey?: boolean
+  /** Has the answer before the writer forgets it; true: it is not to. */
+  use?(parsed: T): Promise<boolean>
 }
 
 /** What answers show whatever was asked. */
@@ -52,30 +54,24 @@ export class Aside {
   }
 }
 
-interface AskerOptions {
-  service: Service
-  /** A client without the key; the same as `service` where there is no key. */
-  keyless: Service
-  writer: Pick<
-    Writer,
-    'parseList' | 'dropWindow' | 'taskMoments' | 'noteListed' | 'parseDetail' | 'dropDetail' | 'noteDetail'
-  >
-  /** Requests that both may send together, retries included. */
-  most: number
-  /** Epoch ms. */
-  now(): number
+/** One request: how it is sent, and how the writer is told to forget what an answer held; `discard` is for what is no answer. */
+interface Question<T> extends AskOptions<T> {
+  send(client: Service, options: { maxRetries: number; discard(parsed: T): void }): Promise<Answer<T>>
+  drop(parsed: T): Promise<void>
 }
-
-/** How one request is sent: `discard` is given what an answer held that is not used. */
-type Send<T> = (client: Service, options: { maxRetries: number; discard(parsed: T): void }) => Promise<Answer<T>>
 
 export class Asker implements Pager {
   readonly aside = new Aside()
-  readonly #options: AskerOptions
+  readonly #run: Run
+  readonly #keyless: Service
+  readonly #most: number
   #first: ParsedList | null = null
 
-  constructor(options: AskerOptions) {
-    this.#options = options
+  /** `most`: requests that may be sent, retries included. `keyless`: a client without the key; null where there is no key. */
+  constructor(run: Run, most: number, keyless: Service | null = null) {
+    this.#run = run
+    this.#keyless = keyless ?? run.service
+    this.#most = most
   }
 
   /** The first answer to a window at 0; null before there is one. Held by the writer until it is dropped there. */
@@ -86,10 +82,11 @@ export class Asker implements Pager {
   /** With the key that the run has: what refuses it ends the run. */
   async read(skip: number, take: number): Promise<Seen> {
     const isFirst = skip === 0 && this.#first === null
-    const reply = await this.#list({ skip, take }, {}, async ({ handle, ids }) => {
-      noteTimeframes(this.aside.timeframes, ids, await this.#options.writer.taskMoments(handle))
+    const use = async ({ handle, ids }: ParsedList): Promise<boolean> => {
+      noteTimeframes(this.aside.timeframes, ids, await this.#run.writer.taskMoments(handle))
       return isFirst
-    })
+    }
+    const reply = await this.list(skip, take, { use })
     if (reply.kind === 'key-refused') throw reply.error
     if (reply.kind !== 'ok') return { kind: reply.kind, status: reply.httpStatus, message: reply.message }
     if (isFirst) this.#first = reply.value
@@ -98,39 +95,51 @@ export class Asker implements Pager {
     return { kind: 'items', ids, moments, bytes: reply.bytes }
   }
 
-  list(skip: number, take: number, options: AskOptions = {}): Promise<ProbeAnswer<ParsedList>> {
-    return this.#list({ skip, take }, options, async () => false)
+  list(skip: number, take: number, options: AskOptions<ParsedList> = {}): Promise<ProbeAnswer<ParsedList>> {
+    const { writer } = this.#run
+    return this.#ask({
+      ...options,
+      send: (client, given) => client.list({ skip, take }, (raw) => writer.parseList(raw), given),
+      drop: ({ handle }) => writer.dropWindow(handle),
+    })
   }
 
-  get(id: string, options: AskOptions = {}): Promise<ProbeAnswer<Decoded>> {
-    return this.#get(id, options, async () => undefined)
+  get(id: string, options: AskOptions<ParsedDetail> = {}): Promise<ProbeAnswer<Decoded>> {
+    const { writer } = this.#run
+    return this.#ask({
+      ...options,
+      send: (client, given) => client.get(id, (raw) => writer.parseDetail(raw), given),
+      drop: ({ handle }) => writer.dropDetail(handle),
+    })
   }
 
   /** Asks for a task that the writer compares: whether it differs from the list; null where it is not given. */
   async compare(id: string): Promise<boolean | null> {
     let differs: boolean | null = null
-    await this.#get(id, {}, async ({ handle, taskId }) => {
-      if (taskId === id) differs = await this.#options.writer.noteDetail(id, handle)
-    })
+    const use = async ({ handle, taskId }: ParsedDetail): Promise<boolean> => {
+      if (taskId === id) differs = await this.#run.writer.noteDetail(id, handle)
+      return false
+    }
+    await this.get(id, { use })
     return differs
   }
 
   /** Has the tasks `ids`, which the writer compares, read from the start of the list again; those that were listed. */
   async compareAgain(ids: string[], take: number): Promise<string[]> {
     let listed: string[] = []
-    await this.#list({ skip: 0, take }, {}, async ({ handle }) => {
-      listed = await this.#options.writer.noteListed(handle, ids)
+    const use = async ({ handle }: ParsedList): Promise<boolean> => {
+      listed = await this.#run.writer.noteListed(handle, ids)
       return false
-    })
+    }
+    await this.list(0, take, { use })
     return listed
   }
 
   /** Of both clients. */
   traffic(): Traffic {
-    const { service, keyless } = this.#options
-    const one = service.traffic()
-    if (keyless === service) return one
-    const other = keyless.traffic()
+    const one = this.#run.service.traffic()
+    if (this.#keyless === this.#run.service) return one
+    const other = this.#keyless.traffic()
     return {
       requests: one.requests + other.requests,
       retries: one.retries + other.retries,
@@ -140,52 +149,18 @@ export class Asker implements Pager {
     }
   }
 
-  /** `use` has the answer before the writer forgets it; true: it is not to. */
-  async #list(
-    window: Window,
-    options: AskOptions,
-    use: (parsed: ParsedList) => Promise<boolean>,
-  ): Promise<ProbeAnswer<ParsedList>> {
-    const { writer } = this.#options
-    const drop = ({ handle }: ParsedList): Promise<void> => writer.dropWindow(handle)
-    const reply = await this.#ask(options, drop, (client, given) =>
-      client.list(window, (raw) => writer.parseList(raw), given),
-    )
-    if (reply.kind === 'ok' && !(await use(reply.value))) await drop(reply.value)
-    return reply
-  }
-
-  async #get(
-    id: string,
-    options: AskOptions,
-    use: (parsed: ParsedDetail) => Promise<void>,
-  ): Promise<ProbeAnswer<Decoded>> {
-    const { writer } = this.#options
-    const drop = ({ handle }: ParsedDetail): Promise<void> => writer.dropDetail(handle)
-    const reply = await this.#ask(options, drop, (client, given) =>
-      client.get(id, (raw) => writer.parseDetail(raw), given),
-    )
-    if (reply.kind === 'ok') {
-      await use(reply.value)
-      await drop(reply.value)
-    }
-    return reply
-  }
-
-  async #ask<T extends Decoded>(
-    { withoutKey = false }: AskOptions,
-    drop: (parsed: T) => Promise<void>,
-    send: Send<T>,
-  ): Promise<ProbeAnswer<T>> {
-    const { service, keyless, most, now } = this.#options
-    const left = most - this.traffic().requests
+  async #ask<T extends Decoded>({ withoutKey = false, use, send, drop }: Question<T>): Promise<ProbeAnswer<T>> {
+    const { service, now } = this.#run
+    const left = this.#most - this.traffic().requests
     if (left < 1) throw new OutOfRequests()
     // Without a first answer there is no probe; later ones are worth less.
     const maxRetries = Math.min(this.aside.answers === 0 ? 3 : 1, left - 1)
     const discard = (parsed: T): void => void drop(parsed).catch(() => undefined)
     try {
-      const answer = await send(withoutKey ? keyless : service, { maxRetries, discard })
-      if (answer.kind === 'ok') this.aside.noteAnswer(answer, now())
+      const answer = await send(withoutKey ? this.#keyless : service, { maxRetries, discard })
+      if (answer.kind !== 'ok') return answer
+      this.aside.noteAnswer(answer, now())
+      if ((await use?.(answer.value)) !== true) await drop(answer.value)
       return answer
     } catch (error) {
       if (!isMirrorError(error, 'key-refused')) throw error

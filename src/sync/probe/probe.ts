@@ -87,8 +87,7 @@ export async function probeService(context: RunContext): Promise<ProbeDone> {
   const { apiKey } = context
   const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, { onResponse })
   const work = async (run: Run) => {
-    const { service, writer } = run
-    asker = new Asker({ service, keyless: keyless ?? service, writer, most: MOST_REQUESTS, now: run.now })
+    asker = new Asker(run, MOST_REQUESTS, keyless)
     const value = await probe(run, asker, apiKey !== null)
     return { value, exitCode: value.exitCode, traffic: asker.traffic() }
   }
