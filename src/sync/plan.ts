@@ -71,16 +71,19 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
   const incremental: PlanStep[] = incrementalStep(input)
   const reason = fullReason(input, request, incremental.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
+  const resumed = goesOn(full)
   // One that goes on from earlier does not see what has been deleted since among what it had met then.
-  if (request.full === true && full.some((step) => step.kind === 'full' && step.resume !== null)) {
-    full.push({ kind: 'full', reason: 'asked-for', resume: null })
-  }
+  if (request.full === true && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
   // A full walk meets the open tasks by itself; one that goes on from earlier may take long, so they come before it.
-  const resumed = full.some((step) => step.kind === 'full' && step.resume !== null)
   const open: PlanStep = { kind: 'open' }
   const steps: PlanStep[] =
     full.length === 0 || resumed ? [...incremental, open, ...full] : [...incremental, ...full, open]
   return [...steps, ...refetch, { kind: 'deletions' }, ...details]
+}
+
+/** Whether a full walk that was cut off is to come. */
+export function goesOn(plan: readonly PlanStep[]): boolean {
+  return plan.some((step) => step.kind === 'full' && step.resume !== null)
 }
 
 function incrementalStep({ facts }: PlanInput): PlanStep[] {

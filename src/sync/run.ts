@@ -8,7 +8,7 @@ import { seeAccount } from './account.ts'
 import { bindRun, checkRequests, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
 import { concludeRun, fallShort, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
-import { mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
+import { goesOn, mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { readBeside } from './steps/beside.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
 import { askForTombstones, decideDeletions } from './steps/deletions.ts'
@@ -126,6 +126,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
 
 async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: number): Promise<void> {
   const { request, writer, now } = run
+  const range = { since: request.since ?? null, until: request.until ?? null }
   const walked = (what: string, done: WalkVerdict): void => {
     ended.drift += done.drift
     ended.walks.push({
@@ -155,7 +156,6 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       break
     }
     case 'range': {
-      const range = { since: request.since ?? null, until: request.until ?? null }
       const done = await runRange(run, range)
       if (done !== null) walked('range walk', done)
       else walked('full walk', await runFull(run, { kind: 'full', reason: 'order', resume: null }))
@@ -165,7 +165,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       await askForIds(run, ended, request.ids ?? [])
       break
     case 'refetch':
-      await writer.oweAll('detail', now(), { since: request.since ?? null, until: request.until ?? null })
+      await writer.oweAll('detail', now(), range)
       break
     case 'open':
       await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
@@ -174,35 +174,27 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       if (!(await compareWithDetails(run))) fallShort(run, ended, NOT_COMPARED)
       await askOwedDetails(run)
       break
-    case 'deletions': {
-      if (ended.plan.some(({ kind }) => kind === 'full')) await askForTombstones(run)
-      const witnesses = await writer.witnesses(Array.from({ length: MOST_WITNESSES }, run.random))
-      const done = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
-      if (done.refused > 0) {
-        fallShort(
-          run,
-          ended,
-          `${countText(done.refused, 'task')} no longer listed; so many are not marked deleted without --allow-mass-delete.`,
-        )
-      } else if (done.undecided > 0) {
-        fallShort(
-          run,
-          ended,
-          `${countText(done.undecided, 'task')} no longer listed, and the deletion not proven; owed to the next run.`,
-        )
-      }
-    }
+    case 'deletions':
+      await proveDeletions(run, ended)
+  }
+}
+
+async function proveDeletions(run: Run, ended: RunTally): Promise<void> {
+  if (ended.plan.some(({ kind }) => kind === 'full')) await askForTombstones(run)
+  const witnesses = await run.writer.witnesses(Array.from({ length: MOST_WITNESSES }, run.random))
+  const { refused, undecided } = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
+  if (refused > 0) {
+    const why = 'so many are not marked deleted without --allow-mass-delete'
+    fallShort(run, ended, `${countText(refused, 'task')} no longer listed; ${why}.`)
+  } else if (undecided > 0) {
+    const why = 'and the deletion not proven; owed to the next run'
+    fallShort(run, ended, `${countText(undecided, 'task')} no longer listed, ${why}.`)
   }
 }
 
 /** Tasks that cannot be compared say nothing of what the list leaves out. */
 const NOT_COMPARED =
   'Listed tasks could not be compared with what the service shows of them by id: whether the list shows all of them is unknown; the next run asks again.'
-
-/** Whether a full walk that was cut off is still to come: it has waited already. */
-function goesOn(plan: PlanStep[]): boolean {
-  return plan.some((step) => step.kind === 'full' && step.resume !== null)
-}
 
 async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void> {
   await seeAccount(run)
