@@ -1,7 +1,7 @@
 // Which bytes are JSON: what `JSON.parse` says of them, for any text, any damage and any depth.
 
 import { expect, it, test } from 'vitest'
-import { isJson } from '../../src/service/decode/json-check.ts'
+import { isJson } from '../../src/service/decode/json-scan.ts'
 import fc from '../support/fc.ts'
 import { valueText } from '../support/json-text.ts'
 
@@ -44,7 +44,7 @@ it('says of any text what the parser says', () => {
     .filter((text) => text.isWellFormed())
   fc.assert(
     fc.property(fc.oneof(valueText, soup, damaged), (text) => {
-      expect(isJson(Buffer.from(text), 0)).toBe(parses(text))
+      expect(isJson(Buffer.from(text))).toBe(parses(text))
     }),
     { numRuns: 5000 },
   )
@@ -60,5 +60,5 @@ test.each([
   ],
   ['a million that are left open', '['.repeat(1e6), false],
 ])('%s: %#', (_, text, is) => {
-  expect(isJson(Buffer.from(text), 0)).toBe(is)
+  expect(isJson(Buffer.from(text))).toBe(is)
 })

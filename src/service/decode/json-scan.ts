@@ -1,4 +1,5 @@
-// Finds values in bytes of valid JSON, without recursion: where, how deep, whether with odd numbers. Decodes no string.
+// Finds values in bytes of JSON (valid UTF-8), and says whether they are JSON, without recursion and without making anything of
+// them: where, how deep, whether with odd numbers. Linear, one bit per level of nesting. Decodes no string.
 
 import { isOddNumber } from '../../json.ts'
 import {
@@ -7,6 +8,7 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  LINE_FEED,
   MINUS,
   NINE,
   OPEN_LIST,
@@ -15,6 +17,14 @@ import {
   QUOTE,
   ZERO,
 } from './json-bytes.ts'
+import { NOT_PLAIN, numberEnd, wordAt } from './json-strict.ts'
+
+const SPACE = 0x20
+/** The letters of escapes that stand for one character: \" \\ \/ \b \f \n \r \t. */
+const SHORT = new Uint8Array(256)
+for (const letter of '"\\/bfnrt') SHORT[letter.charCodeAt(0)] = 1
+const HEX = new Uint8Array(256)
+for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = 1
 
 /** A value in the bytes: `start` inclusive, `end` exclusive. */
 export interface Span {
@@ -30,109 +40,154 @@ export interface Span {
   escapedKey: boolean
 }
 
-/** The value that begins at or, behind white space, after `from`. */
-export function spanAt(bytes: Buffer, from: number): Span {
-  const start = skipSpace(bytes, from)
-  const length = bytes.length
+/** Whether the bytes are one JSON text. */
+export function isJson(bytes: Buffer): boolean {
+  const span = spanAt(bytes, 0)
+  return span !== null && spaceEnd(bytes, span.end) === bytes.length
+}
+
+/** The value that begins at or, behind white space, after `from`; null where what stands there is no JSON. */
+export function spanAt(bytes: Buffer, from: number): Span | null {
+  const start = spaceEnd(bytes, from)
+  const levels = new Levels()
   let at = start
-  let depth = 0
   let deepest = 0
   let values = 0
   let odd = false
   let escapedKey = false
-  while (at < length) {
-    const byte = bytes[at]!
-    if (byte === QUOTE) {
-      values++
-      at = endOfString(bytes, at)
-      if (escapes && !escapedKey) escapedKey = bytes[skipSpace(bytes, at)] === COLON
-    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      at++
-      values++
-      if (++depth > deepest) deepest = depth
-      continue
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      at++
-      depth--
-    } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
-      values++
-      const end = endOfNumber(bytes, at)
-      if (!odd && !isPlain(bytes, at, end)) odd = isOddNumber(bytes.toString('latin1', at, end))
+  for (;;) {
+    const first = bytes[at]
+    let isWhole = true
+    values += 1
+    if (first === OPEN_OBJECT || first === OPEN_LIST) {
+      const isObject = first === OPEN_OBJECT
+      if (levels.depth === deepest) deepest += 1
+      at = spaceEnd(bytes, at + 1)
+      if (bytes[at] === (isObject ? CLOSE_OBJECT : CLOSE_LIST)) at += 1
+      else {
+        levels.push(isObject)
+        isWhole = false
+      }
+    } else if (first === QUOTE) at = stringEnd(bytes, at)
+    else {
+      const end = wordAt(bytes, at) ?? numberEnd(bytes, at)
+      if (!odd && isNumber(first) && !isPlain(bytes, at, end)) odd = isOddNumber(bytes.toString('latin1', at, end))
       at = end
-    } else if (byte >= 0x61 && byte <= 0x7a) {
-      values++
-      at += byte === 0x66 ? 5 : 4 // false, or true and null
-    } else {
-      at++ // white space, comma, colon
-      continue
     }
-    if (depth === 0) break
+    if (at === NOT_PLAIN) return null
+    while (isWhole) {
+      if (levels.depth === 0) return { start, end: at, depth: deepest, values, odd, escapedKey }
+      at = spaceEnd(bytes, at)
+      const next = bytes[at]
+      at += 1
+      if (next === COMMA) isWhole = false
+      else if (next === (levels.isObject() ? CLOSE_OBJECT : CLOSE_LIST)) levels.pop()
+      else return null
+    }
+    at = spaceEnd(bytes, at)
+    if (!levels.isObject()) continue
+    values += 1
+    const colon = spaceEnd(bytes, stringEnd(bytes, at))
+    escapedKey ||= escapes
+    if (bytes[colon] !== COLON) return null
+    at = spaceEnd(bytes, colon + 1)
   }
-  return { start, end: at, depth: deepest, values, odd, escapedKey }
 }
 
-/** The values of the list that begins at `from`, in their order, one after another. */
+/** The values of the list that begins at `from`, in their order, one after another; the bytes are valid JSON, as below. */
 export function* elementsAt(bytes: Buffer, from: number): Generator<Span> {
-  let at = skipSpace(bytes, skipSpace(bytes, from) + 1)
+  let at = spaceEnd(bytes, spaceEnd(bytes, from) + 1)
   while (at < bytes.length && bytes[at] !== CLOSE_LIST) {
-    const element = spanAt(bytes, at)
+    const element = spanAt(bytes, at) as Span
     yield element
-    at = skipSpace(bytes, element.end)
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+    at = spaceEnd(bytes, element.end)
+    if (bytes[at] === COMMA) at = spaceEnd(bytes, at + 1)
   }
 }
 
-/** Where the value of `name` begins in the object at `from`; of duplicate names the last, as in `JSON.parse`; else -1. */
-export function memberAt(bytes: Buffer, from: number, name: string): number {
-  let found = -1
-  let at = skipSpace(bytes, skipSpace(bytes, from) + 1)
+/** Where the values of `names` begin in the object at `from`; of duplicate names the last, as in `JSON.parse`; else -1. */
+export function membersAt<Name extends string>(bytes: Buffer, from: number, ...names: Name[]): Record<Name, number> {
+  const found = Object.fromEntries(names.map((name) => [name, -1])) as Record<Name, number>
+  let at = spaceEnd(bytes, spaceEnd(bytes, from) + 1)
   while (at < bytes.length && bytes[at] !== CLOSE_OBJECT) {
-    const end = endOfString(bytes, at)
+    const end = stringEnd(bytes, at)
     // Letters beyond ASCII come out wrong in latin1, but never as an ASCII name.
-    const same = JSON.parse(bytes.toString('latin1', at, end)) === name
-    at = skipSpace(bytes, skipSpace(bytes, end) + 1)
-    if (same) found = at
-    at = skipSpace(bytes, spanAt(bytes, at).end)
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+    const name = JSON.parse(bytes.toString('latin1', at, end)) as Name
+    at = spaceEnd(bytes, spaceEnd(bytes, end) + 1)
+    if (Object.hasOwn(found, name)) found[name] = at
+    at = spaceEnd(bytes, (spanAt(bytes, at) as Span).end)
+    if (bytes[at] === COMMA) at = spaceEnd(bytes, at + 1)
   }
   return found
 }
 
-/** Behind the white space at `from`. */
-export function skipSpace(bytes: Buffer, from: number): number {
+const NO_BITS = new Uint8Array(0)
+
+/** Which of the lists and objects that are open are objects. */
+class Levels {
+  depth = 0
+  private bits = NO_BITS
+
+  push(isObject: boolean): void {
+    const [place, bit] = [this.depth >> 3, 1 << (this.depth & 7)]
+    if (place === this.bits.length) {
+      const larger = new Uint8Array(Math.max(64, place * 2))
+      larger.set(this.bits)
+      this.bits = larger
+    }
+    if (isObject) this.bits[place]! |= bit
+    else this.bits[place]! &= ~bit
+    this.depth += 1
+  }
+
+  pop(): void {
+    this.depth -= 1
+  }
+
+  isObject(): boolean {
+    const top = this.depth - 1
+    return (this.bits[top >> 3]! & (1 << (top & 7))) !== 0
+  }
+}
+
+/** Behind the white space at `from`; NOT_PLAIN stays what it is. */
+export function spaceEnd(bytes: Uint8Array, from: number): number {
+  if (from < 0) return from
   let at = from
-  while (at < bytes.length && bytes[at]! <= 0x20) at++
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at]!
+    // Tab and carriage return are the other two.
+    if (byte !== SPACE && byte !== LINE_FEED && byte !== 0x0d && byte !== 0x09) break
+  }
   return at
 }
 
-// Whether the string that `endOfString` passed last has an escape; beside the result it would cost an object per string.
+// Whether the string that `stringEnd` passed last has an escape; beside the result it would cost an object per string.
 let escapes = false
 
-function endOfString(bytes: Buffer, start: number): number {
-  let at = start + 1
+function stringEnd(bytes: Uint8Array, at: number): number {
   escapes = false
-  while (at < bytes.length) {
-    const byte = bytes[at]!
-    if (byte === QUOTE) return at + 1
-    if (byte === BACKSLASH) {
-      escapes = true
-      at++
-    }
-    at++
+  if (bytes[at] !== QUOTE) return NOT_PLAIN
+  const length = bytes.length
+  for (let end = at + 1; end < length; end += 1) {
+    const byte = bytes[end]!
+    if (byte === QUOTE) return end + 1
+    if (byte < SPACE) return NOT_PLAIN
+    if (byte !== BACKSLASH) continue
+    escapes = true
+    end += 1
+    const letter = bytes[end]!
+    if (SHORT[letter] === 1) continue
+    // u
+    if (letter !== 0x75) return NOT_PLAIN
+    for (let digit = 1; digit <= 4; digit += 1) if (HEX[bytes[end + digit]!] !== 1) return NOT_PLAIN
+    end += 4
   }
-  return at
+  return NOT_PLAIN
 }
 
-function endOfNumber(bytes: Buffer, start: number): number {
-  let at = start + 1
-  while (at < bytes.length) {
-    const byte = bytes[at]!
-    // digits, '.', '+', '-', 'e', 'E'
-    if ((byte < ZERO || byte > NINE) && byte !== POINT && byte !== 0x2b && byte !== MINUS && (byte | 0x20) !== 0x65)
-      break
-    at++
-  }
-  return at
+function isNumber(first: number | undefined): boolean {
+  return first === MINUS || (first !== undefined && first >= ZERO && first <= NINE)
 }
 
 /**

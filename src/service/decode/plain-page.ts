@@ -2,10 +2,9 @@
 
 import { isUtf8 } from 'node:buffer'
 import { CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
-import { isJson, spaceEnd } from './json-check.ts'
-import type { Span } from './json-scan.ts'
+import { spaceEnd } from './json-scan.ts'
 import { hadEscape, integerAt, NOT_PLAIN, nameEnd, numberEnd, stringEnd, valueEnd } from './json-strict.ts'
-import { type ListPage, type PageItem, readItem, shortMessage } from './wire.ts'
+import { type ListPage, shortMessage } from './wire.ts'
 
 type PlainEnvelope = Pick<ListPage, 'statusCode' | 'message'>
 
@@ -87,9 +86,4 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
       return spaceEnd(bytes, end + 1) === bytes.length ? envelope : null
     },
   }
-}
-
-/** The item that `span` is to be, by the parser. Null where it is none. */
-export function parseItem(bytes: Buffer, span: Span): PageItem | null {
-  return isJson(bytes.subarray(span.start, span.end), 0) ? readItem(bytes, span) : null
 }

@@ -5,8 +5,7 @@ import { isRaw, parseValid } from '../../json.ts'
 import type { JsonObject, JsonValue, Task } from '../../task.ts'
 import type { Decoded } from '../service.ts'
 import { OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
-import { isJson } from './json-check.ts'
-import { elementsAt, memberAt, type Span, skipSpace, spanAt } from './json-scan.ts'
+import { elementsAt, isJson, membersAt, type Span, spaceEnd, spanAt } from './json-scan.ts'
 
 /** Why an item cannot be taken in: stable codes, kept in `rejected_items.reason`. */
 type UnfitReason = 'not-an-object' | 'no-id' | 'id-malformed' | 'id-too-long' | 'too-deep' | 'too-many-values'
@@ -54,7 +53,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** Reads `{statusCode, message, body: {items}}` item by item. Throws `body-invalid`: no object, too many items. */
 export function readPage(raw: Uint8Array): ListPage {
   const { envelope, bytes, body } = open(raw)
-  const at = body === -1 ? -1 : memberAt(bytes, body, 'items')
+  const at = body === -1 ? -1 : membersAt(bytes, body, 'items').items
   if (bytes[at] !== OPEN_LIST) return { ...envelope, hasPayload: false, items: [] }
   const items: PageItem[] = []
   for (const span of elementsAt(bytes, at)) {
@@ -67,17 +66,17 @@ export function readPage(raw: Uint8Array): ListPage {
 /** Reads `{statusCode, message, body: {item}}`. Throws `MirrorError` `body-invalid` for what is no JSON object. */
 export function readDetail(raw: Uint8Array): Detail {
   const { envelope, bytes, body } = open(raw)
-  const at = body === -1 ? -1 : memberAt(bytes, body, 'item')
+  const at = body === -1 ? -1 : membersAt(bytes, body, 'item').item
   // null
   if (at === -1 || bytes[at] === 0x6e) return { ...envelope, hasPayload: false, item: null }
-  return { ...envelope, hasPayload: bytes[at] === OPEN_OBJECT, item: readItem(bytes, spanAt(bytes, at)) }
+  return { ...envelope, hasPayload: bytes[at] === OPEN_OBJECT, item: readItem(bytes, spanAt(bytes, at) as Span) }
 }
 
 /** One item from its own text, as `rejected_items.raw` keeps it. Throws `body-invalid` for what is no JSON. */
 export function readItemText(text: string): PageItem {
   const bytes = Buffer.from(text)
-  if (!isJson(bytes, 0)) throw invalid(bytes.length, 'not-json', 'is not JSON')
-  return readItem(bytes, spanAt(bytes, 0))
+  if (!isJson(bytes)) throw invalid(bytes.length, 'not-json', 'is not JSON')
+  return readItem(bytes, spanAt(bytes, 0) as Span)
 }
 
 type Envelope = Pick<Decoded, 'statusCode' | 'message'>
@@ -104,13 +103,13 @@ function open(raw: Uint8Array): Opened {
   if (!isUtf8(raw)) throw invalid(raw.length, 'not-utf8', 'is not valid UTF-8')
   const bom = raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0
   const bytes = Buffer.from(raw.buffer, raw.byteOffset + bom, raw.length - bom)
-  if (!isJson(bytes, 0)) throw invalid(raw.length, 'not-json', 'is not JSON')
-  if (bytes[skipSpace(bytes, 0)] !== OPEN_OBJECT) throw invalid(raw.length, 'not-an-object', 'is JSON, but no object')
-  const message = scalarAt(bytes, memberAt(bytes, 0, 'message'))
-  const body = memberAt(bytes, 0, 'body')
+  if (!isJson(bytes)) throw invalid(raw.length, 'not-json', 'is not JSON')
+  if (bytes[spaceEnd(bytes, 0)] !== OPEN_OBJECT) throw invalid(raw.length, 'not-an-object', 'is JSON, but no object')
+  const { statusCode, body, ...at } = membersAt(bytes, 0, 'statusCode', 'message', 'body')
+  const message = scalarAt(bytes, at.message)
   return {
     envelope: {
-      statusCode: safeInteger(scalarAt(bytes, memberAt(bytes, 0, 'statusCode'))),
+      statusCode: safeInteger(scalarAt(bytes, statusCode)),
       message: typeof message === 'string' ? shortMessage(message) : null,
     },
     bytes,
@@ -121,7 +120,7 @@ function open(raw: Uint8Array): Opened {
 /** The value at `at` where it is neither list nor object. */
 function scalarAt(bytes: Buffer, at: number): JsonValue | undefined {
   if (at === -1 || bytes[at] === OPEN_OBJECT || bytes[at] === OPEN_LIST) return undefined
-  const { start, end } = spanAt(bytes, at)
+  const { start, end } = spanAt(bytes, at) as Span
   return parseValid(bytes.toString('utf8', start, end))
 }
 
@@ -158,9 +157,10 @@ export function readItem(bytes: Buffer, span: Span): PageItem {
   }
   if (!isObjectText) return unfit('not-an-object', text, null, undefined)
   // Never built: only what names it is read.
-  const id = scalarAt(bytes, memberAt(bytes, span.start, 'id'))
-  const createdAt = scalarAt(bytes, memberAt(bytes, span.start, 'createdAt'))
-  return unfit(tooMuch as UnfitReason, text, idFault(id) === null ? (id as string) : null, createdAt)
+  const at = membersAt(bytes, span.start, 'id', 'createdAt')
+  const id = scalarAt(bytes, at.id)
+  const taskId = idFault(id) === null ? (id as string) : null
+  return unfit(tooMuch as UnfitReason, text, taskId, scalarAt(bytes, at.createdAt))
 }
 
 function unfit(reason: UnfitReason, raw: string, taskId: string | null, createdAt: JsonValue | undefined): UnfitItem {

@@ -4,11 +4,18 @@ import { createHash } from 'node:crypto'
 import { contentHash, hashOfRowBytes, ROW_HEAD, RowBytes, rowBytes } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { CLOSE_LIST, COMMA } from '../../service/decode/json-bytes.ts'
-import { spaceEnd } from '../../service/decode/json-check.ts'
-import { spanAt } from '../../service/decode/json-scan.ts'
+import { type Span, spaceEnd, spanAt } from '../../service/decode/json-scan.ts'
 import { NOT_PLAIN } from '../../service/decode/json-strict.ts'
-import { openPlainPage, parseItem } from '../../service/decode/plain-page.ts'
-import { MAX_ITEMS, MAX_VALUES, type PageItem, readPage, tooMany, type UnfitItem } from '../../service/decode/wire.ts'
+import { openPlainPage } from '../../service/decode/plain-page.ts'
+import {
+  MAX_ITEMS,
+  MAX_VALUES,
+  type PageItem,
+  readItem,
+  readPage,
+  tooMany,
+  type UnfitItem,
+} from '../../service/decode/wire.ts'
 import type { Decoded } from '../../service/service.ts'
 import type { Moment, Task, TaskRow } from '../../task.ts'
 import { isFinal, lacksParts } from './intake.ts'
@@ -108,11 +115,8 @@ export function* takePlainly(
       work += end - start + ITEM
     } else {
       const span = spanAt(bytes, at)
-      // A span begins behind any control character; in JSON none but white space may stand there.
-      if (span.start !== at || span.end - span.start > mostParsed) return null
-      const item = parseItem(bytes, span)
-      if (item === null) return null
-      draft.add(item)
+      if (span === null || span.end - span.start > mostParsed) return null
+      draft.add(readItem(bytes, span))
       at = span.end
       work += (at - start + ITEM) * PARSED
     }
@@ -128,7 +132,7 @@ export function* takePlainly(
 
 /** A value and what divides it from the next take two bytes: only large items can have too many of them. */
 function isWithinBounds(bytes: Buffer, start: number, end: number): boolean {
-  return end - start <= 2 * MAX_VALUES || spanAt(bytes, start).values <= MAX_VALUES
+  return end - start <= 2 * MAX_VALUES || (spanAt(bytes, start) as Span).values <= MAX_VALUES
 }
 
 class WindowDraft {
