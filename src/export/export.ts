@@ -113,7 +113,7 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   } finally {
     await packers.head.stop()
     cut.close()
-    await packers.second?.thread.close()
+    await packers.second?.close()
   }
 }
 
@@ -145,14 +145,9 @@ async function packersOf(
   const start = (cut: CutReader) => (isForTwo(cut, options) ? startSecondThread(dbPath, packing.format) : null)
   const begin = (cut: CutReader) => beginPacking(cut, { packing, limits, redact, signal })
   const { cut, head, second } = await openCuts(dbPath, filters, start, begin)
-  if (second === null) return { cut, packers: { head, second } }
-  const ready = second.begin(packing, redact)
-  // Its failure is thrown by the packing that waits for it.
-  ready.catch(() => {})
-  return {
-    cut,
-    packers: { head, second: { thread: second, pack: (keyRange) => ready.then(() => second.pack(keyRange)) } },
-  }
+  // A failure of it is thrown by the packing that comes behind it.
+  second?.begin(packing, redact).catch(() => {})
+  return { cut, packers: { head, second } }
 }
 
 /** Statuses named in a message. */

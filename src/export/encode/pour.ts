@@ -6,7 +6,6 @@ import type { CutReader } from '../read/rows.ts'
 import type { HeadStart } from './head-start.ts'
 import { packInOrder } from './pack-in-order.ts'
 import type { Packed } from './packed.ts'
-import type { PackKeyRange } from './pieces.ts'
 import type { SecondThread } from './second-thread.ts'
 import { letYoungGenerationsGrow } from './young-generations.ts'
 
@@ -14,8 +13,8 @@ import { letYoungGenerationsGrow } from './young-generations.ts'
 export interface Packers {
   /** This thread, which has begun. */
   head: HeadStart
-  /** The other thread, which holds the same cut, and how a key range is packed there; null where this one works alone. */
-  second: { thread: SecondThread; pack: PackKeyRange } | null
+  /** The other thread, which holds the same cut; null where this one works alone. */
+  second: SecondThread | null
 }
 
 /** Where pieces go: one file, or those of a dataset. */
@@ -55,9 +54,9 @@ export async function pour(
       await breathe()
     }
     if (second !== null) {
-      head.redactor.add(second.thread.counts())
+      head.redactor.add(second.counts())
       // It takes a while to end, and the footer is written meanwhile.
-      void second.thread.close()
+      void second.close()
     }
     await adding
     await files.close()

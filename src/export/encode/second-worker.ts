@@ -9,7 +9,7 @@ import type { SecondWork } from './second-thread.ts'
 
 let cut: CutReader | null = null
 let redactor: Redactor | null = null
-let packKeyRange: PackKeyRange | null = null
+let packer: Promise<PackKeyRange> | null = null
 
 const work: SecondWork = {
   open(path, filters) {
@@ -20,11 +20,14 @@ const work: SecondWork = {
   async begin(packing, redact) {
     redactor = new Redactor(redact)
     // Nobody else is waiting on this thread.
-    packKeyRange = await keyRangePacker(cut as CutReader, redactor, packing, async () => {})
+    packer = keyRangePacker(cut as CutReader, redactor, packing, async () => {})
+    await packer
   },
 
   async pack(keyRange) {
-    const packed = await (packKeyRange as PackKeyRange)(keyRange)
+    // What was wrong with the beginning is thrown once more.
+    const pack = await (packer as Promise<PackKeyRange>)
+    const packed = await pack(keyRange)
     return { packed, counts: (redactor as Redactor).counts() }
   },
 }
