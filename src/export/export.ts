@@ -16,7 +16,7 @@ import { type FeedDestination, feedBase, type RecordedFilters, refuseOlderMirror
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
 import { openDraft } from './publish/publish.ts'
 import { type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
-import { removeExpired } from './publish/remove-expired.ts'
+import { removeExpired } from './publish/retention.ts'
 import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
 import { storeAt } from './publish/store-at.ts'

@@ -6,7 +6,7 @@ import { syncFolder } from '../../mirror/files.ts'
 import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
-import { explainSnapshot, openFile, publishFile } from './publish.ts'
+import { explainSnapshot, openFile, publishFile, writeWhole } from './publish.ts'
 import { LATEST, MANIFEST, MOST_BYTES, type PendingPublication, SNAPSHOT_ID, type Store, unreadable } from './store.ts'
 
 const FOLDER_MODE = 0o700
@@ -56,13 +56,7 @@ export class FolderStore implements Store {
       },
       publish: (manifest) =>
         this.#explaining(async () => {
-          const file = await openFile(join(hidden, MANIFEST), join(final, MANIFEST))
-          try {
-            await file.write(manifest)
-            await file.finish()
-          } finally {
-            await file.discard()
-          }
+          await writeWhole(await openFile(join(hidden, MANIFEST), join(final, MANIFEST)), manifest)
           for (const folder of folders) syncFolder(folder)
           await rename(hidden, final)
           isPublished = true

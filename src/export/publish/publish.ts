@@ -75,12 +75,16 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
 
 /** A small file at once, by a draft. Throws as `openDraft`. */
 export async function publishFile(path: string, bytes: Uint8Array, options: DraftOptions): Promise<void> {
-  const draft = await openDraft(path, options)
+  await writeWhole(await openDraft(path, options), bytes)
+}
+
+/** All that a file has. */
+export async function writeWhole(file: OutputFile, bytes: Uint8Array): Promise<void> {
   try {
-    await draft.write(bytes)
-    await draft.finish()
+    await file.write(bytes)
+    await file.finish()
   } finally {
-    await draft.discard()
+    await file.discard()
   }
 }
 
