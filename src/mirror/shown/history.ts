@@ -4,7 +4,7 @@ import type { Verdict } from '../../task.ts'
 import { freshAtAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { believedFacts } from '../tables/facts.ts'
-import type { RunRow } from '../tables/runs.ts'
+import { lastRuns, type RunRow } from '../tables/runs.ts'
 
 export interface LastFullWalk {
   id: number
@@ -36,24 +36,13 @@ const SHOWN_STARTS = 20
 export function readHistory(db: Db, now: number, settleMs: number): History {
   return db.transaction(() => {
     const facts = believedFacts(db, now, settleMs)
-    const syncs = db
-      .prepare(
-        `SELECT started_at AS startedAt, finished_at AS finishedAt FROM runs
-         WHERE command = 'sync' ORDER BY id DESC LIMIT ${SHOWN_STARTS}`,
-      )
-      .all() as { startedAt: number; finishedAt: number | null }[]
+    const syncs = lastRuns(db, SHOWN_STARTS, "command = 'sync'")
     return {
       baseUrl: facts.base_url ?? null,
       notBefore: facts.not_before ?? null,
       freshAt: freshAtOf(db),
       lastFullWalk: lastFullWalkOf(db),
-      lastRun: (db
-        .prepare(
-          `SELECT id, command, started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode,
-             substr(error ->> 'message', 1, 500) AS error
-           FROM runs WHERE command IN ('sync', 'backfill') ORDER BY id DESC LIMIT 1`,
-        )
-        .get() ?? null) as History['lastRun'],
+      lastRun: lastRuns(db, 1, "command IN ('sync', 'backfill')")[0] ?? null,
       syncStarts: syncs.map(({ startedAt }) => startedAt),
       isSyncUnfinished: syncs[0]?.finishedAt === null,
     }

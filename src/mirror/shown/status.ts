@@ -111,20 +111,16 @@ function formFigures({ forms_compared: compared, summary_fields = [], uneven_fie
 }
 
 function lastWalks(db: Db): WalkFigures[] {
-  const columns = `id, kind, verdict, reason, range_since AS rangeSince, range_until AS rangeUntil, met, drift,
-    started_at AS startedAt, updated_at AS updatedAt`
-  const ended = db
+  return db
     .prepare(
-      `SELECT ${columns} FROM walks
-       WHERE id IN (SELECT max(id) FROM walks WHERE finished_at IS NOT NULL GROUP BY kind) ORDER BY id DESC`,
+      `WITH ended AS (SELECT kind, max(id) AS id FROM walks WHERE finished_at IS NOT NULL GROUP BY kind)
+       SELECT id, kind, verdict, reason, range_since AS rangeSince, range_until AS rangeUntil, met, drift,
+         started_at AS startedAt, updated_at AS updatedAt
+       FROM walks
+       WHERE id IN (SELECT id FROM ended)
+         OR id = (SELECT max(id) FROM walks WHERE kind = 'full' AND finished_at IS NULL AND windows > 0
+           AND id > coalesce((SELECT id FROM ended WHERE kind = 'full'), 0))
+       ORDER BY finished_at IS NULL DESC, id DESC`,
     )
     .all() as WalkFigures[]
-  const lastFull = ended.find(({ kind }) => kind === 'full')?.id ?? 0
-  const cutOff = db
-    .prepare(
-      `SELECT ${columns} FROM walks
-       WHERE kind = 'full' AND finished_at IS NULL AND windows > 0 AND id > ? ORDER BY id DESC LIMIT 1`,
-    )
-    .all(lastFull) as WalkFigures[]
-  return [...cutOff, ...ended]
 }
