@@ -4,38 +4,37 @@ import { describeSchema } from '../mirror/maintenance/describe-schema.ts'
 import { migrations } from '../mirror/schema.ts'
 import { CANNED_QUERIES } from './datasette-queries.ts'
 
-/** Small enough a set of values that counting them tells something. */
-const FACETS: Record<string, readonly string[]> = {
-  tasks: ['system_status', 'result_status_code', 'data_method'],
-  live_tasks: ['system_status', 'result_status_code', 'data_method'],
-  task_overview: ['system_status', 'result_status_code', 'host'],
-  runs: ['command', 'outcome'],
-  walks: ['kind', 'verdict'],
-  rejected_items: ['reason'],
-}
-const NEWEST_FIRST: Record<string, string> = { tasks: 'created_at', live_tasks: 'created_at', runs: 'id', walks: 'id' }
-/** Bookkeeping that tells people nothing. */
-const HIDDEN = ['walk_marks', 'walk_evidence']
-
 interface Mapping {
   [name: string]: string | number | boolean | readonly string[] | Mapping
+}
+
+/** What is said of a table besides. Facets: small enough a set of values that counting them tells something. */
+const MORE: Record<string, Mapping> = {
+  tasks: {
+    facets: ['system_status', 'result_status_code', 'data_method'],
+    sort_desc: 'created_at',
+    label_column: 'id',
+    size: 50,
+  },
+  live_tasks: { facets: ['system_status', 'result_status_code', 'data_method'], sort_desc: 'created_at' },
+  task_overview: { facets: ['system_status', 'result_status_code', 'host'] },
+  runs: { facets: ['command', 'outcome'], sort_desc: 'id' },
+  walks: { facets: ['kind', 'verdict'], sort_desc: 'id' },
+  rejected_items: { facets: ['reason'] },
+  // Bookkeeping that tells people nothing.
+  walk_marks: { hidden: true },
+  walk_evidence: { hidden: true },
 }
 
 /** YAML for Datasette before 1.0 (`-m`) and since (`-m`, `-c`), about a database called `name`. */
 export function datasetteConfigOf(name: string): string {
   const tables: Mapping = {}
   for (const { name: table, about, columns } of describeSchema(migrations().map(({ sql }) => sql))) {
+    const described = columns.filter((column) => column.about).map((column) => [column.name, column.about])
     tables[table] = {
       ...(about && { description: about }),
-      ...(HIDDEN.includes(table) && { hidden: true }),
-      ...(FACETS[table] && { facets: FACETS[table] }),
-      ...(NEWEST_FIRST[table] && { sort_desc: NEWEST_FIRST[table] }),
-      ...(table === 'tasks' && { label_column: 'id', size: 50 }),
-      ...(columns.some((column) => column.about) && {
-        columns: Object.fromEntries(
-          columns.filter((column) => column.about).map((column) => [column.name, column.about]),
-        ),
-      }),
+      ...MORE[table],
+      ...(described.length > 0 && { columns: Object.fromEntries(described) }),
     }
   }
   const queries = Object.fromEntries(CANNED_QUERIES.map(({ name: query, title, sql }) => [query, { title, sql }]))

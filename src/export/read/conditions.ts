@@ -1,7 +1,7 @@
 // Which rows are wanted, as conditions of SQL and what is bound to them. Pure.
 import type { InvalidJson } from './invalid-json.ts'
 
-export type Bound = bigint | string
+type Bound = bigint | string
 
 /** What rows must fulfil, all of it, and what is bound to that. */
 export interface Conditions {
@@ -24,18 +24,17 @@ export interface Filters {
   invalidJson?: InvalidJson
 }
 
+/** Those that are given. */
+export function conditions(...given: ([term: string, ...bounds: Bound[]] | null)[]): Conditions {
+  const some = given.filter((one) => one !== null)
+  return { terms: some.map(([term]) => term), bounds: some.flatMap(([, ...bounds]) => bounds) }
+}
+
 export function rangeOf({ since, until }: Filters): Conditions {
-  const terms: string[] = []
-  const bounds: Bound[] = []
-  for (const [term, bound] of [
-    ['created_at >= ?', since],
-    ['created_at < ?', until],
-  ] as const) {
-    if (bound === undefined || bound === null) continue
-    terms.push(term)
-    bounds.push(BigInt(bound))
-  }
-  return { terms, bounds }
+  return conditions(
+    since == null ? null : ['created_at >= ?', BigInt(since)],
+    until == null ? null : ['created_at < ?', BigInt(until)],
+  )
 }
 
 export function both(one: Conditions, other: Conditions): Conditions {
@@ -43,23 +42,16 @@ export function both(one: Conditions, other: Conditions): Conditions {
 }
 
 export function hasSince({ sinceSeq }: Filters): boolean {
-  return sinceSeq !== undefined && sinceSeq !== null
+  return sinceSeq != null
 }
 
 /** What rows of the range must fulfil beside being in it. */
 export function wantedOf({ statuses, includeDeleted, sinceSeq }: Filters): Conditions {
-  const terms: string[] = []
-  const bounds: (bigint | string)[] = []
-  if (!includeDeleted) terms.push('deleted_at IS NULL')
-  if (sinceSeq !== undefined && sinceSeq !== null) {
-    terms.push('change_seq > ?')
-    bounds.push(BigInt(sinceSeq))
-  }
-  if (statuses) {
-    terms.push(`system_status IN (${statuses.map(() => '?')})`)
-    bounds.push(...statuses)
-  }
-  return { terms, bounds }
+  return conditions(
+    includeDeleted ? null : ['deleted_at IS NULL'],
+    sinceSeq == null ? null : ['change_seq > ?', BigInt(sinceSeq)],
+    statuses ? [`system_status IN (${statuses.map(() => '?')})`, ...statuses] : null,
+  )
 }
 
 export function whereOf(terms: readonly string[]): string {

@@ -1,5 +1,5 @@
 // Key ranges of a cut in the order `created_at, id`, and the conditions on their rows. Pure; rows.ts looks things up.
-import { type Bound, both, type Conditions } from './conditions.ts'
+import { both, type Conditions, conditions } from './conditions.ts'
 import { type FileLimits, type Partition, partitionOf, staysIn } from './partition.ts'
 
 /** A row's place in the order of `created_at, id`. */
@@ -23,27 +23,22 @@ const LEAST_INTEGER = -(2n ** 63n)
 /** The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. */
 export function conditionsOf({ after, upTo }: Between, range: Conditions): Conditions[] {
   const found: Conditions[] = []
-  function add(...conditions: ([string, Bound[]] | null)[]): void {
-    const given = conditions.filter((condition) => condition !== null)
-    found.push(both(range, { terms: given.map(([term]) => term), bounds: given.flatMap(([, bounds]) => bounds) }))
-  }
   if (after === null || after.createdAt === null) {
     const isLast = upTo !== null && upTo.createdAt === null
-    add(
-      ['created_at IS NULL', []],
-      after === null ? null : ['id > ?', [after.id]],
-      isLast ? ['id <= ?', [upTo.id]] : null,
+    const undated = conditions(
+      ['created_at IS NULL'],
+      after === null ? null : ['id > ?', after.id],
+      isLast ? ['id <= ?', upTo.id] : null,
     )
-    if (isLast) return found
+    if (isLast) return [both(range, undated)]
+    found.push(both(range, undated))
   }
   const isBehind = after !== null && after.createdAt !== null
-  add(
-    isBehind
-      ? ['(created_at, id) > (?, ?)', [after.createdAt as bigint, after.id]]
-      : ['created_at >= ?', [LEAST_INTEGER]],
-    upTo === null ? null : ['(created_at, id) <= (?, ?)', [upTo.createdAt as bigint, upTo.id]],
+  const dated = conditions(
+    isBehind ? ['(created_at, id) > (?, ?)', after.createdAt as bigint, after.id] : ['created_at >= ?', LEAST_INTEGER],
+    upTo === null ? null : ['(created_at, id) <= (?, ?)', upTo.createdAt as bigint, upTo.id],
   )
-  return found
+  return [...found, both(range, dated)]
 }
 
 /** Goes through the wanted rows in their order. */
@@ -74,8 +69,8 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
     let upTo: Place | null = null
     // No id is empty: nothing stands at this place, and all from that createdAt on stands behind it.
     const end = before === null ? null : { createdAt: before, id: '' }
-    for (const conditions of conditionsOf({ after, upTo: end }, range)) {
-      const found = index.forward(conditions, most - rows)
+    for (const stretch of conditionsOf({ after, upTo: end }, range)) {
+      const found = index.forward(stretch, most - rows)
       rows += found.rows
       upTo = found.upTo
       if (upTo !== null) break
@@ -90,8 +85,8 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
   return {
     createdAt() {
       if (isOver) return undefined
-      for (const conditions of conditionsOf({ after, upTo: null }, range)) {
-        const place = index.first(conditions)
+      for (const stretch of conditionsOf({ after, upTo: null }, range)) {
+        const place = index.first(stretch)
         if (place !== null) return place.createdAt
       }
       return undefined

@@ -4,7 +4,7 @@ import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
 import { type LastFullWalk, lastFullWalkOf } from '../../mirror/shown/history.ts'
 import { COLUMNS, type RawRow } from './columns.ts'
-import { both, type Conditions, type Filters, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
+import { both, type Conditions, conditions, type Filters, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
 import { replaceInvalid } from './invalid-json.ts'
 import {
   type ChangedRow,
@@ -60,7 +60,7 @@ const BY_MOMENT = 'tasks INDEXED BY tasks_created_at'
 /** The columns that rows are wanted by. */
 const SIFTED_BY = 'system_status, deleted_at, change_seq'
 const NO_LIMITS: FileLimits = { partitionBy: 'none', rowsPerFile: null }
-const EVERY_ROW: Conditions = { terms: [], bounds: [] }
+const EVERY_ROW = conditions()
 
 type Statement = ReturnType<ReturnType<typeof openReader>['prepare']>
 
@@ -149,10 +149,7 @@ export class CutReader {
 
   /** By the partial index of tombstones, which are few: this never touches the payloads. */
   #countDeleted(): number {
-    return this.#count(
-      'tasks INDEXED BY tasks_deleted_at',
-      both(this.#range, { terms: ['deleted_at IS NOT NULL'], bounds: [] }),
-    )
+    return this.#count('tasks INDEXED BY tasks_deleted_at', both(this.#range, conditions(['deleted_at IS NOT NULL'])))
   }
 
   /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
@@ -164,7 +161,7 @@ export class CutReader {
   }
 
   #changed(): number {
-    const behind = { terms: ['change_seq > ?'], bounds: [BigInt(this.#filters.sinceSeq ?? 0)] }
+    const behind = conditions(['change_seq > ?', BigInt(this.#filters.sinceSeq ?? 0)])
     return this.#count('tasks INDEXED BY tasks_change_seq', behind)
   }
 
@@ -205,7 +202,7 @@ export class CutReader {
     const isSifted = sift.terms.length > 0
 
     return {
-      first: (conditions) => this.#find(BY_MOMENT, conditions, 'created_at, id LIMIT 1'),
+      first: (stretch) => this.#find(BY_MOMENT, stretch, 'created_at, id LIMIT 1'),
       forward: (conditions, nth) => {
         const looked = `(SELECT created_at, id, ${SIFTED_BY} FROM ${BY_MOMENT} ${whereOf(conditions.terms)} ORDER BY created_at, id LIMIT ${most})`
         const among = { terms: sift.terms, bounds: [...conditions.bounds, ...sift.bounds] }
@@ -243,8 +240,8 @@ export class CutReader {
     const raw = (sql: string) => this.#prepare(sql).raw()
     if ('seqs' in keyRange)
       return yield this.#lookUp(raw(`SELECT ${this.#names} FROM tasks WHERE seq = ?`), keyRange.seqs)
-    for (const conditions of conditionsOf(keyRange, this.#range)) {
-      const { terms, bounds } = both(conditions, this.#wanted)
+    for (const stretch of conditionsOf(keyRange, this.#range)) {
+      const { terms, bounds } = both(stretch, this.#wanted)
       const all = raw(`SELECT ${this.#names} FROM ${BY_MOMENT} ${whereOf(terms)} ORDER BY created_at, id`)
       yield all.iterate(...bounds) as Iterable<unknown> as Iterable<RawRow>
     }
