@@ -67,7 +67,7 @@ function explainStream(error: Error): Error {
   )
 }
 
-export interface ClosableSink extends Sink {
+export interface ClosableSink extends Pick<Sink, 'write'> {
   /** Brings what is still held back into the sink below. */
   close(): Promise<void>
   /** Frees the compressor without bringing anything. */
@@ -76,17 +76,7 @@ export interface ClosableSink extends Sink {
 
 /** A sink before `below` that compresses as one stream, on a thread of its own. */
 export function compressingSink(below: Sink, compression: Compression): ClosableSink {
-  let bytes = 0
-  if (compression === 'none') {
-    return {
-      get bytes() {
-        return below.bytes
-      },
-      write: (piece) => below.write(piece),
-      close: async () => {},
-      destroy: () => {},
-    }
-  }
+  if (compression === 'none') return { write: (piece) => below.write(piece), close: async () => {}, destroy: () => {} }
   const transform = compression === 'gzip' ? createGzip({ level: 6 }) : createZstdCompress()
   const drained = drain()
   // Seen by the next write or by close; until then it is nobody's.
@@ -95,9 +85,6 @@ export function compressingSink(below: Sink, compression: Compression): Closable
     for await (const piece of transform) await below.write(piece as Buffer)
   }
   return {
-    get bytes() {
-      return bytes
-    },
     async write(piece) {
       const written = new Promise<void>((resolve, reject) => {
         transform.write(piece, (error) => (error ? reject(error) : resolve()))
@@ -109,14 +96,11 @@ export function compressingSink(below: Sink, compression: Compression): Closable
         await drained
         throw error
       }
-      bytes += piece.length
     },
     async close() {
       transform.end()
       await drained
     },
-    destroy: () => {
-      transform.destroy()
-    },
+    destroy: () => void transform.destroy(),
   }
 }
