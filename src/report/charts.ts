@@ -122,7 +122,7 @@ function drawTime(chart: Chart): string {
     const x = Math.min(Math.max(middle(index), EDGE.left + half), WIDTH - EDGE.right + 60 - half)
     return `<text x="${short(x)}" y="${HEIGHT - 8}" text-anchor="middle">${escapeHtml(name)}</text>`
   })
-  const draw = { columns: drawColumn, lines: drawPoints, dots: drawDots }[kind as 'columns' | 'lines' | 'dots']
+  const draw = kind === 'columns' ? drawColumn : drawMarks
   const marks = categories.map((_, index) => {
     const hit = `<rect x="${short(EDGE.left + index * step)}" y="${EDGE.top}" width="${short(step)}" height="${PLOT.height}" class="hit"/>`
     const tip = `<title>${escapeHtml(tipOf(chart, index))}</title>`
@@ -157,24 +157,17 @@ function drawColumn({ categories, series }: Chart, index: number, scale: Scale, 
     .join('')
 }
 
-function drawPoints({ categories, series }: Chart, index: number, scale: Scale, x: number): string {
+function drawMarks({ kind, categories, series }: Chart, index: number, scale: Scale, x: number): string {
   return series
-    .map(({ colour, values }) => {
-      const value = values[index] ?? null
-      return value === null ? '' : mark(0, x, scale.at(value), paint(colour, categories[index]?.isPartial))
-    })
-    .join('')
-}
-
-/** Each series has a shape of its own, and a stem from the axis. */
-function drawDots({ series }: Chart, index: number, scale: Scale, x: number): string {
-  return series
-    .map(({ colour, values }, shape) => {
+    .map(({ colour, values }, place) => {
       const value = values[index] ?? null
       if (value === null) return ''
       const y = scale.at(value)
+      const painted = paint(colour, categories[index]?.isPartial)
+      if (kind === 'lines') return mark(0, x, y, painted)
+      // Each series has a shape of its own, and a stem from the axis.
       const stem = `<path d="M${short(x)} ${EDGE.top + PLOT.height}V${short(y)}" stroke="var(--${colour})"/>`
-      return `${stem}${mark(shape, x, y, `fill="var(--${colour})"`)}`
+      return `${stem}${mark(place, x, y, painted)}`
     })
     .join('')
 }
@@ -240,19 +233,11 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 /** Round durations, about ten apart, and those between them. */
 const LADDER = [
-  1,
-  10,
-  100,
-  SECOND,
-  10 * SECOND,
-  MINUTE,
-  10 * MINUTE,
-  HOUR,
-  6 * HOUR,
-  DAY,
-  10 * DAY,
-  100 * DAY,
-  1000 * DAY,
+  ...[1, 10, 100],
+  ...[1, 10].map((n) => n * SECOND),
+  ...[1, 10].map((n) => n * MINUTE),
+  ...[1, 6].map((n) => n * HOUR),
+  ...[1, 10, 100, 1000].map((n) => n * DAY),
 ]
 const FINE_LADDER = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
