@@ -2,7 +2,7 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { syncFolder } from '../mirror/files.ts'
+import { syncPath } from '../mirror/files.ts'
 import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
 import { clearLeftOvers, draftPath } from './publish/drafts.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
@@ -44,7 +44,7 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
       const { tasks, cut } = await vacuumInto(dbPath, draft, signal)
       const bytes = await settle(draft)
       await rename(draft, path)
-      syncFolder(dirname(path))
+      syncPath(dirname(path))
       return { schemaVersion: 1, path, bytes, tasks, cut, durationMs: now() - startedAt }
     } finally {
       for (const suffix of ['', '-journal']) await rm(draft + suffix, { force: true }).catch(() => {})

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { makeFile, putAside, realMirrorPath, removeDrafts, restoredPath, sqliteFiles, syncFolder } from './files.ts'
+import { makeFile, putAside, realMirrorPath, removeDrafts, restoredPath, sqliteFiles, syncPath } from './files.ts'
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
@@ -30,7 +30,7 @@ export function createMirror(path: string, fileMode: number): void {
     db.close()
     putAsideStale(path)
     renameSync(draft, path)
-    syncFolder(folder)
+    syncPath(folder)
   } catch (error) {
     db.close()
     removeDrafts(folder, prefix)
@@ -70,6 +70,6 @@ export function endRestore(path: string, found: ReturnType<typeof inspect>): Ret
   }
   putAsideStale(real)
   renameSync(ready, real)
-  syncFolder(dirname(real))
+  syncPath(dirname(real))
   return inspect(real)
 }

@@ -123,9 +123,9 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** Makes a rename in `folder` durable. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
+/** Makes what a file holds durable, or what a folder names. */
+export function syncPath(path: string): void {
+  const handle = openSync(path, 'r')
   try {
     fsyncSync(handle)
   } finally {

@@ -2,7 +2,7 @@
 import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
-import { syncFolder } from '../../mirror/files.ts'
+import { syncPath } from '../../mirror/files.ts'
 import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
@@ -57,10 +57,10 @@ export class FolderStore implements Store {
       publish: (manifest) =>
         this.#explaining(async () => {
           await writeWhole(await openFile(join(hidden, MANIFEST), join(final, MANIFEST)), manifest)
-          for (const folder of folders) syncFolder(folder)
+          for (const folder of folders) syncPath(folder)
           await rename(hidden, final)
           isPublished = true
-          syncFolder(this.place)
+          syncPath(this.place)
         }),
       async discard() {
         if (!isPublished) await removeSnapshot(hidden).catch(() => {})

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileLimitOr, MirrorError } from '../../errors.ts'
-import { syncFolder } from '../../mirror/files.ts'
+import { syncPath } from '../../mirror/files.ts'
 import { clearLeftOvers, draftPath } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
 import type { Sink } from './sink.ts'
@@ -60,7 +60,7 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
       await file.finish()
       try {
         await rename(draft, path)
-        syncFolder(dirname(path))
+        syncPath(dirname(path))
       } catch (error) {
         throw explainSnapshot(path, error)
       }

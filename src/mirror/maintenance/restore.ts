@@ -3,7 +3,7 @@
 // (`restoredPath`), then the old mirror goes with its WAL, then the new one takes its place. Whatever moment a kill comes at,
 // the next run finds the old mirror whole, or the new one (`endRestore` in create.ts).
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { connect } from '../connect.ts'
@@ -16,7 +16,7 @@ import {
   removeDrafts,
   restoredPath,
   sqliteFiles,
-  syncFolder,
+  syncPath,
 } from '../files.ts'
 import { takeLock } from '../lock.ts'
 import { vacuumInto } from './vacuum.ts'
@@ -67,10 +67,10 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
       makeWalMode(draft)
       const bytes = statSync(draft).size
       renameSync(draft, ready)
-      syncFolder(folder)
+      syncPath(folder)
       const movedTo = moveAway(real, now())
       renameSync(ready, real)
-      syncFolder(folder)
+      syncPath(folder)
       return { path: real, from, tasks, cut, bytes, movedTo }
     } finally {
       for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
@@ -113,12 +113,7 @@ function makeWalMode(draft: string): void {
   } finally {
     db.close()
   }
-  const handle = openSync(draft, 'r+')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  syncPath(draft)
 }
 
 /** The old mirror under another name, with what SQLite had beside it; nothing of it stays at `path`. */
@@ -130,13 +125,13 @@ export function moveAway(path: string, now: number): string | null {
     const away = `${path}.before-${stamp}-${randomBytes(3).toString('hex')}`
     // First all of it has its second name; then the file goes, and only then the WAL that belongs to it.
     const isLinked = linkAll(files, (file) => away + file.slice(path.length))
-    if (isLinked) syncFolder(dirname(path))
+    if (isLinked) syncPath(dirname(path))
     for (const file of files) {
       if (isLinked) rmSync(file)
       else renameSync(file, away + file.slice(path.length))
     }
     rmSync(`${path}-shm`, { force: true })
-    syncFolder(dirname(path))
+    syncPath(dirname(path))
     return away
   }
   return null
