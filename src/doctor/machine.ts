@@ -4,35 +4,35 @@ import { isWritable, realMirrorPath, sqliteFiles } from '../mirror/files.ts'
 import type { FileFacts, Holder, RoomFacts } from './machine-checks.ts'
 import { type Mount, mountOf } from './mounts.ts'
 
+/** What `look` sees, or `otherwise` where the system has no such thing or does not show it. */
+function seen<Found, Otherwise>(look: () => Found, otherwise: Otherwise): Found | Otherwise {
+  try {
+    return look()
+  } catch {
+    return otherwise
+  }
+}
+
 /** null where there is no such file, or none that may be looked at. */
 export function fileFacts(path: string): FileFacts | null {
-  try {
-    const stats = statSync(path)
-    const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
-    return { path, uid: stats.uid, mode: stats.mode & 0o777, kind, isWritable: isWritable(path) }
-  } catch {
-    return null
-  }
+  const stats = seen(() => statSync(path), null)
+  if (stats === null) return null
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
+  return { path, uid: stats.uid, mode: stats.mode & 0o777, kind, isWritable: isWritable(path) }
 }
 
 /** Where `path` lies; null where the system has no /proc. */
 export function mountHolding(path: string): Mount | null {
-  try {
-    return mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), path)
-  } catch {
-    return null
-  }
+  return seen(() => mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), path), null)
 }
 
 /** Room in `folder`; null where the system does not say. */
 export function roomIn(folder: string, mirrorBytes: number): RoomFacts | null {
-  try {
-    const { bavail, bsize, files, ffree } = statfsSync(folder)
-    // File systems that make inodes as they need them, such as btrfs, tell 0 of both.
-    return { freeBytes: bavail * bsize, freeFiles: files === 0 ? null : ffree, mirrorBytes }
-  } catch {
-    return null
-  }
+  const stats = seen(() => statfsSync(folder), null)
+  if (stats === null) return null
+  const { bavail, bsize, files, ffree } = stats
+  // File systems that make inodes as they need them, such as btrfs, tell 0 of both.
+  return { freeBytes: bavail * bsize, freeFiles: files === 0 ? null : ffree, mirrorBytes }
 }
 
 /** So many processes, and files of each, are looked at. */
@@ -48,36 +48,15 @@ export function holdersOf(path: string): Holder[] | null {
     readdirSync(folder)
       .filter((name) => /^\d+$/.test(name))
       .slice(0, most)
-  const isHolder = (pid: string): boolean => {
-    try {
-      return numbers(`/proc/${pid}/fd`, MOST_FILES).some((fd) => wanted.has(linkOf(`/proc/${pid}/fd/${fd}`)))
-    } catch {
-      return false
-    }
-  }
-  try {
-    return numbers('/proc', MOST_PROCESSES)
-      .filter((pid) => Number(pid) !== process.pid && isHolder(pid))
-      .slice(0, SHOWN)
-      .map((pid) => ({ pid: Number(pid), name: nameOf(pid) }))
-  } catch {
-    return null
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
-  }
-}
-
-/** The name a process gives itself, at most 15 characters. */
-function nameOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-  } catch {
-    return 'a program'
-  }
+  const linkOf = (path: string) => seen(() => readlinkSync(path), '')
+  const isHolder = (pid: string) =>
+    seen(() => numbers(`/proc/${pid}/fd`, MOST_FILES).some((fd) => wanted.has(linkOf(`/proc/${pid}/fd/${fd}`))), false)
+  /** What a process calls itself, at most 15 characters. */
+  const nameOf = (pid: string) => seen(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), 'a program')
+  const pids = seen(() => numbers('/proc', MOST_PROCESSES), null)
+  if (pids === null) return null
+  return pids
+    .filter((pid) => Number(pid) !== process.pid && isHolder(pid))
+    .slice(0, SHOWN)
+    .map((pid) => ({ pid: Number(pid), name: nameOf(pid) }))
 }
