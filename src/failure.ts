@@ -1,7 +1,7 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
 import { type ErrorFacts, fileLimitOr, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
-import { shown } from './shown.ts'
+import { printable } from './shown.ts'
 
 /** Tells of `error` on stderr, once. `log` is null before there is one; `facts` say what was being done, for the log. */
 export function tellError(
@@ -11,7 +11,7 @@ export function tellError(
   facts: ErrorFacts = {},
 ): void {
   const error = fileLimitOr(thrown)
-  if (log === null || stderr.isTTY) stderr.write(shown(words(error)))
+  if (log === null || stderr.isTTY) stderr.write(printable(words(error)))
   else logError(error, log, facts)
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type { ErrorFacts } from './errors.ts'
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
-import { shown } from './shown.ts'
+import { printable } from './shown.ts'
 
 export interface Log {
   debug(fields: ErrorFacts, message: string): void
@@ -21,7 +21,7 @@ interface LogOptions {
 }
 
 export async function createLog(options: LogOptions): Promise<Log> {
-  const format = options.pretty ? await prettyFormat(options.colour) : shown
+  const format = options.pretty ? await prettyFormat(options.colour) : printable
   let logger: Log | null = null
 
   /** The library is loaded with the first line: a quiet run writes none. */
@@ -61,5 +61,5 @@ async function prettyFormat(colorize: boolean): Promise<(line: string) => string
 
 /** JSON whose strings hold their escapes as text: the formatter would make line breaks and controls of them again. */
 function spelledOut(line: string): string {
-  return shown(line).replace(/\\(?:u[0-9a-f]{4}|.)/g, (part) => (/["\\/]$/.test(part) ? part : `\\${part}`))
+  return printable(line).replace(/\\(?:u[0-9a-f]{4}|.)/g, (part) => (/["\\/]$/.test(part) ? part : `\\${part}`))
 }

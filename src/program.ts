@@ -9,7 +9,7 @@ import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
 import { examples, HELP_FORM, paragraph } from './help.ts'
 import type { Log } from './log.ts'
-import { shown } from './shown.ts'
+import { printable } from './shown.ts'
 import { knownWidth, wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
 
@@ -63,7 +63,7 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     .exitOverride()
     .configureOutput({
       writeOut: (text) => streams.stdout.write(text),
-      writeErr: (text) => streams.stderr.write(shown(text)),
+      writeErr: (text) => streams.stderr.write(printable(text)),
       // Told as every other error, by `report`.
       outputError: () => {},
       getOutHelpWidth: () => width(false),

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 import { countText, grouped } from './shown.ts'
 import type { StatusLine } from './terminal.ts'
 
-export interface ProgressFacts {
+export interface ProgressUpdate {
   /** What is being done, such as "full walk". A new phase starts the rate anew. */
   phase?: string
   done?: number
@@ -21,14 +21,14 @@ export interface ProgressFacts {
 }
 
 export interface Progress {
-  set(facts: ProgressFacts): void
+  set(facts: ProgressUpdate): void
   /** Prints where things stand, at once and also where progress is off. */
   print(): void
   /** Removes the line; nothing is shown until the next `set`. */
   finish(): void
 }
 
-interface ProgressState extends ProgressFacts {
+interface ProgressState extends ProgressUpdate {
   /** Items per second since the phase began; null until it can be told. */
   rate: number | null
 }
@@ -65,7 +65,7 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
 }
 
 /** A total that has been passed is none. */
-function totalOf({ total, done }: ProgressFacts): number | null {
+function totalOf({ total, done }: ProgressUpdate): number | null {
   return total == null || (done ?? 0) > total ? null : total
 }
 
@@ -80,7 +80,7 @@ interface ProgressOptions {
 }
 
 export function createProgress({ line, columns, log, shown, now }: ProgressOptions): Progress {
-  let facts: ProgressFacts = {}
+  let facts: ProgressUpdate = {}
   let began = { at: now(), done: 0 }
   let last = now()
   let timer: NodeJS.Timeout | null = null

@@ -7,7 +7,7 @@
 const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
 
 /** `text` with such characters as `\u001b`: for everything printed. JSON text stays equal as JSON. */
-export function shown(text: string): string {
+export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

@@ -1,6 +1,6 @@
 // What the program knows of a terminal: whether it takes colours, and a status line that log lines do not tear.
 
-import { shown } from './shown.ts'
+import { printable } from './shown.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -39,14 +39,14 @@ export function createStatusLine(write: (text: string) => void): StatusLine {
     show(text) {
       if (text === last) return
       last = text
-      write(`${ERASE}${shown(text)}`)
+      write(`${ERASE}${printable(text)}`)
     },
     clear() {
       if (last !== '') write(ERASE)
       last = ''
     },
     write(lines) {
-      write(last === '' ? lines : `${ERASE}${lines}${shown(last)}`)
+      write(last === '' ? lines : `${ERASE}${lines}${printable(last)}`)
     },
   }
 }

@@ -1,9 +1,9 @@
 // Text of third parties on a terminal: nothing in it is obeyed, and JSON stays equal.
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { shownStream } from '../src/commands/shared/printed.ts'
+import { printableStream } from '../src/commands/shared/printed.ts'
 import { createLog } from '../src/log.ts'
-import { shown } from '../src/shown.ts'
+import { printable } from '../src/shown.ts'
 import { createStatusLine } from '../src/terminal.ts'
 import fc from './support/fc.ts'
 import { allowedMs, processorMs } from './support/processor.ts'
@@ -20,15 +20,15 @@ const HOSTILE = [
 ] as const
 
 test.each(HOSTILE)('%s is shown, not obeyed', (_, text) => {
-  expect(shown(text)).not.toMatch(OBEYED)
-  expect(JSON.parse(shown(JSON.stringify({ [text]: text })))).toEqual({ [text]: text })
+  expect(printable(text)).not.toMatch(OBEYED)
+  expect(JSON.parse(printable(JSON.stringify({ [text]: text })))).toEqual({ [text]: text })
 })
 
 test('whatever the text, nothing in it is obeyed, and JSON stays equal', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.string({ unit: 'binary' }), (value, text) => {
-      expect(shown(text)).not.toMatch(OBEYED)
-      const json = shown(JSON.stringify(value))
+      expect(printable(text)).not.toMatch(OBEYED)
+      const json = printable(JSON.stringify(value))
       expect(json).not.toMatch(OBEYED)
       expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(value)))
     }),
@@ -38,14 +38,14 @@ test('whatever the text, nothing in it is obeyed, and JSON stays equal', () => {
 
 test('ordinary text of any language stays', () => {
   const text = 'Grüße 日本語 עברית 🔑 a\tb\nc'
-  expect(shown(text)).toBe(text)
+  expect(printable(text)).toBe(text)
 })
 
 test('a megabyte of escapes is done in less than a second', () => {
   const escapes = '\u001b'.repeat(1e6)
   let text = ''
   const took = processorMs(() => {
-    text = shown(escapes)
+    text = printable(escapes)
   })
   expect(text).toHaveLength(6e6)
   expect(took).toBeLessThan(allowedMs(1000))
@@ -77,7 +77,7 @@ test('data on a terminal is shown, whatever pieces it comes in', async () => {
       done()
     },
   })
-  const stream = shownStream(terminal)
+  const stream = printableStream(terminal)
   for (const byte of Buffer.from('é\u001b]0;x\u0007\u202eü\n')) stream.write(Buffer.from([byte]))
   await new Promise<void>((resolve) => stream.end(resolve))
   expect(written.join('')).toBe('é\\u001b]0;x\\u0007\\u202eü\n')

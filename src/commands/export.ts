@@ -17,7 +17,7 @@ import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
 import { flagOf, listed } from '../shown.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
-import { shownStream } from './shared/printed.ts'
+import { printableStream } from './shared/printed.ts'
 import { atLeastOne, checkRange, RANGE_FLAGS } from './shared/values.ts'
 
 const PARTITIONS: readonly PartitionBy[] = ['none', 'month', 'day']
@@ -137,7 +137,7 @@ export const exporting: CommandSpec<ExportFlags> = {
       columns: namesIn(flags.columns)?.filter((name) => name !== '') ?? null,
       ...Object.fromEntries(SWITCHES.map(([name]) => [name, flags[name] === true])),
     } as const
-    const out = context.stdout.isTTY === true ? shownStream(context.stdout) : context.stdout
+    const out = context.stdout.isTTY === true ? printableStream(context.stdout) : context.stdout
     const work = () => read(context, 'snapshot', options, { out, phase: 'export' })
     const result = await tellingOthers(context, 'export', work, (done) => describeExport(done, exitCodeOf(done)))
     await tell(context, result)

@@ -10,7 +10,7 @@ import { exchange, orAborted } from './exchange.ts'
 import type { Came } from './freshness.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
 import { Pacing, type WaitReason } from './pacing.ts'
-import type { ResponseFacts } from './response-facts.ts'
+import type { ResponseInfo } from './response-info.ts'
 import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
 import type { Answer, Decode, Decoded, Ok, RequestOptions, Service, Traffic, Window } from './service.ts'
 
@@ -51,7 +51,7 @@ export interface ClientOptions {
   /** The first window that came. */
   onFirst?(came: Came): void
   /** Every answer as it begins: what its headers tell beside the answer. */
-  onResponse?(facts: ResponseFacts): void
+  onResponse?(facts: ResponseInfo): void
   /** What happened, in chosen scalars that hold no key and no body. */
   log?(event: 'retry' | 'no-answer', facts: ErrorFacts): void
 }
@@ -226,14 +226,14 @@ class Client implements Service {
     const { header, query } = credentialsFor(operation, auth, apiKey)
     const question = { origin: this.#address.origin, path: path + query, body, credential: header, userAgent }
     const { wasConnecting } = this.#connections
-    const onResponse = (facts: ResponseFacts) => this.#tellFacts(facts)
+    const onResponse = (facts: ResponseInfo) => this.#tellFacts(facts)
     return exchange(question, {
       ...{ ...this.#options, maxResponseBytes: maxBytes },
       ...{ onResponse, dispatcher, wasConnecting, signal },
     })
   }
 
-  #tellFacts({ contentCoding, limits, ...facts }: ResponseFacts): void {
+  #tellFacts({ contentCoding, limits, ...facts }: ResponseInfo): void {
     const coding = contentCoding === null ? null : this.#scrub(contentCoding)
     this.#options.onResponse?.({ ...facts, contentCoding: coding, limits: limits.map(this.#scrub) })
   }

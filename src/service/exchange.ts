@@ -4,7 +4,7 @@ import { MirrorError } from '../errors.ts'
 import { AttemptFailure } from './attempt-failure.ts'
 import { ACCEPTED_CODINGS, announcedLength, codingsOf, readBody, tooLarge } from './body.ts'
 import { admittedAgeMs } from './freshness.ts'
-import { type ResponseFacts, responseFacts } from './response-facts.ts'
+import { type ResponseInfo, responseInfo } from './response-info.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { outcomeOfBreak } from './retry-policy.ts'
 import { request } from './undici.ts'
@@ -47,7 +47,7 @@ interface ExchangeOptions {
   signal: AbortSignal
   now(): number
   /** An answer has begun. */
-  onResponse?(facts: ResponseFacts): void
+  onResponse?(facts: ResponseInfo): void
 }
 
 /** Sends `question` once. Rejects with `AttemptFailure`, or with the reason of the signal. */
@@ -73,7 +73,7 @@ async function send(question: HttpRequest, options: ExchangeOptions, signal: Abo
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
-  const facts = responseFacts(httpStatus, answer.headers)
+  const facts = responseInfo(httpStatus, answer.headers)
   options.onResponse?.(facts)
   const { serviceDate } = facts
   const receivedAt = options.now()

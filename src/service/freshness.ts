@@ -1,5 +1,5 @@
 // How old an answer is, by its headers: a cache may give again what was said before. Nothing of requests.
-import { type Headers, headerText } from './response-facts.ts'
+import { type Headers, headerText } from './response-info.ts'
 
 /** Where caches say whether they answered themselves: RFC 9211, and what proxies and CDNs sent before it. */
 const TELLING = ['cache-status', 'x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status']

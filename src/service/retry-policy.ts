@@ -83,7 +83,7 @@ export function outcomeOfStatus(operation: Operation, status: number): AttemptOu
 }
 
 /** What an answer amounts to, apart from its bytes. */
-interface AttemptFacts {
+interface HeardAnswer {
   httpStatus: number
   /** Of the envelope; null where there is none. */
   statusCode: number | null
@@ -91,7 +91,7 @@ interface AttemptFacts {
   body: 'none' | 'not-json' | 'too-much' | 'without-payload' | 'with-payload'
 }
 
-export function outcomeOf(operation: Operation, heard: AttemptFacts): AttemptOutcome {
+export function outcomeOf(operation: Operation, heard: HeardAnswer): AttemptOutcome {
   const byStatus = outcomeOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
   if (byStatus !== 'answered') return byStatus
   if (heard.body === 'none') return 'empty'

@@ -1,7 +1,7 @@
 // Whether the service still shows the account of this mirror: watched with every answer, before anything of it is taken in.
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
-import { type AccountShown, judgeAccount } from './identity.ts'
+import { type AccountSigns, judgeAccount } from './identity.ts'
 import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
 import { viewFirst } from './window-size.ts'
@@ -20,20 +20,20 @@ const LOOKED_UP = 5
 /** `onBegun` is called once, when the first answers have passed. */
 export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun(): Promise<void> }): AccountCheck {
   const isSure = run.opened.liveTasks === 0 || run.request.rebind === true
-  const all: AccountShown = { known: 0, others: 0, unknown: 0 }
+  const all: AccountSigns = { known: 0, others: 0, unknown: 0 }
   const found = new Set<string>()
   let areGone = false
   let isBegun = false
   let isAsked = false
   const judge = () =>
     isSure ? 'same' : judgeAccount(all, { isAsked, hasOtherKey: given.hasOtherKey && !isBegun, areGone })
-  const add = ({ known, others, unknown }: AccountShown): void => {
+  const add = ({ known, others, unknown }: AccountSigns): void => {
     all.known += known
     all.others += others
     all.unknown += unknown
   }
 
-  async function judgeShown(shown: AccountShown): Promise<void> {
+  async function judgeShown(shown: AccountSigns): Promise<void> {
     add(shown)
     if (judge() === 'ask') {
       isAsked = true
@@ -68,7 +68,7 @@ function isMass({ request, opened, config }: Run): boolean {
   return request.allowMassDelete !== true && isMassDelete(live, live, massDeleteFraction, massDeleteMinimum)
 }
 
-function otherAccount({ known, others }: AccountShown, areGone: boolean): MirrorError {
+function otherAccount({ known, others }: AccountSigns, areGone: boolean): MirrorError {
   const nothing = areGone
     ? 'The service shows none of the tasks of this mirror, and knows none of some that were asked for by id: it may be another account'
     : 'The API key is another one, and its account shares no task with this mirror'
@@ -83,7 +83,7 @@ function otherAccount({ known, others }: AccountShown, areGone: boolean): Mirror
 }
 
 /** Asks for some live tasks of the mirror by id: who they are there, how many are unknown. Adds to `found`. */
-async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountShown & { asked: number; gone: number }> {
+async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountSigns & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
   // Spread over the mirror: of a small one each of its tasks.
   const parts = Array.from({ length: LOOKED_UP }, (_, index) => (index + run.random()) / LOOKED_UP)
@@ -95,7 +95,7 @@ async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountShown &
     if (!isFound(detail)) continue
     const { handle } = detail.answer.value
     found.add(id)
-    const { known, others } = await run.writer.shownByDetail(handle, id)
+    const { known, others } = await run.writer.signsOfDetail(handle, id)
     await run.writer.dropDetail(handle)
     shown.known += known
     shown.others += others

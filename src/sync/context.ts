@@ -3,9 +3,9 @@ import type { Config } from '../config/schema.ts'
 import type { Log } from '../log.ts'
 import type { Progress } from '../progress.ts'
 import type { Service } from '../service/service.ts'
-import type { AccountShown } from './identity.ts'
+import type { AccountSigns } from './identity.ts'
+import type { ObservedCosts } from './observed-costs.ts'
 import type { SyncRequest } from './plan.ts'
-import type { ShownCosts } from './shown-costs.ts'
 import type { Opened } from './writer/run-intake.ts'
 import type { Writer } from './writer/thread.ts'
 
@@ -31,7 +31,7 @@ export interface AccountCheck {
   /** Ids of this mirror that the look-up has found for it. */
   found: ReadonlySet<string>
   /** To be called with what every answer shows, before anything of it is taken in. Throws `other-account`. */
-  saw(shown: AccountShown): Promise<void>
+  saw(shown: AccountSigns): Promise<void>
 }
 
 /** A run under way. */
@@ -46,7 +46,7 @@ export interface Run extends Omit<RunContext, 'apiKey'> {
   notes: string[]
   account: AccountCheck
   /** What the answers so far have shown of what requests cost. */
-  costs(): ShownCosts
+  costs(): ObservedCosts
 }
 
 /** Stores facts in the mirror and in the run. */

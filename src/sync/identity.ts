@@ -13,7 +13,7 @@ export function identityOf({ user_id, created_at }: Pick<TaskRow, 'user_id' | 'c
 }
 
 /** What answers showed of tasks that the mirror holds, tombstones included. */
-export interface AccountShown {
+export interface AccountSigns {
   known: number
   /** Of these, how many carry another `createdAt` or `userId` than the mirror's. */
   others: number
@@ -44,7 +44,7 @@ type AccountJudgement = 'same' | 'other' | 'ask'
  * of those that were looked up, and it would be a mass deletion if all were gone.
  */
 export function judgeAccount(
-  shown: AccountShown,
+  shown: AccountSigns,
   { isAsked, hasOtherKey, areGone }: { isAsked: boolean; hasOtherKey: boolean; areGone: boolean },
 ): AccountJudgement {
   if (shown.known === 0) {

@@ -6,7 +6,7 @@ import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type RequestOptions, type Service } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
 import { EarlyWindows, SeemingEnd } from './early-windows.ts'
-import type { AccountShown } from './identity.ts'
+import type { AccountSigns } from './identity.ts'
 import { SMALL_WINDOW, type WalkWindow } from './window-size.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
@@ -31,7 +31,7 @@ interface ListSourceOptions {
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
   /** Called with every window before any of it is taken in: the place to refuse another account. */
-  onShown?(shown: AccountShown): Promise<void>
+  onViewed?(shown: AccountSigns): Promise<void>
 }
 
 type AskBounds = Pick<RequestOptions<ParsedList>, 'maxRetries' | 'maxBytes'>
@@ -92,7 +92,7 @@ export class ListSource implements WindowSource {
   }
 
   async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
-    const { writer, walkId, onShown } = this.#options
+    const { writer, walkId, onViewed } = this.#options
     if (this.#failed !== null) throw this.#failed.error
     const bounds = maxRetries === undefined ? {} : { maxRetries }
     const early = this.#takeEarly(skip, take, fresh)
@@ -112,7 +112,7 @@ export class ListSource implements WindowSource {
       this.#readAhead(skip + stride, stride, take)
     }
     const { ids, moments, met, held, ...shown } = await writer.view(handle, walkId)
-    await onShown?.(shown)
+    await onViewed?.(shown)
     return { kind: 'items', ...asked, handle, startedAt, serviceDate, ids, moments, met, held }
   }
 
@@ -134,7 +134,7 @@ export class ListSource implements WindowSource {
   }
 
   /** Ends what is under way and takes in what came; call when the walk is over. */
-  async settle(): Promise<void> {
+  async end(): Promise<void> {
     // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
     this.#over.abort(new MirrorError('interrupted', 'The walk is over'))
     await Promise.allSettled([...this.#forget(this.#ahead), ...this.#forget(this.#prefetched)])
@@ -219,10 +219,10 @@ export class ListSource implements WindowSource {
 
   /** Takes in what joins no chain, once it has been shown. What fails is told by the next read. */
   async #keep(window: Pick<ItemsWindow, 'handle' | 'skip' | 'startedAt'>, isShown: boolean): Promise<void> {
-    const { writer, walkId, onShown, now } = this.#options
+    const { writer, walkId, onViewed, now } = this.#options
     const { handle, skip, startedAt } = window
     try {
-      if (!isShown) await onShown?.(await writer.view(handle, walkId))
+      if (!isShown) await onViewed?.(await writer.view(handle, walkId))
       await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: now() })
     } catch (error) {
       this.#failed ??= { error }

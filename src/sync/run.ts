@@ -62,12 +62,12 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   try {
     bindRun(run, context)
     await carryOut(run, tally)
-    await writer.settle()
+    await writer.drain()
     if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
     tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
     // Windows on their way when something else ended the run.
-    await writer.settle().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
+    await writer.drain().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
   await service.close()
   let result: RunResult | null = null

@@ -11,7 +11,7 @@ import { hostOf } from '../../src/host.ts'
 import { rowOf } from '../../src/mirror/row-bytes.ts'
 import { sameContent, shapeTask, taskText } from '../../src/mirror/shape.ts'
 import { readDetail, readItemText } from '../../src/service/decode/wire.ts'
-import { shown } from '../../src/shown.ts'
+import { printable } from '../../src/shown.ts'
 import { listedTask, parseAll, prepareWindow, withHashes } from '../../src/sync/writer/prepare.ts'
 import fc from '../support/fc.ts'
 import { taskText as anyTask, objectText, pageText, valueText } from '../support/json-text.ts'
@@ -185,9 +185,9 @@ test('URLs: the host stays, user and password go', () => {
 
 test('what is printed: nothing in it is obeyed', () => {
   fuzz(5_000, fc.oneof(damaged(REAL), fc.string({ unit: 'binary' })), (text) => {
-    expect(shown(text)).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u)
+    expect(printable(text)).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u)
     // Nothing is printed with line breaks of others beside its strings.
-    if (isJson(text) && !text.includes('\r')) expect(JSON.parse(shown(text))).toEqual(JSON.parse(text))
+    if (isJson(text) && !text.includes('\r')) expect(JSON.parse(printable(text))).toEqual(JSON.parse(text))
   })
 })
 

@@ -1,7 +1,7 @@
 // The length of a list that is walked for the first time: told while the walk goes on, for a few small requests, and
 // without a say in what the walk proves.
 import { expect, test } from 'vitest'
-import type { ProgressFacts } from '../../src/progress.ts'
+import type { ProgressUpdate } from '../../src/progress.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { type LoggedRequest, type SimulatorHooks, startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -15,7 +15,7 @@ const isLook = ({ operation, take }: LoggedRequest) => operation === 'list' && t
 async function backfill(options: Partial<SimulatorOptions> & SimulatorHooks, walks = 1) {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ openFraction: 0, compression: 'none', ...options })
-  const shown: ProgressFacts[] = []
+  const shown: ProgressUpdate[] = []
   const context = makeRunContext(simulator.url, scratch.path('m.sqlite'), {
     sync: { window: WINDOW },
     progress: { set: (facts) => void shown.push(facts), print: () => undefined, finish: () => undefined },

@@ -255,7 +255,7 @@ test('a walk that is over waits for no answer that it does not want', async () =
   source.readAhead(0, 10, 10)
   source.prefetch([{ skip: 100, take: 10 }])
   const wanted = source.read(0, 10)
-  await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.settle()])
+  await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.end()])
 })
 
 test('the writer keeps no window of an answer that is none', async () => {

@@ -1,6 +1,6 @@
 // Progress of open tasks and of ranges: how many there are, and how many are done.
 import { expect, test } from 'vitest'
-import type { ProgressFacts } from '../../src/progress.ts'
+import type { ProgressUpdate } from '../../src/progress.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync, type SyncRequest } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -9,9 +9,9 @@ import { makeScratch } from '../support/scratch.ts'
 test('open tasks and ranges are told with their number', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 3_000, openFraction: 0.1, seed: 3 })
-  const told: ProgressFacts[] = []
+  const told: ProgressUpdate[] = []
   const progress = {
-    set: (facts: ProgressFacts) => void told.push(facts),
+    set: (facts: ProgressUpdate) => void told.push(facts),
     print: () => undefined,
     finish: () => undefined,
   }
@@ -27,7 +27,7 @@ test('open tasks and ranges are told with their number', async () => {
   await run({ command: 'sync' })
   const open = told.filter(({ phase }) => phase === 'open tasks')
   expect(open.length).toBeGreaterThan(8)
-  const { done, total } = open.at(-1) as ProgressFacts
+  const { done, total } = open.at(-1) as ProgressUpdate
   // The head walk has met some of them.
   expect(total).toBeGreaterThan(50)
   expect(done).toBe(total)

@@ -133,7 +133,7 @@ test('a writer that has other things to do is given the hashes, and one that wai
   }
   await relay.parseList(page('e'))
   commit()
-  await relay.settle()
+  await relay.drain()
   await relay.parseList(page('f'))
   expect(hashed).toEqual([false, false, false, false, true, false])
 })
@@ -141,7 +141,7 @@ test('a writer that has other things to do is given the hashes, and one that wai
 test.each([
   ['the next view', ({ relay }: ReturnType<typeof noted>) => relay.view(2, 7)],
   ['the next window that is to be taken in', ({ relay }: ReturnType<typeof noted>) => relay.takeIn(step(2))],
-  ['settling', ({ relay }: ReturnType<typeof noted>) => relay.settle()],
+  ['settling', ({ relay }: ReturnType<typeof noted>) => relay.drain()],
   ['any other call', async ({ relay }: ReturnType<typeof noted>) => relay.otherCall()],
 ])('a window that could not be taken in is told by %s, once', async (_, next) => {
   const full = new Error('the disk is full')
@@ -174,7 +174,7 @@ test('settling waits until everything is taken in', async () => {
   await relay.view(1, 7)
   await relay.takeIn(step(1))
   let settled = false
-  const settling = relay.settle().then(() => {
+  const settling = relay.drain().then(() => {
     settled = true
   })
   await new Promise(setImmediate)
@@ -195,5 +195,5 @@ test('a window that was taken in and then not committed is told of when all is s
   await relay.parseList(page('a'))
   await relay.view(1, 7)
   await relay.takeIn(step(1))
-  await expect(relay.settle()).rejects.toThrow('no room')
+  await expect(relay.drain()).rejects.toThrow('no room')
 })

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { setImmediate as pause } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
-import { shown } from '../../shown.ts'
+import { printable } from '../../shown.ts'
 
 /** Characters that are written at once, where there are as many. */
 const LEAST_WRITTEN = 65_536
@@ -14,12 +14,12 @@ export async function printPieces(out: Writable, pieces: Iterable<string>): Prom
   for (const piece of pieces) {
     held += piece
     if (held.length < LEAST_WRITTEN) continue
-    await writeOut(out, shown(held))
+    await writeOut(out, printable(held))
     held = ''
     // A reader may take everything at once: signals are looked at in between.
     await pause()
   }
-  await writeOut(out, `${shown(held)}\n`)
+  await writeOut(out, `${printable(held)}\n`)
 }
 
 function writeOut(out: Writable, text: string): Promise<void> {
@@ -33,9 +33,9 @@ function writeOut(out: Writable, text: string): Promise<void> {
 }
 
 /** Data of third parties on a terminal: what is written to it goes there as it is, but for what a terminal would obey. */
-export function shownStream(terminal: Writable): Writable {
+export function printableStream(terminal: Writable): Writable {
   const decoder = new StringDecoder()
   return new Writable({
-    write: (chunk: Buffer, _encoding, done) => void terminal.write(shown(decoder.write(chunk)), done),
+    write: (chunk: Buffer, _encoding, done) => void terminal.write(printable(decoder.write(chunk)), done),
   })
 }

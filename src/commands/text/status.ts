@@ -12,7 +12,7 @@ import { moment, pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
 
-interface StatusFacts {
+interface StatusInput {
   path: string
   ageMs: number | null
   maxAge: number | null
@@ -34,7 +34,7 @@ interface StatusFacts {
 /** How long ago a moment (epoch ms) was, in words. */
 type Ago = (at: number) => string
 
-export function statusText(facts: StatusFacts): string {
+export function statusText(facts: StatusInput): string {
   const { path, ageMs, maxAge, stale, found, now, settleMs, published, disk, keepsAll, width } = facts
   const ago = (at: number): string => {
     const age = ageOf(at, now, settleMs)
@@ -73,7 +73,7 @@ export function statusText(facts: StatusFacts): string {
   return [lines, ...tables].join('\n\n')
 }
 
-function diskText({ mirrorBytes, walBytes, snapshotBytes, freeBytes }: StatusFacts['disk']): string {
+function diskText({ mirrorBytes, walBytes, snapshotBytes, freeBytes }: StatusInput['disk']): string {
   const snapshots = snapshotBytes === 0 ? '' : `, snapshots ${prettyBytes(snapshotBytes)}`
   const free = freeBytes === null ? '' : `; ${prettyBytes(freeBytes)} free`
   return `mirror ${prettyBytes(mirrorBytes)}, WAL ${prettyBytes(walBytes)}${snapshots}${free}`

@@ -4,7 +4,7 @@ import type { Moment } from '../../task.ts'
 import type { Cap, PastEnd, Start } from '../../walk/measure/paging.ts'
 import type { Total } from '../../walk/measure/total.ts'
 import { orderShown } from '../../walk/order.ts'
-import type { FormsShown } from '../writer/form-intake.ts'
+import type { ComparedForms } from '../writer/form-intake.ts'
 import type { Summary } from '../writer/prepare.ts'
 import type { Aside, ProbeAnswer } from './asker.ts'
 import type { TimeframeEvidence } from './timeframe.ts'
@@ -121,7 +121,7 @@ export function totalFinding({ total, atLeast, why }: Total): Finding {
   return { value: total, seen: total === null ? `at least ${atLeast}: ${why}` : why }
 }
 
-export function wholeFinding({ tasks, hasFinal, missing, differing }: FormsShown): Finding {
+export function wholeFinding({ tasks, hasFinal, missing, differing }: ComparedForms): Finding {
   if (tasks === 0) return untold('no listed task could be asked for by id')
   const many = `${tasks === 1 ? 'one listed task' : `${tasks} listed tasks`} compared with the detail`
   if (missing.length > 0) return { value: false, seen: `the list leaves out ${missing.join(', ')}; ${many}` }

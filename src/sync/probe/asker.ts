@@ -2,7 +2,7 @@
 // own question: order, clock, compression, limits. What it was answered with is read by the writer's thread: no content
 // holds up this one. Judges nothing.
 import { isMirrorError, type MirrorError } from '../../errors.ts'
-import type { ResponseFacts } from '../../service/response-facts.ts'
+import type { ResponseInfo } from '../../service/response-info.ts'
 import type { Answer, Decoded, Ok, Service, Traffic } from '../../service/service.ts'
 import { OutOfRequests, type Pager, type Seen } from '../../walk/measure/paging.ts'
 import { breakStretch, noEvidence, observe } from '../../walk/order.ts'
@@ -48,7 +48,7 @@ export class Aside {
   }
 
   /** What headers told; for `onResponse` of both clients. */
-  noteResponse({ contentCoding, limits }: ResponseFacts): void {
+  noteResponse({ contentCoding, limits }: ResponseInfo): void {
     if (contentCoding !== null) this.codings.add(contentCoding)
     for (const limit of limits) if (this.limits.size < 20) this.limits.add(limit)
   }

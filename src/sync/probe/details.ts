@@ -47,7 +47,7 @@ export async function askAboutDetails(
   }
   // What differs is read a second time both ways: a task may have changed in between.
   if (differing.length > 0) for (const id of await asker.compareAgain(differing, page.count)) await asker.compare(id)
-  const shown = await run.writer.formsShown()
+  const shown = await run.writer.comparedForms()
   return {
     detailNeedsKey: await askDetailKey(asker, given[0], hasKey),
     listWhole: wholeFinding(shown),

@@ -1,7 +1,7 @@
 // `probe`: answers by observation what the interface leaves open, in 60 requests at most. Keeps their sequence.
 import { EXIT } from '../../errors.ts'
 import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
-import type { ResponseFacts } from '../../service/response-facts.ts'
+import type { ResponseInfo } from '../../service/response-info.ts'
 import {
   type Cap,
   findCap,
@@ -83,7 +83,7 @@ const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 /** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runOneOff` throws. */
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
-  const onResponse = (facts: ResponseFacts) => asker?.aside.noteResponse(facts)
+  const onResponse = (facts: ResponseInfo) => asker?.aside.noteResponse(facts)
   const { apiKey } = context
   const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, { onResponse })
   const work = async (run: Run) => {

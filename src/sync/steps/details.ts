@@ -36,7 +36,7 @@ export function isFound(detail: DetailAnswer): detail is FoundDetail {
 
 /** Throws `other-account` where what the task shows is another account's. */
 export async function checkAccount(run: Run, { taskId, answer }: FoundDetail): Promise<void> {
-  await run.account.saw(await run.writer.shownByDetail(answer.value.handle, taskId))
+  await run.account.saw(await run.writer.signsOfDetail(answer.value.handle, taskId))
 }
 
 /** Whether the answer is the service's of now, as far as anything shows. */

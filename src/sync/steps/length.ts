@@ -19,7 +19,7 @@ export interface Length {
   /** For progress. `total` is null where nothing is known. */
   told(): { total: number | null; isEstimate: boolean }
   /** Waits for the look under way; none follows it. */
-  settle(): Promise<void>
+  end(): Promise<void>
 }
 
 /** Answers beyond this, bytes, are left to the writer: they may take long. */
@@ -98,7 +98,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
       if (reach === null || reach.high < index) return { total: null, isEstimate: true }
       return { total: roundedMiddle({ low: Math.max(reach.low, index), high: reach.high }), isEstimate: true }
     },
-    async settle() {
+    async end() {
       isOver = true
       await looking
       await Promise.all(taking)

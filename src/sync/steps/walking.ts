@@ -97,7 +97,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       seeSides(sides, parsed)
       await task.onParsed?.(parsed)
     },
-    onShown: (shown) => run.account.saw(shown),
+    onViewed: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
   const walking = (task.steps ?? walk)(source, requestOf(run, task, size))
@@ -124,7 +124,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     const result = await believed(run, kind, step.value, { met, atLeast: Math.max(met, task.atLeast?.() ?? 0) })
     return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
   } finally {
-    await Promise.all([source.settle(), length.settle()])
+    await Promise.all([source.end(), length.end()])
   }
 }
 

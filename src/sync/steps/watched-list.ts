@@ -42,7 +42,7 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
   const before = new Map<string, Known | null>()
   let stretch: Candidate[] = []
   let windows = 0
-  let settled = Number.MAX_SAFE_INTEGER
+  let certain = Number.MAX_SAFE_INTEGER
 
   async function compare({ handle, ids }: ParsedList): Promise<void> {
     const { seqs, isAsBefore } = await writer.knownState(handle)
@@ -50,7 +50,7 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
       // What was seen first counts: later this walk may have taken it in.
       if (before.has(id)) continue
       const seq = seqs[index] as number
-      before.set(id, seq === 0 || seq > settled ? null : { seq, isAsBefore: isAsBefore[index] === 1 })
+      before.set(id, seq === 0 || seq > certain ? null : { seq, isAsBefore: isAsBefore[index] === 1 })
     }
     for (const id of before.keys()) {
       if (before.size <= MOST_COMPARED) break
@@ -86,8 +86,8 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
 
   return {
     async begun(walkId) {
-      // Without a frontier nothing is settled, and no head or tail walk can be complete.
-      if (run.facts.frontier !== undefined) settled = await writer.settledSeq(walkId)
+      // Without a frontier nothing is certain, and no head or tail walk can be complete.
+      if (run.facts.frontier !== undefined) certain = await writer.certainSeq(walkId)
     },
 
     onParsed: compare,

@@ -8,7 +8,7 @@ import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { type AccountShown, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
+import { type AccountSigns, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextResultCheck, openWait } from '../steps/open-checks.ts'
 import { anotherTask, countOutcome, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
@@ -200,7 +200,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     },
 
     /** What an answer for the id shows of the mirror's task. */
-    shownByDetail(handle: number, taskId: string): AccountShown {
+    signsOfDetail(handle: number, taskId: string): AccountSigns {
       const { item } = held.get(handle) as Detail
       const known = tables.tasks.find(taskId)
       if (known === undefined || item?.kind !== 'task' || item.task.id !== taskId)

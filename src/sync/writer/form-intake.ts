@@ -19,7 +19,7 @@ interface SampleTask {
 }
 
 /** How the tasks that were compared differ. */
-export interface FormsShown {
+export interface ComparedForms {
   /** How many there were, and whether one of them was final. */
   tasks: number
   hasFinal: boolean
@@ -70,7 +70,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     },
 
     /** What the comparison has shown, by what was read last both ways; nothing is stored, and it is over. */
-    formsShown(): FormsShown {
+    comparedForms(): ComparedForms {
       const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
       const names = (of: (listed: Task, detail: Task) => string[]): string[] =>

@@ -17,14 +17,14 @@ export function heldTasks(writing: Writing) {
      * since the last one before `walkId` that was complete. What such a walk met stands at the front of the list like what
      * it did not meet.
      */
-    settledSeq(walkId: number): number {
-      let settled = Number.MAX_SAFE_INTEGER
+    certainSeq(walkId: number): number {
+      let certain = Number.MAX_SAFE_INTEGER
       for (let id = walkId - 1; id > 0 && id >= walkId - MOST_WALKS; id -= 1) {
         const walk = walks.get(id)
         if (walk === null || (walk.verdict === 'complete' && walk.kind !== 'range')) break
-        settled = Math.min(settled, walk.maxSeqAtStart)
+        certain = Math.min(certain, walk.maxSeqAtStart)
       }
-      return settled
+      return certain
     },
 
     /** Ids of live tasks met in this run, near `parts` (0 to 1) of all rows, else the newest; no more than parts. */

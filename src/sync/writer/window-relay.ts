@@ -159,7 +159,7 @@ export class WindowRelay {
   }
 
   /** Waits until everything is taken in and committed; throws what it was not for, where no call has told it. */
-  async settle(): Promise<void> {
+  async drain(): Promise<void> {
     await this.#lastTaken
     // Also where a window has failed: what the last transaction could not be ended for is not left to the next one.
     const flushed = this.#call('flush', [])

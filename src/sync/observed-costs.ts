@@ -1,7 +1,7 @@
 // What the answers of a run have shown of what requests cost: time and bytes, by operation. Watches, and changes nothing.
 import type { Answer, Decoded, Service } from '../service/service.ts'
 
-export interface ShownCosts {
+export interface ObservedCosts {
   /** Median of the last look-ups by id that brought something, ms; null where there was none. */
   requestMs: number | null
   /** Mean size of their answers, bytes. */
@@ -12,7 +12,7 @@ export interface ShownCosts {
 
 interface WatchedService {
   service: Service
-  shown(): ShownCosts
+  costs(): ObservedCosts
 }
 
 const LAST = 32
@@ -58,7 +58,7 @@ export function watchCosts(service: Service, now: () => number): WatchedService 
       trouble: () => service.trouble(),
       close: () => service.close(),
     },
-    shown() {
+    costs() {
       const sorted = lookUps.toSorted((a, b) => a - b)
       return {
         requestMs: sorted[Math.floor(sorted.length / 2)] ?? null,

@@ -1,6 +1,6 @@
 // What headers tell beside the answer.
 import { expect, test } from 'vitest'
-import { responseFacts } from '../../src/service/response-facts.ts'
+import { responseInfo } from '../../src/service/response-info.ts'
 
 test('the coding and every usual header about limits are noticed, and no other', () => {
   const headers = {
@@ -15,7 +15,7 @@ test('the coding and every usual header about limits are noticed, and no other',
     date: 'Sun, 22 Nov 2026 09:00:00 GMT',
     authorization: 'secret',
   }
-  expect(responseFacts(200, headers)).toEqual({
+  expect(responseInfo(200, headers)).toEqual({
     httpStatus: 200,
     contentCoding: 'gzip',
     limits: [
@@ -30,7 +30,7 @@ test('the coding and every usual header about limits are noticed, and no other',
 })
 
 test('a body as it is has no coding, and a long value is cut', () => {
-  const { contentCoding, limits } = responseFacts(429, {
+  const { contentCoding, limits } = responseInfo(429, {
     'content-encoding': 'identity',
     'retry-after': '9'.repeat(500),
   })

@@ -4,7 +4,7 @@ import { parseHttpDate } from './http-date.ts'
 /** Headers as the HTTP library gives them: lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-export interface ResponseFacts {
+export interface ResponseInfo {
   httpStatus: number
   /** Such as `gzip`; null where the body came as it is. */
   contentCoding: string | null
@@ -22,7 +22,7 @@ const LIMIT = /^(?:retry-after|(?:x-)?(?:[a-z]+-)?rate-?limit(?:-[a-z-]+)?)$/
 
 const LONGEST = 80
 
-export function responseFacts(httpStatus: number, headers: Headers): ResponseFacts {
+export function responseInfo(httpStatus: number, headers: Headers): ResponseInfo {
   const coding = headerText(headers['content-encoding']).trim().toLowerCase()
   return {
     httpStatus,
