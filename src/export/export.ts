@@ -192,22 +192,8 @@ async function record(
   options: ExportOptions,
 ): Promise<void> {
   try {
-    await recordSnapshot(
-      options.dbPath,
-      {
-        id: result.snapshotId,
-        cut: result.cut,
-        path: place,
-        format: result.format,
-        files: result.files,
-        rows: result.rows,
-        bytes: result.bytes,
-        filters,
-        sinceSeq: result.sinceSeq,
-        publishedAt: at,
-      },
-      options.busyTimeoutMs ?? 5_000,
-    )
+    const row = { ...result, id: result.snapshotId, path: place, filters, publishedAt: at }
+    await recordSnapshot(options.dbPath, row, options.busyTimeoutMs ?? 5_000)
     result.recorded = true
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error

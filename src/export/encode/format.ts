@@ -1,8 +1,8 @@
 // What the code of a format is to the export: rows become pieces, pieces a file, and a file rows again. Types only.
 import type { Sink } from '../publish/sink.ts'
 import type { Column, RawRow } from '../read/columns.ts'
+import type { KeyRange } from '../read/key-ranges.ts'
 import type { Compression } from './compression.ts'
-import type { Encoded, Packed } from './packed.ts'
 import type { EngineName } from './parquet/engine.ts'
 
 /** All that files depend on beside rows, as plain data: it crosses to other threads, and a manifest gives it back. */
@@ -13,6 +13,28 @@ export interface Encoding {
   engine: EngineName
   /** Recorded filters, the switches of formats.ts among them. */
   switches: Readonly<Record<string, unknown>>
+}
+
+/** Rows as they stand in a file, but for their place there; formats may add what the file has to know of them. */
+export interface Encoded {
+  /** Alone in their memory, which can be handed to another thread. */
+  bytes: Uint8Array
+}
+
+/** Consecutive rows, encoded. */
+export interface Packed<Content extends Encoded = Encoded> {
+  rows: number
+  /** `createdAt` of the first row that has one and of the last; null where none has. */
+  minCreatedAt: bigint | null
+  maxCreatedAt: bigint | null
+  content: Content
+}
+
+/** What became of a key range: its rows, and where it was too large for one piece, what is left of it. */
+export interface PackedKeyRange {
+  /** Null where it holds no row that is wanted. */
+  packed: Packed | null
+  rest: KeyRange | null
 }
 
 /** Makes pieces of rows. */

@@ -6,7 +6,7 @@ import type { KeyRange } from '../read/key-ranges.ts'
 import type { FileLimits } from '../read/partition.ts'
 import { Redactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
-import type { PackedKeyRange } from './packed.ts'
+import type { PackedKeyRange } from './format.ts'
 import { keyRangePacker, type Packing, type PackKeyRange } from './pieces.ts'
 
 interface HeadStartOptions {

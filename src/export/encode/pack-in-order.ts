@@ -1,7 +1,7 @@
 // Brings a whole cut, packed by one thread or by two, in order. Knows who packs what and how far ahead; nothing of formats.
 import type { KeyRange } from '../read/key-ranges.ts'
+import type { Packed } from './format.ts'
 import type { HeadStart } from './head-start.ts'
-import type { Packed } from './packed.ts'
 import type { PackKeyRange } from './pieces.ts'
 
 /** Given to the other thread at once: one that it works on and one that it finds next. */

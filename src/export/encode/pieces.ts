@@ -5,8 +5,7 @@ import { positionOf, type RawRow } from '../read/columns.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
 import { type Redactor, redactRow } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
-import type { Encoder, Encoding } from './format.ts'
-import type { PackedKeyRange } from './packed.ts'
+import type { Encoder, Encoding, PackedKeyRange } from './format.ts'
 
 /** What is packed how, as plain data. */
 export interface Packing {

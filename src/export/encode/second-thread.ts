@@ -7,7 +7,7 @@ import type { Format } from '../formats.ts'
 import type { Filters } from '../read/conditions.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
-import type { PackedKeyRange } from './packed.ts'
+import type { PackedKeyRange } from './format.ts'
 import type { Packing } from './pieces.ts'
 import { letScavengesSpread } from './young-generations.ts'
 

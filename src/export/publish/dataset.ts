@@ -1,7 +1,6 @@
 // The files of a dataset: which rows go into which, by partition, by rows, by size. Knows rows and names.
 
-import type { FileWriter } from '../encode/format.ts'
-import type { Packed } from '../encode/packed.ts'
+import type { FileWriter, Packed } from '../encode/format.ts'
 import { type FileLimits, type Partition, partitionOf, staysIn } from '../read/partition.ts'
 import type { ManifestFile } from './manifest.ts'
 import type { OutputFile } from './publish.ts'

@@ -5,11 +5,23 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
 import { writePlain } from 'hyparquet-writer/src/plain.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
-import type { ChunkIndexes, PageBounds } from '../packed.ts'
 import { compress } from './codecs.ts'
 import { type ColumnBuffer, compareValues, type DataPage, HEADROOM_BYTES, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
 import { packPlaces, runOf } from './run-lengths.ts'
+
+/** The column index of a chunk, but for the form that its bounds have in the file. */
+interface PageBounds {
+  bounds: { min: Value | undefined; max: Value | undefined }[]
+  null_pages: boolean[]
+  boundary_order: 'ASCENDING' | 'DESCENDING' | 'UNORDERED'
+  null_counts: bigint[]
+}
+
+/** What the footer says of a chunk. */
+export interface ChunkIndexes extends PageIndexes {
+  pageBounds?: PageBounds
+}
 
 export interface ChunkOptions {
   name: string

@@ -5,9 +5,9 @@ import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
-import type { ChunkIndexes } from '../packed.ts'
 import { writeBloomFilters } from './bloom.ts'
 import type { Value } from './column-buffer.ts'
+import type { ChunkIndexes } from './column-chunk.ts'
 
 const TEXT: SchemaElement = { name: '', type: 'BYTE_ARRAY', converted_type: 'UTF8' }
 const INTEGER: SchemaElement = { name: '', type: 'INT64' }

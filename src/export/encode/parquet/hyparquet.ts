@@ -2,9 +2,9 @@
 import type { FileMetaData } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import type { Column } from '../../read/columns.ts'
-import type { Encoder } from '../format.ts'
-import type { ChunkIndexes, Packed, PackedRowGroup } from '../packed.ts'
-import { movedTo, rowGroupPacker, schemaOf } from './row-group.ts'
+import type { Encoder, Packed } from '../format.ts'
+import type { ChunkIndexes } from './column-chunk.ts'
+import { movedTo, type PackedRowGroup, rowGroupPacker, schemaOf } from './row-group.ts'
 
 /** "PAR1". */
 const MAGIC = 0x31524150

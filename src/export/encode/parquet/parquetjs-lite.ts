@@ -4,8 +4,7 @@ import parquetjs from 'parquetjs-lite'
 import { MirrorError } from '../../../errors.ts'
 import { type Column, positionOf, type RawRow } from '../../read/columns.ts'
 import type { Compression } from '../compression.ts'
-import type { Encoder } from '../format.ts'
-import type { Encoded, Packed } from '../packed.ts'
+import type { Encoded, Encoder, Packed } from '../format.ts'
 
 import { CODEC_OF } from './engine.ts'
 

@@ -2,11 +2,10 @@
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { type Column, type ColumnKind, positionOf } from '../../read/columns.ts'
-import type { Encoding, Packer } from '../format.ts'
-import type { ChunkIndexes, PackedRowGroup } from '../packed.ts'
+import type { Encoded, Encoding, Packer } from '../format.ts'
 import { bloomFilterOf } from './bloom.ts'
 import { ColumnBuffer } from './column-buffer.ts'
-import { type ChunkOptions, writeChunk } from './column-chunk.ts'
+import { type ChunkIndexes, type ChunkOptions, writeChunk } from './column-chunk.ts'
 import { CODEC_OF, type Codec } from './engine.ts'
 
 /** Also the grain of the page index: a reader that knows the page reads this much of a column. */
@@ -25,6 +24,12 @@ const ELEMENT_OF: Record<Exclude<ColumnKind, 'variant'>, Partial<SchemaElement>>
     converted_type: 'TIMESTAMP_MILLIS',
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
   },
+}
+
+/** A row group; offsets count from its own beginning. */
+export interface PackedRowGroup extends Encoded {
+  /** One per leaf of the schema, with what the footer says of it. */
+  indexes: ChunkIndexes[]
 }
 
 /** A column of the row group that is being filled. */
