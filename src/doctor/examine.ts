@@ -8,7 +8,7 @@ import { checkTarget } from '../config/target.ts'
 import { thisCaller } from '../config/trust.ts'
 import { isMirrorError } from '../errors.ts'
 import { filesOfMirror, realMirrorPath } from '../mirror/files.ts'
-import { openReader } from '../mirror/open.ts'
+import { withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
 import { walBytes } from '../mirror/wal.ts'
 import { makeTimetable } from '../schedule/timetable.ts'
@@ -128,21 +128,16 @@ function openMirror(
 ): OpenedMirror {
   const why = 'the mirror cannot be read'
   try {
-    const db = openReader(path)
-    try {
-      const history = readHistory(db, now, settleMs)
-      const isOther = baseUrl !== null && history.baseUrl !== null && history.baseUrl !== baseUrl.replace(/\/+$/, '')
-      const check = isOther
-        ? wrong(
-            'mirror',
-            `${path} belongs to ${history.baseUrl}, the configuration names ${baseUrl}`,
-            'Name another file with --db; if the service has moved, `task-mirror sync --rebind`.',
-          )
-        : ok('mirror', path)
-      return { check, history, why, isOurs: true }
-    } finally {
-      db.close()
-    }
+    const history = withReader(path, (db) => readHistory(db, now, settleMs))
+    const isOther = baseUrl !== null && history.baseUrl !== null && history.baseUrl !== baseUrl.replace(/\/+$/, '')
+    const check = isOther
+      ? wrong(
+          'mirror',
+          `${path} belongs to ${history.baseUrl}, the configuration names ${baseUrl}`,
+          'Name another file with --db; if the service has moved, `task-mirror sync --rebind`.',
+        )
+      : ok('mirror', path)
+    return { check, history, why, isOurs: true }
   } catch (error) {
     if (isMirrorError(error, 'mirror-missing')) {
       const none = note(

@@ -15,3 +15,12 @@ export function connect(path: string, options: Database.Options): Db {
   db.pragma('cell_size_check = ON')
   return db
 }
+
+/** What `work` makes of a connection that lives no longer. */
+export function lend<T>(db: Db, work: (db: Db) => T): T {
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { readAsMigrated } from './as-migrated.ts'
-import { connect, type Db } from './connect.ts'
+import { connect, type Db, lend } from './connect.ts'
 import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
 import { isWritable, restoredPath } from './files.ts'
@@ -73,12 +73,7 @@ export function openReader(path: string): Db {
 
 /** What `question` finds, on a connection that lives no longer. Throws what `openReader` throws, and it. */
 export function withReader<T>(path: string, question: (db: Db) => T): T {
-  const db = openReader(path)
-  try {
-    return question(db)
-  } finally {
-    db.close()
-  }
+  return lend(openReader(path), question)
 }
 
 /** Readers of a WAL-mode database share a file beside it, which they cannot make there: SQLite says so in several ways. */

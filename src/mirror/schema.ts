@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { addUrlHost } from './as-migrated.ts'
-import type { Db } from './connect.ts'
+import { type Db, lend } from './connect.ts'
 import { oneLine } from './one-line.ts'
 
 interface Migration {
@@ -77,16 +77,13 @@ const known = new Map<number, Map<string, SchemaObject>>()
 function objectsAt(version: number): Map<string, SchemaObject> {
   const before = known.get(version)
   if (before !== undefined) return before
-  const db = new Database(':memory:')
-  try {
+  return lend(new Database(':memory:'), (db) => {
     addUrlHost(db)
     for (const migration of migrations()) if (migration.version <= version) db.exec(migration.sql)
     const objects = new Map(objectsOf(db).map((object) => [folded(object.name), object]))
     known.set(version, objects)
     return objects
-  } finally {
-    db.close()
-  }
+  })
 }
 
 /** Without what SQLite keeps for itself: `sqlite_sequence`, `sqlite_stat1`, the indexes of UNIQUE and PRIMARY KEY. */

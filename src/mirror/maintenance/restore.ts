@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
-import { connect } from '../connect.ts'
+import { connect, lend } from '../connect.ts'
 import { explain } from '../explain.ts'
 import {
   makeFile,
@@ -106,13 +106,10 @@ async function check(draft: string, { from, signal, onProgress }: RestoreRequest
 
 /** A copy for readers has no WAL; a mirror needs one, so that readers are never in the way of the writer. */
 function makeWalMode(draft: string): void {
-  const db = connect(draft, { fileMustExist: true })
-  try {
+  lend(connect(draft, { fileMustExist: true }), (db) => {
     db.pragma('journal_mode = WAL')
     db.pragma('wal_checkpoint(TRUNCATE)')
-  } finally {
-    db.close()
-  }
+  })
   syncPath(draft)
 }
 

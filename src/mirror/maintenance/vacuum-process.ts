@@ -1,6 +1,6 @@
 // Entry of the process that copies a mirror; see vacuum.ts.
 
-import { connect } from '../connect.ts'
+import { connect, lend } from '../connect.ts'
 import { explaining } from '../explain.ts'
 import { answerOnce } from './statement-process.ts'
 import type { Vacuumed, VacuumRequest } from './vacuum.ts'
@@ -8,18 +8,10 @@ import type { Vacuumed, VacuumRequest } from './vacuum.ts'
 answerOnce(({ path, out }: VacuumRequest): Vacuumed => explaining(path, () => vacuum(path, out)))
 
 function vacuum(path: string, out: string): Vacuumed {
-  const db = connect(path, { readonly: true, timeout: 5_000 })
-  try {
-    db.prepare('VACUUM INTO ?').run(out)
-  } finally {
-    db.close()
-  }
-  const copy = connect(out, { fileMustExist: true })
-  try {
+  lend(connect(path, { readonly: true, timeout: 5_000 }), (db) => db.prepare('VACUUM INTO ?').run(out))
+  return lend(connect(out, { fileMustExist: true }), (copy) => {
     // Readers of a read-only place could not make the files that WAL needs.
     copy.pragma('journal_mode = DELETE')
     return copy.prepare('SELECT count(*) AS tasks, coalesce(max(change_seq), 0) AS cut FROM tasks').get() as Vacuumed
-  } finally {
-    copy.close()
-  }
+  })
 }

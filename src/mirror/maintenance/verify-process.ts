@@ -7,7 +7,7 @@ import type { JsonValue, TaskRow } from '../../task.ts'
 import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
-import { openReader } from '../open.ts'
+import { withReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { answerOnce, type ProcessRequest } from './statement-process.ts'
 import type { BrokenInvariant, MirrorVerified, VerifyProgress } from './verify.ts'
@@ -61,10 +61,11 @@ const BROKEN: readonly [check: BrokenInvariant['check'], message: string, sql: s
 type Report = (check: BrokenInvariant['check'], message: string, example: string) => void
 type OnProgress = (...progress: VerifyProgress) => void
 
-answerOnce(({ path }: ProcessRequest, onProgress: OnProgress) => explaining(path, () => verify(path, onProgress)))
+answerOnce(({ path }: ProcessRequest, onProgress: OnProgress) =>
+  explaining(path, () => withReader(path, (db) => verify(db, path, onProgress))),
+)
 
-function verify(path: string, onProgress: OnProgress): MirrorVerified {
-  const db = openReader(path)
+function verify(db: Db, path: string, onProgress: OnProgress): MirrorVerified {
   const faults = new Map<string, BrokenInvariant>()
   const report: Report = (check, message, example) => {
     const known = faults.get(check) ?? { check, message, count: 0, examples: [] }
@@ -72,19 +73,15 @@ function verify(path: string, onProgress: OnProgress): MirrorVerified {
     if (known.examples.length < MOST_EXAMPLES) known.examples.push(example)
     faults.set(check, known)
   }
-  try {
-    onProgress('integrity check', 0, null)
-    checkIntegrity(db, path)
-    db.exec('BEGIN')
-    const counts = checkTasks(db, report, onProgress)
-    checkMarks(db, report)
-    for (const [check, message, sql] of BROKEN) {
-      for (const example of db.prepare(sql).pluck().iterate() as Iterable<string>) report(check, message, example)
-    }
-    return { path, ...counts, faults: [...faults.values()] }
-  } finally {
-    db.close()
+  onProgress('integrity check', 0, null)
+  checkIntegrity(db, path)
+  db.exec('BEGIN')
+  const counts = checkTasks(db, report, onProgress)
+  checkMarks(db, report)
+  for (const [check, message, sql] of BROKEN) {
+    for (const example of db.prepare(sql).pluck().iterate() as Iterable<string>) report(check, message, example)
   }
+  return { path, ...counts, faults: [...faults.values()] }
 }
 
 function checkIntegrity(db: Db, path: string): void {

@@ -1,7 +1,7 @@
 // `snapshots`: what was published, written on a short connection of its own: an export never holds the lock.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
-import { connect, type Db } from '../connect.ts'
+import { connect, type Db, lend } from '../connect.ts'
 import { explain, explaining } from '../explain.ts'
 import { checkSchema } from '../migrate.ts'
 import { withReader } from '../open.ts'
@@ -74,8 +74,7 @@ export async function recordSnapshot(path: string, row: SnapshotRow, busyTimeout
 }
 
 function insert(path: string, row: SnapshotRow): void {
-  const db = connect(path, { fileMustExist: true, timeout: PAUSE_MS })
-  try {
+  lend(connect(path, { fileMustExist: true, timeout: PAUSE_MS }), (db) => {
     checkSchema(db, path)
     const statement = db.prepare(
       `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
@@ -94,7 +93,5 @@ function insert(path: string, row: SnapshotRow): void {
       writeOne(statement, { ...row, filters: JSON.stringify(row.filters) })
       if ((count.get() as number) > KEPT_ROWS) prune.run()
     }).immediate()
-  } finally {
-    db.close()
-  }
+  })
 }
