@@ -1,19 +1,14 @@
 // What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
 import { randomUUID } from 'node:crypto'
-import type { Config } from '../config/schema.ts'
 import { type ErrorFacts, exitCodeOf, isMirrorError, stopCodeOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type EndedRun, errorFields, figuresOf, type RunMetrics } from './fields.ts'
 import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
+import type { FileContext } from './metrics-file.ts'
 
-export interface NoticeContext {
-  config: Pick<Config, 'notify' | 'mirror'>
+export interface NoticeContext extends FileContext {
   log: Log
   signal: AbortSignal
-  now: () => number
-  toolVersion: string
-  /** Configuration and key: what the metrics file must not take the place of. */
-  inUse: readonly string[]
   /** Takes the figures of every run; `schedule` keeps them for /metrics. */
   onFigures?: (command: string, figures: RunMetrics) => void
 }
@@ -78,20 +73,15 @@ function keepLines(log: Log, now: () => number): { log: Log; lines: readonly str
   return { log: { debug: log.debug, ...kept }, lines }
 }
 
-async function writeFigures(
-  { config, log, now, toolVersion, inUse }: NoticeContext,
-  command: string,
-  figures: RunMetrics,
-) {
-  const { metricsFile } = config.notify
+async function writeFigures(context: NoticeContext, command: string, figures: RunMetrics): Promise<void> {
+  const { metricsFile } = context.config.notify
   if (metricsFile === null) return
   try {
     // The library behind it is a tenth of a run that has nothing to do.
     const { writeMetricsFile } = await import('./metrics-file.ts')
-    const dbPath = config.mirror.path
-    await writeMetricsFile(metricsFile, { dbPath, command, figures, toolVersion, now: now(), inUse })
+    await writeMetricsFile(metricsFile, context, command, figures)
   } catch (error) {
-    log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)
+    context.log.warn({ command }, `notify.metricsFile could not be written: ${(error as Error).message}`)
   }
 }
 

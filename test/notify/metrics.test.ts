@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { configSchema } from '../../src/config/schema.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { metricsText, readRuns } from '../../src/notify/metrics.ts'
 import { writeMetricsFile } from '../../src/notify/metrics-file.ts'
@@ -10,7 +11,10 @@ import { makeScratch } from '../support/scratch.ts'
 
 const VERSION = '1.2.3'
 const NOW = 1_800_000_000_000
-const GIVEN = { toolVersion: VERSION, now: NOW, inUse: [] }
+const given = (path: string, inUse: string[] = []) => ({
+  config: configSchema.parse({ mirror: { path } }),
+  ...{ toolVersion: VERSION, now: () => NOW, inUse },
+})
 
 test('the figures of runs come back out of the text', async () => {
   const runs = new Map([
@@ -50,7 +54,7 @@ test('one file keeps the last run of each command, and when each last succeeded'
   using scratch = makeScratch()
   const file = scratch.path('mirror.prom')
   const write = (command: string, figures: object) =>
-    writeMetricsFile(file, { ...GIVEN, dbPath: scratch.path('missing.sqlite'), command, figures })
+    writeMetricsFile(file, given(scratch.path('missing.sqlite')), command, figures)
   await write('sync', { exit_code: 0, success_timestamp_seconds: 100 })
   await write('export', { exit_code: 0, success_timestamp_seconds: 150 })
   await write('sync', { exit_code: 4 })
@@ -70,10 +74,7 @@ test('a file with anything else in it is replaced', async () => {
     file,
     'task_mirror_last_run_exit_code{command="sync"} many\ntask_mirror_last_run_made_up{command="x"} 1\n',
   )
-  await writeMetricsFile(file, {
-    ...{ ...GIVEN, dbPath: scratch.path('missing.sqlite') },
-    ...{ command: 'export', figures: { exit_code: 0 } },
-  })
+  await writeMetricsFile(file, given(scratch.path('missing.sqlite')), 'export', { exit_code: 0 })
   expect([...readRuns(readFileSync(file, 'utf8')).keys()]).toEqual(['export'])
 })
 
@@ -102,10 +103,7 @@ test('links, pipes and what is in use are neither read, followed nor written ove
   using scratch = makeScratch()
   const dbPath = scratch.path('m.sqlite')
   const write = (file: string) =>
-    writeMetricsFile(file, {
-      ...{ ...GIVEN, dbPath, command: 'sync' },
-      ...{ figures: { exit_code: 0 }, inUse: [scratch.path('c.json')] },
-    })
+    writeMetricsFile(file, given(dbPath, [scratch.path('c.json')]), 'sync', { exit_code: 0 })
   writeFileSync(scratch.path('precious'), 'mine')
   // The name of a draft as it once was, for anybody to guess.
   symlinkSync(scratch.path('precious'), scratch.path(`.a.prom.${process.pid}.tmp`))
