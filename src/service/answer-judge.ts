@@ -25,9 +25,10 @@ export interface Wanted<T extends Decoded> {
   discard: ((value: T) => void) | undefined
 }
 
-interface JudgeOptions {
-  /** Answers of an earlier run, see `ClientOptions`. */
+export interface JudgeOptions {
+  /** Answers of an earlier run to the same service: what stands still since then is seen by them. */
   earlier?: readonly Came[]
+  /** The first windows that came. */
   onFirst?(came: Came): void
   /** The end of the run. */
   signal: AbortSignal

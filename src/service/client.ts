@@ -3,53 +3,38 @@ import pRetry from 'p-retry'
 import type { Dispatcher } from 'undici'
 import { type ErrorFacts, MirrorError } from '../errors.ts'
 import { isAskable, readAddress } from './address.ts'
-import { AnswerJudge, isSuccess, type ServiceRequest, type Wanted } from './answer-judge.ts'
+import { AnswerJudge, isSuccess, type JudgeOptions, type ServiceRequest, type Wanted } from './answer-judge.ts'
 import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
-import { openConnections } from './connections.ts'
+import { type ConnectionOptions, openConnections } from './connections.ts'
 import { exchange, orAborted } from './exchange.ts'
-import type { Came } from './freshness.ts'
 import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
-import { Pacing, type WaitReason } from './pacing.ts'
+import { Pacing, type PacingOptions, type WaitReason } from './pacing.ts'
 import type { ResponseInfo } from './response-info.ts'
 import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
 import type { Answer, Decode, Decoded, Ok, RequestOptions, Service, Traffic, Window } from './service.ts'
 
-export interface ClientOptions {
+type PacingChoices = Omit<PacingOptions, 'onWait'>
+type ConnectionChoices = Omit<ConnectionOptions, 'origin'>
+type JudgeChoices = Pick<JudgeOptions, 'earlier' | 'onFirst'>
+
+export interface ClientOptions extends PacingChoices, ConnectionChoices, JudgeChoices {
   /** http or https; may have a path and a trailing slash. */
   baseUrl: string
   auth: Auth
   apiKey: string | null
-  connectTimeoutMs: number
   /** One deadline per request, from dispatch to the last byte. */
   requestTimeoutMs: number
   /** Of a body after decompression. */
   maxResponseBytes: number
   /** Of a body with more than a few tasks: as many bytes of answers may be under way. `maxResponseBytes` where absent. */
   maxBytesInFlight?: number
-  /** Most requests under way at once; fewer while the service is strained. */
-  concurrency: number
-  requestsPerSecond: number | null
   /** Retries after the first attempt of a request. */
   maxRetries: number
-  /** A longer Retry-After throws `wait-too-long`. */
-  maxRetryAfterMs: number
-  /** URL of an HTTP proxy; none where null or absent. */
-  proxy?: string | null
   userAgent: string
-  /** Its abort rejects everything under way with `interrupted`. */
-  signal: AbortSignal
-  /** Epoch ms. */
-  now(): number
   /** 0 to 1. */
   random(): number
-  /** Resolves after `ms`, or rejects as soon as `signal` aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
   /** A wait begins: until when, epoch ms, and why; for a back-off, what went wrong. */
   onWait?(untilMs: number, why: WaitReason, trouble: string | null): void
-  /** Answers of an earlier run to the same service: what stands still since then is seen by them. */
-  earlier?: readonly Came[]
-  /** The first window that came. */
-  onFirst?(came: Came): void
   /** Every answer as it begins: what its headers tell beside the answer. */
   onResponse?(facts: ResponseInfo): void
   /** What happened, in chosen scalars that hold no key and no body. */

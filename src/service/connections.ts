@@ -5,10 +5,12 @@ import { MirrorError } from '../errors.ts'
 import { TLS } from '../http-policy.ts'
 import { buildConnector, Pool, proxyAgent } from './undici.ts'
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   origin: string
+  /** Connections at once. */
   concurrency: number
   connectTimeoutMs: number
+  /** URL of an HTTP proxy; none where null or absent. */
   proxy?: string | null
 }
 

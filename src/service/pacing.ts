@@ -4,11 +4,12 @@ import { MirrorError } from '../errors.ts'
 export type WaitReason = 'retry-after' | 'back-off'
 
 export interface PacingOptions {
-  /** Most requests under way at once. */
+  /** Most requests under way at once; fewer while the service is strained. */
   concurrency: number
   requestsPerSecond: number | null
-  /** A longer wait ends the run instead. */
+  /** A longer Retry-After ends the run instead: `wait-too-long`. */
   maxRetryAfterMs: number
+  /** Its abort rejects everything under way. */
   signal: AbortSignal
   /** Epoch ms. */
   now(): number
