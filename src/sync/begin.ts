@@ -69,7 +69,7 @@ export function openWriterThread({ config, now }: RunContext, choices: WriterCho
 /** A run of which nothing is known of the service's account yet: see `bindRun`. */
 export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
   const { service, costs } = watchCosts(parts.service, context.now)
-  return { ...context, ...parts, service, costs, facts: { ...parts.opened.facts }, notes: [], account: UNBOUND }
+  return { ...context, ...parts, service, costs, facts: { ...parts.opened.facts }, account: UNBOUND }
 }
 
 /** Before the first request. Throws `not-before` and `other-service`. */

@@ -16,6 +16,8 @@ export interface RunTally {
   /** The walks that count, and why one is partial: a complete full walk takes the place of those before it. */
   walks: { verdict: Verdict; note: string | null }[]
   drift: number
+  /** What fell short, one sentence each, for the terminal. */
+  notes: string[]
   /** Exit codes, one for each thing that fell short. */
   codes: number[]
   /** What ended it early; null where nothing did. */
@@ -23,8 +25,8 @@ export interface RunTally {
 }
 
 /** The run can only be `partial`; `note` says why, in one sentence. */
-export function fallShort(run: Run, ended: RunTally, note: string): void {
-  run.notes.push(note)
+export function fallShort(ended: RunTally, note: string): void {
+  ended.notes.push(note)
   ended.codes.push(EXIT.partial)
 }
 
@@ -33,14 +35,14 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   const { writer, request, now, service } = run
   let { error } = ended
   const { requests, retries, bytes, waitedMs, oldestMs = 0 } = service.traffic()
-  if (oldestMs > 0) run.notes.push(cacheNote(oldestMs))
+  if (oldestMs > 0) ended.notes.push(cacheNote(oldestMs))
   const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
-  for (const { note } of ended.walks) if (note !== null) fallShort(run, ended, note)
+  for (const { note } of ended.walks) if (note !== null) fallShort(ended, note)
   if (counts.rejected > 0) {
-    fallShort(run, ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
+    fallShort(ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
   }
   const signalled = interrupted ? stopCodeOf(stopped) : null
   let exitCode = signalled ?? worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
@@ -77,7 +79,7 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
     notBefore: run.facts.not_before ?? null,
   }
   const isFirst = run.opened.lastFull === null && summary.lastFullWalk !== null
-  return { summary, exitCode, isFirst, notes: run.notes, error }
+  return { summary, exitCode, isFirst, notes: ended.notes, error }
 }
 
 function cacheNote(oldestMs: number): string {

@@ -42,8 +42,6 @@ export interface Run extends Omit<RunContext, 'apiKey'> {
   opened: Opened
   /** Facts as they are now; kept in step with the mirror through `learn`. */
   facts: Opened['facts']
-  /** Why the run can only be `partial`, one sentence each. */
-  notes: string[]
   account: AccountCheck
   /** What the answers so far have shown of what requests cost. */
   costs(): ObservedCosts

@@ -58,7 +58,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   }
   const service = parts.service ?? (await openClient({ ...context, signal: time.signal }, { earlier, onFirst }))
   const run = newRun({ ...context, signal: time.signal }, { service, writer, request, opened })
-  const tally: RunTally = { startedAt, plan: [], walks: [], drift: 0, codes: [], error: null }
+  const tally: RunTally = { startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
   try {
     bindRun(run, context)
     await carryOut(run, tally)
@@ -120,7 +120,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
   }
   const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
   if (details > 0 && request.details !== 'never') {
-    fallShort(run, ended, `${countText(details, 'detail')} still owed; the next run asks again.`)
+    fallShort(ended, `${countText(details, 'detail')} still owed; the next run asks again.`)
   }
 }
 
@@ -171,7 +171,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
       break
     case 'details':
-      if (!(await compareWithDetails(run))) fallShort(run, ended, NOT_COMPARED)
+      if (!(await compareWithDetails(run))) fallShort(ended, NOT_COMPARED)
       await askOwedDetails(run)
       break
     case 'deletions':
@@ -185,10 +185,10 @@ async function proveDeletions(run: Run, ended: RunTally): Promise<void> {
   const { refused, undecided } = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
   if (refused > 0) {
     const why = 'so many are not marked deleted without --allow-mass-delete'
-    fallShort(run, ended, `${countText(refused, 'task')} no longer listed; ${why}.`)
+    fallShort(ended, `${countText(refused, 'task')} no longer listed; ${why}.`)
   } else if (undecided > 0) {
     const why = 'and the deletion not proven; owed to the next run'
-    fallShort(run, ended, `${countText(undecided, 'task')} no longer listed, ${why}.`)
+    fallShort(ended, `${countText(undecided, 'task')} no longer listed, ${why}.`)
   }
 }
 
@@ -206,7 +206,7 @@ async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void
   if (missing.length === 0) return
   const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
   const more = missing.length > MOST_NAMED ? ', ...' : ''
-  fallShort(run, ended, `${missing.length} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.`)
+  fallShort(ended, `${missing.length} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {
