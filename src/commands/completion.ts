@@ -1,9 +1,9 @@
 // `completion`: prints what teaches a shell the commands and flags, out of the very table that help is made of.
 import { longName, SHARED_FLAGS } from '../flags.ts'
 import type { AnyCommand, CommandGroup, CommandSpec, Flag } from './shared/command.ts'
-import type { CompletedCommand, CompletedFlag } from './text/completion-scripts.ts'
+import type { CompletedCommand, CompletedFlag, Shell } from './text/completion-scripts.ts'
 
-const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const
+const SHELL_NAMES: readonly Shell[] = ['bash', 'zsh', 'fish']
 
 type Entry = AnyCommand | CommandGroup
 

@@ -19,8 +19,7 @@ export interface CompletedCommand {
   words: readonly { name: string; summary: string }[]
 }
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const
-type Shell = (typeof SHELLS)[number]
+export type Shell = 'bash' | 'zsh' | 'fish'
 
 /** The script that teaches `shell` the words and flags of `commands`; `shared` are the flags of all of them. */
 export function completionScript(

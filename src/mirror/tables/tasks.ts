@@ -209,12 +209,11 @@ export class TaskTable {
   }
 }
 
-/** Places of live rows by `created_at`, newest or oldest first: one pass over an index, tombstones counted out. */
-export function placesOf(db: Db, seqs: number[], newestFirst: boolean): number[] {
+/** Places of live rows by `created_at`, newest first: one pass over an index, tombstones counted out. */
+export function placesOf(db: Db, seqs: number[]): number[] {
   const wanted = new Set(seqs)
   const tombstones = new Set(db.prepare('SELECT seq FROM tasks WHERE deleted_at IS NOT NULL').pluck().all() as number[])
-  const direction = newestFirst ? 'DESC' : 'ASC'
-  const walk = db.prepare(`SELECT seq FROM tasks ORDER BY created_at ${direction}, id ${direction}`).pluck()
+  const walk = db.prepare('SELECT seq FROM tasks ORDER BY created_at DESC, id DESC').pluck()
   const places: number[] = []
   let place = 0
   for (const seq of walk.iterate() as Iterable<number>) {

@@ -76,10 +76,7 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
     const long = stretches.flatMap((some) => inOrder(some, rules)).filter(({ length }) => length >= rules.wanted)
     const sorted = byPlace(long.flat())
     if (sorted.length === 0) return false
-    const places = await writer.placesOf(
-      sorted.map(({ seq }) => seq),
-      true,
-    )
+    const places = await writer.placesOf(sorted.map(({ seq }) => seq))
     const placeOf = new Map(sorted.map(({ seq }, index) => [seq, places[index] as number]))
     return long.some((some) => holdsNeighbours(some, placeOf, rules))
   }

@@ -44,8 +44,8 @@ export function heldTasks(writing: Writing) {
       return [...found]
     },
 
-    /** Estimated indexes in a list ordered by createdAt, by what the mirror holds. */
-    placesOf: (seqs: number[], newestFirst: boolean): number[] => placesOf(writing.db, seqs, newestFirst),
+    /** Where rows stand by createdAt among all that the mirror holds, newest first. */
+    placesOf: (seqs: number[]): number[] => placesOf(writing.db, seqs),
 
     /** The live tasks at these parts (0 to 1) of all rows, each once. */
     liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
