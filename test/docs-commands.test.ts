@@ -41,7 +41,7 @@ let stopStorage: () => Promise<void>
 let env: Record<string, string>
 
 beforeAll(async () => {
-  simulator = await startSimulator({ tasks: 400, key: KEY, spanDays: 30, openFraction: 0.02 })
+  simulator = await startSimulator({ tasks: 150, key: KEY, spanDays: 30, openFraction: 0.02 })
   storage = await startStorage((stop) => {
     stopStorage = stop
   })

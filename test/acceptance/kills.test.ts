@@ -34,7 +34,7 @@ test.for(rounds(1, 60).map((round) => ({ round, seed: SEED + round, order: ORDER
     let kills = 0
     let reached = 0
     const log: string[] = []
-    for (let attempt = 0; attempt < 3; attempt += 1) {
+    for (let attempt = 0; attempt < (SOAK ? 3 : 2); attempt += 1) {
       const before = stage.simulator.requests
       const killed = await killAfter(stage, ['backfill'], 1 + random.int(12), random.int(60))
       if (killed) kills += 1
@@ -79,7 +79,7 @@ test.for(rounds(1, 40).map((round) => ({ seed: SEED + 1000 + round, order: ORDER
     })
     const { account } = stage.simulator
     let kills = 0
-    for (let attempt = 0; attempt < (SOAK ? 5 : 3); attempt += 1) {
+    for (let attempt = 0; attempt < (SOAK ? 5 : 2); attempt += 1) {
       const flags = random.chance(0.3) ? ['--full'] : []
       if (await killAfter(stage, ['sync', ...flags], 1 + random.int(9), random.int(40))) kills += 1
       account.insert(random.int(1.5 * WINDOW), { openShare: 0.01 })

@@ -5,9 +5,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { SOAK } from '../support/soak.ts'
 import { makeStage, WINDOW } from './stage.ts'
 
-const TASKS = 12 * WINDOW
+const TASKS = (SOAK ? 12 : 9) * WINDOW
 /** A window but for its overlap. */
 const STEP = WINDOW - 10
 
@@ -42,7 +43,7 @@ if (db !== null) {
   read(db)
   db.pragma('busy_timeout = 0')
 }
-for (; !existsSync(path + '.over'); await sleep(1)) {
+for (; !existsSync(path + '.over'); await sleep(3)) {
   try {
     const each = db ?? open()
     const [tasks, met, inserted, reached] = read(each)
@@ -106,7 +107,7 @@ test('a second writer at the same time is exit 6, reading commands are not in it
   while (stage.value<number>('SELECT count(*) FROM tasks') === 0) await sleep(2)
   const [second, status, exported] = await Promise.all([
     stage.run(['sync']),
-    stage.run(['status', '--json']),
+    stage.runHere(['status', '--json']),
     stage.run(['export', '--out', '-', '--no-redact', '--quiet']),
   ])
   expect(second.code).toBe(6)

@@ -2,21 +2,21 @@
 import { describe, expect, test } from 'vitest'
 import { few } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, type Stage, WINDOW } from './stage.ts'
+import { LARGE_WINDOW, makeStage, type Stage } from './stage.ts'
 
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 const live = (stage: Stage) => stage.value<number>('SELECT count(*) FROM live_tasks')
 const lastWalk = (stage: Stage) =>
   stage.rows<{ verdict: string; reason: string }>('SELECT verdict, reason FROM walks ORDER BY id DESC LIMIT 1')[0]
 
-const TASKS = 2.5 * WINDOW
-const CASES = [0, 0.25 * WINDOW, 1.2 * WINDOW].flatMap((left, index) =>
+const TASKS = 2.5 * LARGE_WINDOW
+const CASES = [0, 0.25 * LARGE_WINDOW, 1.2 * LARGE_WINDOW].flatMap((left, index) =>
   few(ORDERS, (_, place) => index === place).map((order) => ({ left, order })),
 )
 
 describe.concurrent(`a list of ${TASKS} tasks that suddenly holds fewer`, () => {
   test.for(CASES)('$left, $order: partial and 3 until it is whole again', async ({ left, order }) => {
-    await using stage = await makeStage({ window: WINDOW, tasks: TASKS, order, openFraction: 0 })
+    await using stage = await makeStage({ window: LARGE_WINDOW, tasks: TASKS, order, openFraction: 0 })
     const { account } = stage.simulator
     expect((await stage.sync()).code).toBe(0)
     const hidden = account.delist(TASKS - left, { where: order === 'created_asc' ? 'front' : 'behind' })
@@ -43,11 +43,11 @@ describe.concurrent(`a list of ${TASKS} tasks that suddenly holds fewer`, () => 
 })
 
 describe.concurrent('an account that was really emptied', () => {
-  const tasks = 1.5 * WINDOW
-  test.for(few([0, 0.7 * WINDOW], (left) => left > 0))(
+  const tasks = 1.5 * LARGE_WINDOW
+  test.for(few([0, 0.7 * LARGE_WINDOW], (left) => left > 0))(
     `to %i of ${tasks} is accepted by --allow-mass-delete, and is no news afterwards`,
     async (left) => {
-      await using stage = await makeStage({ window: WINDOW, tasks, openFraction: 0 })
+      await using stage = await makeStage({ window: LARGE_WINDOW, tasks, openFraction: 0 })
       expect((await stage.sync()).code).toBe(0)
       stage.simulator.account.remove(tasks - left, { where: 'behind' })
       expect((await stage.sync()).code).toBe(3)

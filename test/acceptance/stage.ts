@@ -11,10 +11,12 @@ import { makeScratch } from '../support/scratch.ts'
 import { SOAK } from '../support/soak.ts'
 
 /**
- * Tasks that a window holds where a stage says so: in `npm test` a fifth of the default, so that a fifth of the tasks make as
+ * Tasks that a window holds where a stage says so: in `npm test` a tenth of the default, so that a tenth of the tasks make as
  * many windows.
  */
-export const WINDOW = SOAK ? 1000 : 200
+export const WINDOW = SOAK ? 1000 : 100
+/** The same where a hundred are too few: without being allowed to, a run marks no more than that as deleted. */
+export const LARGE_WINDOW = SOAK ? 1000 : 200
 
 /** As many rounds as fit into `npm test`, or into a soak. */
 export function rounds(quick: number, soak: number): number[] {
@@ -86,6 +88,8 @@ export async function makeStage({ stepMs, window, ...options }: StageOptions = {
 
   const common = {
     TASK_MIRROR_BASE_URL: simulator.url,
+    // What the second look-up waits for comes with the test's own events.
+    TASK_MIRROR_SYNC_DELETION_PAUSE_MS: '50',
     ...(window !== undefined && { TASK_MIRROR_SYNC_WINDOW: String(window) }),
   }
   const start = (args: readonly string[], env: Record<string, string> = {}) =>

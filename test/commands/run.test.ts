@@ -15,30 +15,30 @@ const KEYS_OF_SUMMARY = (
 
 test('sync fills the mirror, the next one finds nothing new, status and get read it', async () => {
   using scratch = makeScratch()
-  await using simulator = await startSimulator({ tasks: 2500, key: 'k', openFraction: 0 })
+  await using simulator = await startSimulator({ tasks: 1200, key: 'k', openFraction: 0 })
   const options = { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k', TASK_MIRROR_BASE_URL: simulator.url } }
   const first = await runCli(['sync', '--json'], options)
   expect(first.code).toBe(0)
   expect(first.stdout.match(/\n/g)).toHaveLength(1)
   const summary = JSON.parse(first.stdout)
   expect(Object.keys(summary)).toEqual(KEYS_OF_SUMMARY)
-  expect(summary).toMatchObject({ outcome: 'ok', verdict: 'complete', seen: 2500, inserted: 2500 })
+  expect(summary).toMatchObject({ outcome: 'ok', verdict: 'complete', seen: 1200, inserted: 1200 })
 
-  const second = await runCli(['sync'], options)
+  const second = await runInside(['sync'], options)
   expect(second.code).toBe(0)
   expect(second.stdout).toMatch(/^run +2 \(sync: /)
   expect(second.stdout).toContain('outcome   ok, verdict complete')
 
-  const status = await runCli(['status', '--json', '--max-age', '10m'], options)
+  const status = await runInside(['status', '--json', '--max-age', '10m'], options)
   expect(status.code).toBe(0)
   expect(JSON.parse(status.stdout)).toMatchObject({
-    tasks: { live: 2500, open: 0 },
+    tasks: { live: 1200, open: 0 },
     order: 'created_desc',
     baseUrl: simulator.url,
   })
 
   const id = simulator.account.idAt(7)
-  const task = await runCli(['get', id, '--json'], options)
+  const task = await runInside(['get', id, '--json'], options)
   expect(JSON.parse(task.stdout)).toEqual(JSON.parse(simulator.account.get(id)!))
 
   const quiet = await runCli(['sync', '-q'], options)

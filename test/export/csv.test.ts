@@ -95,10 +95,13 @@ test('a strict reader and DuckDB find every cell', async () => {
   expect(await duckRows(path)).toEqual(stored(mirror))
 })
 
-test('a NUL and a cell of 8 MB come back', async () => {
+/** In a large cell; in the file each is one more. */
+const QUOTES = SOAK ? 1_300_000 : 400_000
+
+test('a NUL and a cell of megabytes come back', async () => {
   const mirror = makeMirror(
     { id: 'nul', user_id: '\0', data_body: 'a\0b', created_at: 1 },
-    { id: 'large', created_at: 2, result_body: JSON.stringify('"a\n'.repeat(1_300_000)) },
+    { id: 'large', created_at: 2, result_body: JSON.stringify('"a\n'.repeat(QUOTES)) },
   )
   const csv = readFileSync(await publish(mirror, 'a.csv'), 'utf8')
   expect(readStrictly(csv).slice(1)).toEqual(stored(mirror))

@@ -17,13 +17,13 @@ import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 import { type Storage, startStorage } from './s3/storage.ts'
 
 const TASKS = Number(process.env.TASKS ?? (SOAK ? 1_000 : 500))
-const YEAR = 365 * 86_400_000
+const SPAN = (SOAK ? 365 : 100) * 86_400_000
 
-/** Spread over a year, a few of each kind that is not ordinary. */
-function rowsOfAYear() {
+/** Spread over some months, a few of each kind that is not ordinary. */
+function rowsOfMonths() {
   return ordinaryRows(TASKS).map((row, i) => ({
     ...row,
-    created_at: 1_760_000_000_000 + Math.floor((i * YEAR) / TASKS),
+    created_at: 1_760_000_000_000 + Math.floor((i * SPAN) / TASKS),
     timeframe: i % 1_000 === 7 ? 2n ** 53n + BigInt(i) : 60_000n,
     result_status_code: i % 13 === 0 ? null : 200 + (i % 7),
     deleted_at: i % 50 === 3 ? 5n : null,
@@ -125,7 +125,7 @@ test.each(few(['folder', 's3'], (place) => place === 's3'))(
   async (place) => {
     const storage = await startStorage()
     const mirror = makeMirror()
-    const tasks = rowsOfAYear()
+    const tasks = rowsOfMonths()
     for (let i = 0; i < TASKS; i += 1_000) mirror.insert(...tasks.slice(i, i + 1_000))
     const { env } = storage
     const out = place === 's3' ? 's3://lake/tasks' : join(mirror.folder, 'lake/')
@@ -133,7 +133,7 @@ test.each(few(['folder', 's3'], (place) => place === 's3'))(
     const ndjson = await publishing(mirror, { out, env, format: 'ndjson', withMeta: true })
     const sums = expected(mirror)
     const { folder, paths } = await filesOf(parquet, mirror, storage)
-    expect(paths.length).toBeGreaterThanOrEqual(12)
+    expect(paths.length).toBeGreaterThanOrEqual(SOAK ? 12 : 4)
     expect(await byDuck(folder)).toEqual(sums)
     expect(byPolars(paths)).toEqual(sums)
     expect(await byHyparquet(paths)).toEqual(sums)

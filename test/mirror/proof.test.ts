@@ -2,8 +2,8 @@
 import { copyFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { beforeAll, expect, test } from 'vitest'
-import { verifyProof } from '../../src/mirror/maintenance/proof.ts'
-import { openReader } from '../../src/mirror/open.ts'
+import { judgeWalks, verifyProof } from '../../src/mirror/maintenance/proof.ts'
+import { openReader, withReader } from '../../src/mirror/open.ts'
 import { evidenceDigest, evidenceOf } from '../../src/mirror/tables/evidence.ts'
 import { walkTable } from '../../src/mirror/tables/walks.ts'
 import { linesOf, textOf } from '../../src/proof/evidence.ts'
@@ -30,7 +30,8 @@ beforeAll(async () => {
   return () => made[Symbol.dispose]()
 })
 
-const check = (path: string) => verifyProof(path, new AbortController().signal)
+/** What the process of `verify --proof` does, in this one. */
+const check = (path: string) => withReader(path, judgeWalks)
 
 function changed(scratch: Scratch, change: (db: Database.Database) => void): string {
   const path = scratch.path('task-mirror.sqlite')
@@ -55,7 +56,8 @@ function forged(scratch: Scratch, forge: (lines: Line[]) => Line[]): string {
 }
 
 test('what a sync leaves is proven: the full walk and the head walk since', async () => {
-  const { walks, faults } = await check(sound)
+  const { walks, faults } = check(sound)
+  expect(await verifyProof(sound, new AbortController().signal)).toEqual({ path: sound, walks, faults })
   expect(faults).toEqual([])
   expect(walks).toMatchObject([
     { walkId: 1, kind: 'full', tasks: TASKS, proven: { range: null, isWhole: true, rests: {} } },
@@ -82,9 +84,9 @@ test.each([
   ['another range', 'UPDATE walks SET range_since = 5 WHERE id = 1'],
   ['another digest', "UPDATE walks SET evidence_sha256 = 'x' WHERE id = 1"],
   ['a count of tasks', 'UPDATE walk_evidence SET marked = marked + 1 WHERE number = 2'],
-])('%s does not hold', async (_, sql) => {
+])('%s does not hold', (_, sql) => {
   using scratch = makeScratch()
-  const { faults } = await check(changed(scratch, (db) => db.exec(sql)))
+  const { faults } = check(changed(scratch, (db) => db.exec(sql)))
   expect(faults.map(({ walkId }) => walkId)).toContain(1)
 })
 
@@ -97,9 +99,9 @@ test.each([
     /met 90 tasks, of which the mirror holds 89/,
   ],
   ['marks that are gone', 'DELETE FROM walk_marks WHERE walk_id = 1', /met 90 tasks, and 0 are marked/],
-])('%s is told', async (_, sql, message) => {
+])('%s is told', (_, sql, message) => {
   using scratch = makeScratch()
-  const { faults } = await check(changed(scratch, (db) => db.exec(sql)))
+  const { faults } = check(changed(scratch, (db) => db.exec(sql)))
   expect(faults).toEqual([{ walkId: 1, message: expect.stringMatching(message) }])
 })
 
@@ -127,9 +129,9 @@ const handleOf = (line: Line | undefined) => (line?.op === 'taken' ? line.handle
 const isTaken = ({ op }: Line) => op === 'taken'
 const isTold = ({ op }: Line) => op === 'told'
 
-test('lines that are written anew as they were hold', async () => {
+test('lines that are written anew as they were hold', () => {
   using scratch = makeScratch()
-  expect((await check(forged(scratch, (lines) => lines))).faults).toEqual([])
+  expect(check(forged(scratch, (lines) => lines)).faults).toEqual([])
 })
 
 test.each<[string, (lines: Line[]) => Line[]]>([
@@ -171,9 +173,9 @@ test.each<[string, (lines: Line[]) => Line[]]>([
         line.op === 'begun' ? { ...line, range: { order: 'created_desc', from: null, to: null } } : line,
       ),
   ],
-])('a forger who knows the digest is refused by the judge: %s', async (_, forge) => {
+])('a forger who knows the digest is refused by the judge: %s', (_, forge) => {
   using scratch = makeScratch()
-  expect((await check(forged(scratch, forge))).faults).toMatchObject([{ walkId: 1 }])
+  expect(check(forged(scratch, forge)).faults).toMatchObject([{ walkId: 1 }])
 })
 
 test('as built: 0 where it holds, 3 where there is none, 7 where it does not hold', async () => {
@@ -201,7 +203,7 @@ test('as built: 0 where it holds, 3 where there is none, 7 where it does not hol
 test('a snapshot names the digest of the evidence; the proof of a walk goes when a later full walk is complete', async () => {
   using scratch = makeScratch()
   const path = changed(scratch, () => {})
-  const { walks } = await check(path)
+  const { walks } = check(path)
   expect(await runInside(['export', '--out', 'lake/', '--json'], { cwd: scratch.dir })).toMatchObject({ code: 0 })
   const { stdout } = await runInside(['verify', '--snapshot', 'lake/', '--json'], { cwd: scratch.dir })
   expect(JSON.parse(stdout)).toMatchObject({ snapshot: { ok: true } })
@@ -212,7 +214,7 @@ test('a snapshot names the digest of the evidence; the proof of a walk goes when
 
   await using simulator = await startSimulator({ tasks: TASKS, oddities: 0.1, openFraction: 0.1, capItems: 20 })
   await runSync(makeRunContext(simulator.url, path), { command: 'sync', full: true, rebind: true })
-  const later = await check(path)
+  const later = check(path)
   expect(later.faults).toEqual([])
   expect(later.walks.map(({ walkId }) => walkId)).toEqual([4])
 })

@@ -42,49 +42,65 @@ test('a mirror that a run has left is sound', async () => {
   expect(await check(sound)).toEqual({ path: sound, rows: TASKS, tombstones: 1, faults: [] })
 })
 
-test.each([
-  ['a changed column', 'content-hash', "UPDATE tasks SET data_url = data_url || 'x' WHERE seq IN (3, 5)", 2],
-  ['a changed integer', 'content-hash', 'UPDATE tasks SET created_at = created_at + 1 WHERE seq = 3', 1],
-  ['a missing hash', 'content-hash', 'UPDATE tasks SET content_hash = NULL WHERE seq = 3', 1],
-  ['a header that is no JSON', 'json', "UPDATE tasks SET data_header = '{' WHERE seq = 3", 1],
-  ['extra that is no object', 'json', "UPDATE tasks SET extra = '[1]' WHERE seq = 3", 1],
-  ['a fact that is no JSON', 'json', "UPDATE service_facts SET value = 'x' WHERE key = 'order'", 1],
-  ['a change number used twice', 'change-seq', 'UPDATE tasks SET change_seq = 4 WHERE seq = 3', 1],
-  ['a change number of 0', 'change-seq', 'UPDATE tasks SET change_seq = 0 WHERE seq = 3', 1],
+type Damage = [what: string, check: string, sql: string, count: number]
+
+/** What stands together here is done to one mirror: each is another check, and none counts what another one has done. */
+const DAMAGES: Damage[][] = [
   [
-    'something owed of a tombstone',
-    'owed-tombstone',
-    "INSERT INTO open_checks (task_id, reason, next_check_at) SELECT id, 'detail', 1 FROM tasks WHERE deleted_at IS NOT NULL",
-    1,
+    ['a changed column', 'content-hash', "UPDATE tasks SET data_url = data_url || 'x' WHERE seq IN (3, 5)", 2],
+    ['a change number used twice', 'change-seq', 'UPDATE tasks SET change_seq = 4 WHERE seq = 3', 1],
+    [
+      'something owed of a tombstone',
+      'owed-tombstone',
+      "INSERT INTO open_checks (task_id, reason, next_check_at) SELECT id, 'detail', 1 FROM tasks WHERE deleted_at IS NOT NULL",
+      1,
+    ],
+    ['marks of no walk', 'walk-marks', 'INSERT INTO walk_marks VALUES (99, 0, zeroblob(1024))', 1],
+    [
+      'a snapshot of a later state',
+      'snapshot-cut',
+      "INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, published_at) VALUES ('s', 999999, '', 'ndjson', 1, 1, 1, '{}', 1)",
+      1,
+    ],
   ],
   [
-    'something owed of nobody',
-    'owed-unknown',
-    "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('nobody', 'open', 1)",
-    1,
-  ],
-  ['marks of no walk', 'walk-marks', 'INSERT INTO walk_marks VALUES (99, 0, zeroblob(1024))', 1],
-  ['marks of the wrong length', 'walk-marks', 'INSERT INTO walk_marks VALUES (1, 7, zeroblob(10))', 1],
-  [
-    'marks of rows that are not there',
-    'walk-marks',
-    `INSERT INTO walk_marks VALUES (1, 7, x'${'01'.repeat(1024)}')`,
-    1,
+    ['a changed integer', 'content-hash', 'UPDATE tasks SET created_at = created_at + 1 WHERE seq = 3', 1],
+    ['a change number of 0', 'change-seq', 'UPDATE tasks SET change_seq = 0 WHERE seq = 3', 1],
+    [
+      'something owed of nobody',
+      'owed-unknown',
+      "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('nobody', 'open', 1)",
+      1,
+    ],
+    ['marks of the wrong length', 'walk-marks', 'INSERT INTO walk_marks VALUES (1, 7, zeroblob(10))', 1],
   ],
   [
-    'a snapshot of a later state',
-    'snapshot-cut',
-    "INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, published_at) VALUES ('s', 999999, '', 'ndjson', 1, 1, 1, '{}', 1)",
-    1,
+    ['a missing hash', 'content-hash', 'UPDATE tasks SET content_hash = NULL WHERE seq = 3', 1],
+    [
+      'marks of rows that are not there',
+      'walk-marks',
+      `INSERT INTO walk_marks VALUES (1, 7, x'${'01'.repeat(1024)}')`,
+      1,
+    ],
+    ['a fact that is no JSON', 'json', "UPDATE service_facts SET value = 'x' WHERE key = 'order'", 1],
   ],
-])('%s is found', async (_, name, sql, count) => {
-  using scratch = makeScratch()
-  const path = copyOf(scratch)
-  change(path, sql)
-  const { faults } = await check(path)
-  expect(faults).toContainEqual(expect.objectContaining({ check: name, count }))
-  expect(faults.find((fault) => fault.check === name)!.examples).toHaveLength(count)
-})
+  [['a header that is no JSON', 'json', "UPDATE tasks SET data_header = '{' WHERE seq = 3", 1]],
+  [['extra that is no object', 'json', "UPDATE tasks SET extra = '[1]' WHERE seq = 3", 1]],
+]
+
+test.each(DAMAGES.map((damages) => ({ what: damages.map(([what]) => what).join('; '), damages })))(
+  '$what: found',
+  async ({ damages }) => {
+    using scratch = makeScratch()
+    const path = copyOf(scratch)
+    for (const [, , sql] of damages) change(path, sql)
+    const { faults } = await check(path)
+    for (const [what, name, , count] of damages) {
+      expect(faults, what).toContainEqual(expect.objectContaining({ check: name, count }))
+      expect(faults.find((fault) => fault.check === name)!.examples, what).toHaveLength(count)
+    }
+  },
+)
 
 test('a fault names five rows at most', async () => {
   using scratch = makeScratch()

@@ -18,13 +18,18 @@ const OLD = 'what was there before\n'
 /** Kills the command at one point after the other, with an older file at its destination, and repeats it. */
 async function crashOverFile(
   stage: Stage,
-  { args, out, writes }: { args: string[]; out: string; writes: number },
+  {
+    args,
+    out,
+    writes,
+    most = Number.POSITIVE_INFINITY,
+  }: { args: string[]; out: string; writes: number; most?: number },
   expectWhole: () => void | Promise<void>,
 ): Promise<void> {
   expect((await stage.sync()).code).toBe(0)
   const run = { stage, args: [...args, '--out', out] }
   const points = await crashPointsOf(run)
-  const kills = chosen(points, SEED, SOAK ? writes : 'few')
+  const kills = SOAK ? chosen(points, SEED, writes) : chosen(points, SEED, 'few').slice(0, most)
   const found = { old: 0, new: 0 }
   for (const point of kills) {
     writeFileSync(out, OLD)
@@ -61,7 +66,8 @@ describe.skipIf(tracingMissing !== null)(`an export that is killed (${tracingMis
   test('leaves the old copy or the new one', { timeout: 900_000 }, async () => {
     await using stage = await makeStage({ tasks: 300, openFraction: 0, compression: 'none' })
     const out = join(stage.dir, 'copy.sqlite')
-    await crashOverFile(stage, { args: ['copy'], out, writes: 20 }, () => {
+    // It is written as a file of an export is, by another process.
+    await crashOverFile(stage, { args: ['copy'], out, writes: 20, most: 1 }, () => {
       const db = new Database(out, { readonly: true })
       try {
         expect(db.pragma('integrity_check', { simple: true })).toBe('ok')

@@ -21,7 +21,7 @@ import { MirrorError } from '../../src/errors.ts'
 import { makeStage, type Stage } from '../acceptance/stage.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { few, SOAK } from '../support/soak.ts'
-import { runShell, uidMissing } from './shell.ts'
+import { runShell, runShellInTurn, uidMissing } from './shell.ts'
 import { makeSmallDisk, smallDiskMissing } from './small-disk.ts'
 
 interface Manifest {
@@ -218,7 +218,7 @@ describe('places that cannot be written', () => {
       mkdirSync(join(stage.dir, 'lent'), { mode: 0o755 })
       copyFileSync(stage.mirrorPath, lent)
       chmodSync(lent, 0o644)
-      for (const args of [['status'], ['verify'], ['export', '--out', '-']]) {
+      for (const args of few([['status'], ['verify'], ['export', '--out', '-']], (_, n) => n === 0)) {
         expect(await asOther(stage, [...args, '--db', lent])).toMatchObject({
           code: 7,
           stderr: expect.stringMatching(/mirror-unreadable.*task-mirror copy.*its folder cannot be written/),
@@ -240,24 +240,24 @@ describe('places that cannot be written', () => {
       await using stage = await makeStage({ tasks: 200, openFraction: 0 })
       chmodSync(stage.dir, 0o700)
       chownSync(stage.dir, 12345, 0)
-      for (const args of [
-        ['sync'],
-        ['export', '--out', 'lake/'],
-        ['copy', '--out', 'copy.sqlite'],
-        ...(SOAK ? [['status'], ['verify'], ['export', '--out', 'tasks.parquet'], ['report']] : []),
-      ]) {
-        const { code, stderr } = await asOther(stage, args)
-        expect({ args, code }, stderr).toEqual({ args, code: 0 })
-      }
+      const more = SOAK ? ['status', 'verify', 'export --out tasks.parquet', 'report'] : []
+      const lines = ['sync', 'export --out lake/', 'copy --out copy.sqlite', ...more]
+      await runShellInTurn(OTHER, lines, optionsOf(stage))
     },
   )
 })
 
-function asOther(stage: Stage, args: readonly string[]) {
-  return runShell('exec setpriv --reuid=12345 --regid=12345 --clear-groups "$@"', args, {
+const OTHER = 'exec setpriv --reuid=12345 --regid=12345 --clear-groups "$@"'
+
+function optionsOf(stage: Stage) {
+  return {
     cwd: stage.dir,
     env: { TASK_MIRROR_BASE_URL: stage.simulator.url, TASK_MIRROR_MIRROR_PATH: stage.mirrorPath },
-  })
+  }
+}
+
+function asOther(stage: Stage, args: readonly string[]) {
+  return runShell(OTHER, args, optionsOf(stage))
 }
 
 describe('odd environments', () => {
@@ -265,19 +265,19 @@ describe('odd environments', () => {
     'umask %s: every file is 0600 and every folder 0700',
     async (umask) => {
       await using stage = await makeStage({ tasks: 200, openFraction: 0 })
-      const options = { cwd: stage.dir, env: { TASK_MIRROR_BASE_URL: stage.simulator.url } }
-      const lines = [
-        ['sync'],
-        ['export', '--out', 'lake/', '--partition-by', 'month'],
-        ['export', '--out', 'tasks.ndjson'],
-        ['copy', '--out', 'copy.sqlite'],
-        ['report'],
-      ]
       // What cannot even be read by its owner is in the way of a mirror and of folders first.
-      for (const args of few(lines, (_, n) => umask === '0000' || n < 2)) {
-        const { code, stderr } = await runShell(`umask ${umask}; exec "$@"`, args, options)
-        expect({ args, code }, stderr).toEqual({ args, code: 0 })
-      }
+      const lines = [
+        'sync',
+        'export --out lake/ --partition-by month',
+        'export --out tasks.ndjson',
+        'copy --out copy.sqlite',
+        'report',
+      ]
+      await runShellInTurn(
+        `umask ${umask}; exec "$@"`,
+        few(lines, (_, n) => umask === '0000' || n < 2),
+        optionsOf(stage),
+      )
       const modes = readdirSync(stage.dir, { recursive: true, encoding: 'utf8' }).map((name) => {
         const stat = statSync(join(stage.dir, name))
         return `${(stat.mode & 0o777).toString(8)} ${stat.isDirectory() ? 'folder' : 'file'}`
@@ -302,17 +302,20 @@ describe('odd environments', () => {
     ]
     const seen = new Set<string>()
     for (const [n, env] of worlds.entries()) {
-      // The first one is that of the tests.
-      const run = SOAK || n > 0 ? stage.run : stage.runHere
-      const out = join(stage.dir, `t${n}.ndjson`)
-      expect(await run(['export', '--out', out], env)).toMatchObject({ code: 0 })
-      const lake = await run(['export', '--out', join(stage.dir, `lake${n}/`), '--partition-by', 'day', '--json'], env)
-      const { path } = JSON.parse(lake.stdout) as { path: string }
+      const [lines, lake, get] = await runShellInTurn(
+        'exec "$@"',
+        [
+          'export --out - --quiet',
+          `export --out lake${n}/ --partition-by day --json`,
+          `get ${stage.value<string>('SELECT min(id) FROM tasks')}`,
+        ],
+        { cwd: stage.dir, env },
+      )
+      const { path } = JSON.parse(lake!) as { path: string }
       // Of every folder its rows: the same days may have others.
       const { files } = JSON.parse(readFileSync(join(path, '_manifest.json'), 'utf8')) as Manifest
       const days = files.map(({ path: file, rows }) => `${file} ${rows}`).sort()
-      const get = await run(['get', stage.value<string>('SELECT min(id) FROM tasks')], env)
-      seen.add(JSON.stringify([readFileSync(out, 'utf8'), days, get.stdout]))
+      seen.add(JSON.stringify([lines, days, get]))
     }
     expect(seen.size).toBe(1)
   })

@@ -9,6 +9,9 @@ import type { run } from '../../src/program.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+/** Runs several command lines in one process. */
+export const IN_TURN = fileURLToPath(new URL('in-turn.ts', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../dist/program.js', import.meta.url))
 
 /** Commands that write somewhere below the working directory where they are not told where. */
 const WRITES_FILES = new Set(['export', 'copy', 'report', 'demo'])

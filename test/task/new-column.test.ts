@@ -8,6 +8,7 @@ import { parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import { makeStage } from '../acceptance/stage.ts'
+import { IN_TURN } from '../support/cli.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -23,7 +24,7 @@ async function withColumn(folder: string): Promise<string> {
   const comment = '-- Made up.\nALTER TABLE tasks ADD COLUMN added INTEGER; -- 1 to 9\n'
   writeFileSync(`${folder}/src/mirror/migrations/9999_added.sql`, comment)
   await run(process.execPath, [`${folder}/build/publish-columns.ts`])
-  return `${folder}/src/cli.ts`
+  return `${folder}/src/program.ts`
 }
 
 test('a column added by the recipe: old hashes hold, the next full walk fills it, exports carry it', async () => {
@@ -34,30 +35,35 @@ test('a column added by the recipe: old hashes hold, the next full walk fills it
     account.replaceText(id, JSON.stringify({ ...task, own: true, added: 1 + (index % 9) }))
   }
   expect((await stage.sync()).code).toBe(0)
-  const tasksOf = ({ stdout }: { stdout: string }) => JSON.parse(`[${stdout.trim().replaceAll('\n', ',')}]`)
-  const before = tasksOf(await stage.run(['export', '--out', '-']))
-  expect((await stage.run(['export', '--out', 'lake/', '--format', 'ndjson'])).code).toBe(0)
-  const csvHead = (csv: { stdout: string }) => csv.stdout.split('\r\n')[0]
-  const headBefore = csvHead(await stage.run(['export', '--out', '-', '--format', 'csv']))
+  const tasksOf = (lines: string) => JSON.parse(`[${lines.trim().replaceAll('\n', ',')}]`)
+  const before = tasksOf((await stage.runHere(['export', '--out', '-'])).stdout)
+  expect((await stage.runHere(['export', '--out', `${stage.dir}/lake/`, '--format', 'ndjson'])).code).toBe(0)
+  const csvHead = (csv: string) => csv.split('\r\n')[0]
+  const headBefore = csvHead((await stage.runHere(['export', '--out', '-', '--format', 'csv'])).stdout)
 
-  const cli = await withColumn(`${stage.dir}/source`)
+  const program = await withColumn(`${stage.dir}/source`)
   // The second process on finds the source without its types.
   const env = {
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: `${stage.dir}/compiled`,
     TASK_MIRROR_BASE_URL: stage.simulator.url,
   }
-  const later = (...args: string[]) => run(process.execPath, [cli, ...args], { cwd: stage.dir, env })
+  /** What each command prints. To read the source takes one process longer than all of them. */
+  const later = async (...lines: string[]): Promise<string[]> =>
+    JSON.parse((await run(process.execPath, [IN_TURN, program, ...lines], { cwd: stage.dir, env })).stdout)
   // Readers, before any run has migrated the mirror. In a task's text the new column stands before other members.
-  await later('verify')
-  expect(tasksOf(await later('export', '--out', '-'))).toEqual(before)
-  await later('verify', '--snapshot', 'lake/', '--deep')
-  await later('sync', '--full')
-  await later('verify')
+  const [, unmigrated] = await later('verify', 'export --out -', 'verify --snapshot lake/ --deep')
+  expect(tasksOf(unmigrated!)).toEqual(before)
+  const [, , exported, csv] = await later(
+    'sync --full',
+    'verify',
+    'export --out -',
+    'export --out - --format csv',
+    'export --out tasks.parquet --compression none',
+  )
   expect(stage.value(`SELECT count(*) FROM tasks WHERE added BETWEEN 1 AND 9 AND extra = '{"own":true}'`)).toBe(40)
-  expect(tasksOf(await later('export', '--out', '-'))).toEqual(before)
-  expect(csvHead(await later('export', '--out', '-', '--format', 'csv'))).toBe(`${headBefore},added`)
-  await later('export', '--out', 'tasks.parquet', '--compression', 'none')
+  expect(tasksOf(exported!)).toEqual(before)
+  expect(csvHead(csv!)).toBe(`${headBefore},added`)
   const bytes = readFileSync(`${stage.dir}/tasks.parquet`)
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
   const rows = await parquetReadObjects({ file, columns: ['added'] })

@@ -183,6 +183,6 @@ test('whatever comes and goes: complete means complete', async () => {
         if (walked.result.verdict === 'complete') expect(missing(walked)).toEqual([])
       },
     ),
-    { numRuns: SOAK ? 1_000 : 60 },
+    { numRuns: SOAK ? 1_000 : 40 },
   )
 })

@@ -583,7 +583,7 @@ describe('a list that changes while it is read', () => {
           if (plan.length === 0) expect(walked.result.verdict).toBe('complete')
         },
       ),
-      { numRuns: SOAK ? 2_000 : 150 },
+      { numRuns: SOAK ? 2_000 : 80 },
     )
   })
 })
