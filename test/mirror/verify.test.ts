@@ -72,7 +72,12 @@ const DAMAGES: Damage[][] = [
       "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('nobody', 'open', 1)",
       1,
     ],
-    ['marks of the wrong length', 'walk-marks', 'INSERT INTO walk_marks VALUES (1, 7, zeroblob(10))', 1],
+    [
+      'marks of the wrong length',
+      'walk-marks',
+      'UPDATE walk_marks SET bits = zeroblob(10) WHERE (walk_id, chunk) = (SELECT max(walk_id), 0 FROM walk_marks)',
+      1,
+    ],
   ],
   [
     ['a missing hash', 'content-hash', 'UPDATE tasks SET content_hash = NULL WHERE seq = 3', 1],

@@ -15,7 +15,7 @@ const COUNTED = [
 const CONDITIONS = [...Object.values(RULES).flatMap((conditions) => Object.keys(conditions)), ...COUNTED]
 
 /** Worlds of each scope that are searched here; `npm run test:soak` goes to the end, and beyond. */
-const MOST = 750
+const MOST = 500
 
 describe('in the first small worlds', () => {
   const searched: Searched[] = []

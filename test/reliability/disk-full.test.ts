@@ -59,8 +59,8 @@ describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 
   )
 
   test.concurrent('has no room for an export, a copy, a restored mirror or a report: what was there stays, and nothing else', async () => {
-    using disk = makeSmallDisk('2m')
-    await using stage = await makeStage({ tasks: 2000, openFraction: 0 })
+    using disk = makeSmallDisk(SOAK ? '2m' : '1m')
+    await using stage = await makeStage({ tasks: SOAK ? 2000 : 1000, openFraction: 0 })
     expect((await stage.sync()).code).toBe(0)
     writeFileSync(disk.path('tasks.ndjson'), 'what was there before')
     writeFileSync(disk.path('copy.sqlite'), 'what was there before')

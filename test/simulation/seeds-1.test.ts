@@ -1,4 +1,4 @@
-// A half of the 24 seeds of `npm test`; SOAK=1 plays 1,000, and soak.ts new ones for as long as there is time.
+// A half of the 12 seeds of `npm test`; SOAK=1 plays 1,000, and soak.ts new ones for as long as there is time.
 import { expect, it } from 'vitest'
 import { checkSeeds, SEEDS_EACH } from './seeds.ts'
 

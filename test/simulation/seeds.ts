@@ -6,7 +6,7 @@ import { type Scenario, scenarioOf } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
 
 /** Seeds of each of the two files: as many as fit into `npm test`, or into a soak. */
-export const SEEDS_EACH = SOAK ? 500 : 8
+export const SEEDS_EACH = SOAK ? 500 : 6
 /** Failing scenarios that are told in full. */
 const TOLD = 2
 

@@ -92,12 +92,17 @@ const CASES: [title: string, options: Partial<SimulatorOptions>, values: Values]
 
 /** What they answer is told by others as well. */
 const MORE = [
+  'the oldest first',
   'a limit on skip',
+  '400 past the end',
   'an item that fails near the end',
+  'a list that grows as it is read',
   'a list that shrinks as it is read',
   'a list without bodies',
   'a bare list',
   'a list without timeframe',
+  'unknown ids told in the envelope',
+  'a list of one',
 ]
 
 test.each(few(CASES, ([title]) => !MORE.includes(title)))('probe answers honestly: %s', async (_, options, values) => {
