@@ -1,6 +1,7 @@
 // Builds dist/: the program, bundled with all packages but those that package.json calls dependencies, which are installed
 // beside it. `npm run build`; tests, clone, container and package all run what this makes.
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
@@ -45,8 +46,9 @@ const plainBuiltins: Plugin = {
   name: 'plain-builtins',
   renderChunk(code) {
     const plain = code.replace(
-      /^import (?:(\w+)(?:, )?)?(?:\* as (\w+)|(\{[^}]*\}))? ?from "(node:[a-z0-9_/]+)";$/gm,
-      (_, whole: string | undefined, namespace: string | undefined, names: string | undefined, module: string) => {
+      /^import (?:(\w+)(?:, )?)?(?:\* as (\w+)|(\{[^}]*\}))? ?from "([a-z0-9_/:]+)";$/gm,
+      (found, whole: string | undefined, namespace: string | undefined, names: string | undefined, module: string) => {
+        if (!isBuiltin(module)) return found
         const taken = `process.getBuiltinModule("${module}")`
         const given = [whole, namespace].flatMap((name) => (name === undefined ? [] : `const ${name} = ${taken};`))
         if (names !== undefined) given.push(`const ${names.replaceAll(' as ', ': ')} = ${taken};`)
