@@ -1,20 +1,11 @@
 import { hashParquetValue, sbbfContains } from 'hyparquet/src/bloom.js'
-import { xxhash64 as reference } from 'hyparquet/src/xxhash.js'
 import { expect, test } from 'vitest'
 import { bloomFilterOf } from '../../src/export/encode/parquet/bloom.ts'
 import { ColumnBuffer } from '../../src/export/encode/parquet/column-buffer.ts'
-import { word, xxhash64 } from '../../src/export/encode/parquet/xxhash64.ts'
 import fc from '../support/fc.ts'
 
 const element = { name: 'id', type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const
 const hashOf = (value: string) => hashParquetValue(value, element)!
-
-function hash(bytes: Uint8Array): bigint {
-  const out = word()
-  // Anywhere in a larger piece.
-  xxhash64(Uint8Array.of(1, 2, 3, ...bytes, 4), 3, bytes.length, out)
-  return (BigInt(out.hi >>> 0) << 32n) | BigInt(out.lo >>> 0)
-}
 
 /** The filter of a column of so many texts, in pages of a few. */
 function filterOf(values: readonly string[]): Uint32Array {
@@ -24,22 +15,9 @@ function filterOf(values: readonly string[]): Uint32Array {
   return bloomFilterOf(column)
 }
 
-test('the hash of nothing is the one the specification gives', () => {
-  expect(hash(new Uint8Array())).toBe(0xef46db3751d8e999n)
-})
-
-test('the hash is that of another implementation for any bytes', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      expect(hash(bytes)).toBe(reference(bytes))
-    }),
-    { numRuns: 500 },
-  )
-})
-
 test('a filter holds every value it was made of, whatever the text', () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 60 }), { minLength: 1 }), (values) => {
+    fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 200 }), { minLength: 1 }), (values) => {
       const filter = filterOf(values)
       for (const value of values) expect(sbbfContains(filter, hashOf(value))).toBe(true)
     }),
