@@ -5,7 +5,7 @@ import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import { overlapOf } from './chain.ts'
 import { contradictWith, noEvidence, observe } from './order.ts'
-import { type Reader, readWindow } from './reader.ts'
+import { type Reader, readUpTo } from './reader.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
 /** A walk's first window, in list order. */
@@ -181,21 +181,6 @@ export async function* closeLap(
     place.goOn(window, unreadable, overlapOf(capacity, overlap))
   }
   return { kind: 'open', reason: 'lap-too-long' }
-}
-
-/**
- * A window at `skip`; where a position in it cannot be read, the items before that position, null where there are none.
- */
-async function readUpTo(
-  reader: Reader,
-  skip: number,
-): Promise<{ window: ItemsWindow | 'nothing' | null; unreadable: number | null }> {
-  const reading = await readWindow(reader, skip, { fresh: true })
-  if (reading.kind === 'items') return { window: reading, unreadable: null }
-  if (reading.kind === 'nothing') return { window: 'nothing', unreadable: null }
-  // What cannot be read there, the walk has set aside.
-  const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
-  return { window: upTo?.kind === 'items' ? upTo : null, unreadable: reading.skip }
 }
 
 /** At least as new as the newest item of the walk's first window. */

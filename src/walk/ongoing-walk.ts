@@ -51,6 +51,8 @@ export class OngoingWalk {
   /** The chain's last item when a window was read anew because of its ties, and how often that was. */
   tiedAt: string | null = null
   tiedTries = 0
+  /** Windows that showed ties alone, and were dropped because they did not join. */
+  unjoined = 0
   /** See `WalkResult`. */
   front: string[] | null = null
   /** Windows that brought something new in this process. */

@@ -27,9 +27,6 @@ export interface OrderEvidence {
   previousId: string | null
   /** createdAt of the item before, missing ones included. */
   previousMoment: Moment
-  /** Neighbours of equal (or no) createdAt whose ids rise, and fall. */
-  tiedRising: number
-  tiedFalling: number
   /** Two items changed places between two reads of the same walk: nothing orders this list for good. */
   unstable: boolean
 }
@@ -54,8 +51,6 @@ export function noEvidence(): OrderEvidence {
     idFell: false,
     previousId: null,
     previousMoment: null,
-    tiedRising: 0,
-    tiedFalling: 0,
     unstable: false,
   }
 }
@@ -69,13 +64,8 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
     const id = ids[index] as string
     const moment = moments[index] as Moment
     if (evidence.previousId !== null && id !== evidence.previousId) {
-      const rises = id > evidence.previousId
-      if (rises) evidence.idRising += 1
+      if (id > evidence.previousId) evidence.idRising += 1
       else evidence.idFalling += 1
-      if (moment === evidence.previousMoment) {
-        if (rises) evidence.tiedRising += 1
-        else evidence.tiedFalling += 1
-      }
     }
     // Within a run of equal createdAt a neighbour that was not seen says as little as one that was.
     const isTied = evidence.lowest !== null && moment !== null && moment === evidence.previousMoment
@@ -194,17 +184,6 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
   // Too little, or one or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
   return { order: null, inversionMs: 0 }
 }
-
-/**
- * Whether equal createdAt are known to come in the order of their ids: so many neighbours, and not one the other way. Then
- * they cannot come in another order at every read.
- */
-export function areTiesOrdered({ tiedRising, tiedFalling, unstable }: OrderEvidence): boolean {
-  return !unstable && Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= ORDERED_TIES
-}
-
-/** By chance once in a million lists. */
-const ORDERED_TIES = 20
 
 /** An order that an earlier complete walk has stored, with the largest inversion of createdAt seen in it, ms. */
 export interface KnownOrder {

@@ -159,6 +159,21 @@ export async function readWindow(reader: Reader, skip: number, options?: ReadOpt
 }
 
 /**
+ * A window at `skip`; where a position in it cannot be read, the items before that position, null where there are none.
+ */
+export async function readUpTo(
+  reader: Reader,
+  skip: number,
+): Promise<{ window: ItemsWindow | 'nothing' | null; unreadable: number | null }> {
+  const reading = await readWindow(reader, skip, { fresh: true })
+  if (reading.kind === 'items') return { window: reading, unreadable: null }
+  if (reading.kind === 'nothing') return { window: 'nothing', unreadable: null }
+  // What cannot be read there, the walk has set aside.
+  const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
+  return { window: upTo?.kind === 'items' ? upTo : null, unreadable: reading.skip }
+}
+
+/**
  * What stands at `index` by now, in an answer that begins before its run, at `runStart`, where one answer can hold that: so
  * nothing of the run can have been passed over (docs/proof.md, "again"). With `take` it reaches beyond it.
  */

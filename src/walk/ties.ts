@@ -6,7 +6,7 @@ import type { Moment } from '../task.ts'
 import { seenAgain } from './chain.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
-import { lookAt, readWindow } from './reader.ts'
+import { lookAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
@@ -99,14 +99,14 @@ async function* readRun(
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
   for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
-    const answer = await readWindow(reader, skip, { fresh: true })
-    if (answer.kind === 'unreadable') {
+    const { window: answer, unreadable } = await readUpTo(reader, skip)
+    if (answer === null) {
       // Where it begins is seen only from before what cannot be read.
-      if (start < 0 && answer.skip === from && from > 0) return { lies: 'before' }
-      skip = answer.skip + 1
+      if (start < 0 && unreadable === from && from > 0) return { lies: 'before' }
+      skip = (unreadable ?? skip) + 1
       continue
     }
-    if (answer.kind === 'nothing') {
+    if (answer === 'nothing') {
       if (start < 0) return { lies: 'before' }
       if (kernel.owed !== undefined && kernel.state.edge?.reachesBeyond !== true) {
         // A refusal may be about the window: only behind one that reaches further nothing stands.

@@ -16,6 +16,8 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 /** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
+/** So many windows with something new in them, that show ties alone and do not join, are read again. */
+const MOST_UNJOINED = 4
 /** In windows. Steps forward over items that have been met double up to this. */
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk; so many answers without anything new end the sweep after it. */
@@ -74,14 +76,22 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkE
     ongoing.lookOn('before', window.ids.length)
     return null
   }
-  const seam = beginning ? 'shown' : ongoing.kernel.seam(window.handle)
-  if (seam === 'none' && !ongoing.pageOfOne) {
-    ongoing.reader.drop(window)
-    onGap(ongoing, window)
-    return null
-  }
-  if (seam === 'tied' && window.met.includes(0) && !acceptTied(ongoing, window)) return null
+  if (!beginning && window.met.includes(0) && !ongoing.pageOfOne && !mayJoin(ongoing, window)) return null
   return yield* join(ongoing, window)
+}
+
+/** Whether a window with something new in it is to be taken in; else it is dropped, and where the next one lies is known. */
+function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
+  const { kernel, reader } = ongoing
+  const seam = kernel.seam(window.handle)
+  if (seam === 'tied' && !acceptTied(ongoing, window)) return false
+  if (kernel.joins(window.handle)) return true
+  // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
+  if (seam !== 'none' && (kernel.isSpoiled || ongoing.unjoined >= MOST_UNJOINED)) return true
+  if (seam !== 'none') ongoing.unjoined += 1
+  reader.drop(window)
+  onGap(ongoing, window)
+  return false
 }
 
 /** Takes the window in, looks at what it tells of the service, and asks for the end where it looks like one. */

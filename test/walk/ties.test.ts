@@ -224,3 +224,32 @@ test('in a list by its ids one createdAt may stand in many places: every run is 
     expect(walked.met.size).toBe(items.length)
   }
 })
+
+test('several runs one behind the other, each in another order at every read, in windows of three', async () => {
+  const lengths = [3, 3, 6, 11, 15, 3, 1, 1]
+  const items = lengths.flatMap((length, run) =>
+    Array.from({ length }, (_, index) => ({ id: `r${run}-${index}`, at: 1000 * (lengths.length - run) })),
+  )
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = seeded(seed, 0x2a5)
+    const before: Model['before'] = (_, { items: listed }) => {
+      for (const run of lengths.keys()) shuffleRun(listed, 1000 * (lengths.length - run), random)
+    }
+    const settings = { window: 3, overlap: 2, settleMs: 60_000, maxRequests: 5_000 }
+    const { result, met } = await walkModel(makeModel(items, { before }), { settings })
+    expect({ seed, reason: result.reason, met: met.size }).toEqual({ seed, reason: null, met: items.length })
+  }
+})
+
+test('every list of four with three createdAt, where all is refused behind the end and more than two at once', async () => {
+  const answer: Model['answer'] = (skip, take, { items }) => (take > 2 || skip >= items.length ? 'refused' : null)
+  for (let code = 0; code < 3 ** 4; code += 1) {
+    const items = [0, 1, 2, 3].map((at) => ({ id: `i${at}`, at: 5 + (Math.floor(code / 3 ** at) % 3) }))
+    for (const window of [3, 6]) {
+      const settings = { window, overlap: 2, settleMs: 60_000, maxRequests: 5_000 }
+      const { result, met } = await walkModel(makeModel(items, { answer }), { settings })
+      const list = items.map(({ at }) => at).join('')
+      expect({ list, window, reason: result.reason, met: met.size }).toEqual({ list, window, reason: null, met: 4 })
+    }
+  }
+})
