@@ -5,10 +5,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { SOAK } from '../support/soak.ts'
 import { makeStage, WINDOW } from './stage.ts'
 
-const TASKS = (SOAK ? 12 : 9) * WINDOW
+const TASKS = 12 * WINDOW
 /** A window but for its overlap. */
 const STEP = WINDOW - 10
 

@@ -11,11 +11,11 @@ import { expectExactLines, leftOvers } from './crash.ts'
 import { makeSmallDisk, smallDiskMissing } from './small-disk.ts'
 
 /** More than the disk has room for. */
-const TASKS = SOAK ? 6_000 : 4_000
+const TASKS = SOAK ? 6_000 : 4_500
 
 describe.skipIf(smallDiskMissing !== null)(`a small disk (${smallDiskMissing ?? 'tmpfs'})`, () => {
   test.concurrent('that a sync fills keeps what was committed; with more room the next run goes on from there', async () => {
-    using disk = makeSmallDisk(SOAK ? '5m' : '4m')
+    using disk = makeSmallDisk('5m')
     await using stage = await makeStage({ tasks: TASKS, openFraction: 0, order: 'created_asc' })
     const db = disk.path('mirror.sqlite')
     const first = await stage.runHere(['sync', '--db', db, '--json'])
