@@ -141,6 +141,6 @@ function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edg
 }
 
 /** Shorter than asked for, and not because answers are cut. */
-export function hasRoom({ largest, uneven }: State, { count, asked }: Fact): boolean {
+function hasRoom({ largest, uneven }: State, { count, asked }: Fact): boolean {
   return count < asked && count < largest && !uneven
 }

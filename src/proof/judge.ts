@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 6
+export const RULES_NUMBER = 7
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -56,8 +56,6 @@ export class Judge {
   spoiled: MissingLink | null
   /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
   isAhead = false
-  /** The last answer would have shown the end, had it been seen twice that nothing lies behind. */
-  isDoubted = false
   /** Ids of a run that was counted are still to be marked. */
   isToMark = false
   /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
@@ -224,12 +222,8 @@ export class Judge {
   #claimOf(fact: Fact): Claim {
     const { bracket, floor, ended } = this.state
     if (ended !== null || floor === null) return 'look'
-    for (const claim of bracket === null ? [] : (['again', 'stands'] as const)) {
-      const missing = this.#missing(fact, claim)
-      if (missing === null) return claim
-      // It is tried last, so all other conditions are met.
-      this.isDoubted ||= missing === `${claim}: nothing behind it was seen twice`
-    }
+    for (const claim of bracket === null ? [] : (['again', 'stands'] as const))
+      if (this.#missing(fact, claim) === null) return claim
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
     if (fact.skip === floor.index + 1) {
       if (bracket !== null && gapsOf(bracket).some(({ skip, kind }) => skip === fact.skip && kind === fact.kind))
@@ -241,7 +235,6 @@ export class Judge {
   }
 
   #hear(fact: Fact, handle: number | null): 'paid' | 'counts' | null {
-    this.isDoubted = false
     const claim = this.#claimOf(fact)
     const before = this.state
     const counts = countsFor(before, fact, this.#trial)

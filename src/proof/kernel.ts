@@ -6,7 +6,7 @@ import { knownOf, owedOf } from './counting.ts'
 import { MOST_EMPTY } from './empty-indexes.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
 import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
-import type { Seam } from './rules.ts'
+import { isEndSeenTwice, type Seam } from './rules.ts'
 import type { EmptyIndex, State, WalkRange } from './state.ts'
 
 /** What another process needs to go on: plain data. */
@@ -144,9 +144,10 @@ export class Kernel {
     return ended?.includes('held') === true && owed === null
   }
 
-  /** What brought nothing behind the floor, once, where the last answer shows the end but for this: see "seen twice". */
-  get doubted(): { skip: number; asked: number } | null {
-    return this.#judge.isDoubted ? (this.state.bracket?.last ?? null) : null
+  /** What brought nothing behind the floor by one answer, which may be a mistake: no end is shown before it came again. */
+  get emptyOnce(): { skip: number; asked: number } | null {
+    const { bracket } = this.state
+    return bracket === null || bracket.floor !== null || isEndSeenTwice(this.state) ? null : bracket.last
   }
 
   /** Nothing stood there, or before it, by two answers: what the walk has to come behind for "passed". */

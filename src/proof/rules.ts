@@ -1,6 +1,5 @@
 // The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
-import { hasRoom } from './counting.ts'
 import { MOST_EMPTY } from './empty-indexes.ts'
 import type { Fact } from './facts.ts'
 import { type Claim, type Floor, SETTINGS, type Settings, type State, type Trial, type WalkRange } from './state.ts'
@@ -63,11 +62,9 @@ function isAsItWas({ bracket }: State): boolean {
   return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
 }
 
-/** An answer that brings nothing may be a mistake: it came twice, or this one ends with the last item and has room for more. */
-function isEndSeenTwice(state: State, fact: Fact): boolean {
-  const { bracket } = state
-  if (bracket === null || bracket.floor !== null || bracket.confirmed.includes(bracket.last.skip)) return true
-  return fact.skip + fact.count === bracket.index + 1 && hasRoom(state, fact)
+/** An answer that brings nothing may be a mistake: where it is the end, it came twice. */
+export function isEndSeenTwice({ bracket }: State): boolean {
+  return bracket === null || bracket.floor !== null || bracket.confirmed.includes(bracket.last.skip)
 }
 
 /** For each claim its conditions, in the order in which they are tried. */

@@ -190,17 +190,15 @@ export async function seeAgain(reader: Reader, index: number, runStart: number, 
 }
 
 /**
- * What `again` reads, which shows that the last item stands where it stood; behind it nothing came. Where that is known by one
- * answer only, it is asked for again, and then `again`. Null where it has changed.
+ * What `again` reads, which shows that the last item stands where it stood. Where nothing came from behind it, that is asked for
+ * once more before: one answer may be a mistake. Null where something comes then.
  */
 export async function seeNothingTwice(
   reader: Reader,
   again: () => Promise<WindowAnswer>,
 ): Promise<WindowAnswer | null> {
-  const seen = await again()
-  const { doubted } = reader.kernel
-  if (doubted === null || seen.kind !== 'items') return seen
-  return isNothing(await reader.look(doubted.skip, doubted.asked)) ? again() : null
+  const once = reader.kernel.emptyOnce
+  return once === null || isNothing(await reader.look(once.skip, once.asked)) ? again() : null
 }
 
 /** The id at `index` of the list, as an answer shows it. */

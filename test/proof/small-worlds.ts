@@ -449,8 +449,13 @@ class Search {
       if (before.bracket?.floor === null && world.hiddenBehind) breaks('nothing-hidden-behind')
       next.hiddenBehind = false
     }
-    if (claim === 'look' && state.ended !== null && before.ended === null && given.beyond)
-      breaks('nothing-hidden-behind')
+    const { bracket } = state
+    if (claim === 'look' && fact.kind === 'nothing' && given.beyond) {
+      // One of two answers that say that the list is empty, or that what was empty is so again.
+      if (fact.skip === 0) breaks('nothing-hidden-behind')
+      if (bracket !== null && bracket.confirmed.length > (before.bracket?.confirmed.length ?? 0))
+        next.hiddenBehind = true
+    }
     const isBegun = state.bracket !== null && state.bracket.received === before.bracket?.received
     if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
       next.compensation = given.deletedSince ? 1 : 0
