@@ -29,6 +29,11 @@ export const QUICK: Record<string, Trials> = {
   },
   'a deletion and an insertion around a look': {
     ...{ tasks: 4, readings: 4, changes: 2, take: 3, cap: null, ties: true, claims: HELD, lists: [[0, 1, 2, 3]] },
+    asks: [
+      [0, 3],
+      [1, 3],
+      [3, 3],
+    ],
     needs: [],
   },
   'a run across a place': {
@@ -113,17 +118,6 @@ export const QUICK: Record<string, Trials> = {
   'an answer that brings nothing by mistake, and hidden items': {
     ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: 2, ties: false, hidden: 1, mistakes: 1, claims: HELD },
     needs: [],
-  },
-  'answers that come late': {
-    ...{ tasks: 4, readings: 4, changes: 1, take: 3, cap: null, ties: false, ahead: true, lists: [[0, 1, 2, 3]] },
-    claims: [...HELD, 'room'],
-    asks: [
-      [0, 3],
-      [2, 3],
-      [3, 3],
-    ],
-    only: ['insert'],
-    needs: ['behind: asked for after the floor was read'],
   },
   'a last window that comes late': {
     ...{ tasks: 2, readings: 4, changes: 1, take: 2, cap: null, ties: false, claims: HELD, ahead: true },
@@ -306,6 +300,17 @@ export const LONG: Record<string, Trials> = {
     ...{ tasks: 2, readings: 5, changes: 2, take: 1, cap: null, asksAll: true, ties: false, ahead: true },
     ...{ claims: ['look', 'join', 'repeated'] },
     needs: ['repeated: behind its place', 'repeated: read one after another'],
+  },
+  'answers that come late': {
+    ...{ tasks: 4, readings: 4, changes: 1, take: 3, cap: null, ties: false, ahead: true, lists: [[0, 1, 2, 3]] },
+    claims: [...HELD, 'room'],
+    asks: [
+      [0, 3],
+      [2, 3],
+      [3, 3],
+    ],
+    only: ['insert'],
+    needs: ['behind: asked for after the floor was read'],
   },
   'an index looked at twice, beside a run': {
     ...{ tasks: 3, readings: 4, changes: 2, take: 2, cap: null, ties: true, claims: HELD, lists: [[0, 1, 1]] },

@@ -24,7 +24,7 @@ export const BUGS = {
   'frontier-too-early': { seed: 159, about: 'the frontier moves when the walk to it begins' },
   'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
   'mark-deleted-unasked': { seed: 4, about: 'what a complete walk did not meet gets a tombstone unasked' },
-  'no-witness': { seed: 107, about: 'not found counts although no witness was found' },
+  'no-witness': { seed: 232, about: 'not found counts although no witness was found' },
   'empty-stored': { seed: 31, about: 'a listed item empties what it does not carry' },
 } as const
 
@@ -34,7 +34,7 @@ export const STRATEGY_BUGS = {
     seed: 188,
     about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
   },
-  'gaps-taken': { seed: 117, about: 'a window is taken in that shows nothing of what was met' },
+  'gaps-taken': { seed: 374, about: 'a window is taken in that shows nothing of what was met' },
   'ties-taken': {
     seed: 32,
     about: 'a window whose only anchor may have lost its ties joins like any other',
@@ -74,8 +74,15 @@ export function breakKernel(real: typeof Proof): typeof Proof {
       /** What the walk makes of it: the kernel's own rules are as they were. */
       override seam(handle: number): Seam {
         const seam = super.seam(handle)
-        const trusts = active === 'gaps-taken' || active === 'advance-by-take'
-        return this.#isAsked && trusts && seam === 'none' ? 'shown' : seam
+        return this.#trusts && seam === 'none' ? 'shown' : seam
+      }
+
+      override joins(handle: number): boolean {
+        return this.#trusts || super.joins(handle)
+      }
+
+      get #trusts(): boolean {
+        return this.#isAsked && (active === 'gaps-taken' || active === 'advance-by-take')
       }
 
       override take(handle: number): void {
