@@ -146,8 +146,7 @@ export class Kernel {
 
   /** What brought nothing behind the floor by one answer, which may be a mistake: no end is shown before it came again. */
   get emptyOnce(): { skip: number; asked: number } | null {
-    const { bracket } = this.state
-    return bracket === null || bracket.floor !== null || isEndSeenTwice(this.state) ? null : bracket.last
+    return isEndSeenTwice(this.state) ? null : (this.state.bracket?.last ?? null)
   }
 
   /** Nothing stood there, or before it, by two answers: what the walk has to come behind for "passed". */

@@ -34,7 +34,8 @@ async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: 
   if (judged.kind === 'proven') {
     const ended = yield* acceptEnd(ongoing, judged, last)
     // What the walk takes for the end is no proof, and it may have moved meanwhile: looked at anew.
-    if (ongoing.kernel.missing() !== 'the end of the list was shown' || ongoing.end.isTaken()) return ended
+    const isMissed = ongoing.kernel.missing() === 'the end of the list was shown'
+    if (!isMissed || ongoing.end.missed() === 'give-up') return ended
     if (question.beyond) ongoing.end.looked = judged.index
     judged = { kind: 'moved' }
   }

@@ -3,8 +3,8 @@
 /** Requests that looking at the end may take in all: so many, and so many more for every window that brought something. */
 const REQUESTS = 60
 const REQUESTS_PER_WINDOW = 2
-/** What looks like the end, and is not proven to be, is looked at anew so often. */
-const MOST_UNPROVEN = 2
+/** What looks like the end, and is not proven to be it, is looked at anew so often. */
+const MOST_MISSES = 2
 
 /** `give-up`: the walk ends without a proof. */
 export type Patience = 'go-on' | 'give-up'
@@ -15,7 +15,7 @@ export class MovingEnd {
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
   private requests = 0
-  private unproven = 0
+  private misses = 0
 
   /** The chain went on by a place, where the end had seemed to be. */
   passedBy(): void {
@@ -23,10 +23,10 @@ export class MovingEnd {
     this.requests = 0
   }
 
-  /** What the walk took for the end was not proven; true where that was so often enough. */
-  isTaken(): boolean {
-    this.unproven += 1
-    return this.unproven > MOST_UNPROVEN
+  /** What the walk took for the end was not proven to be it. */
+  missed(): Patience {
+    this.misses += 1
+    return this.misses > MOST_MISSES ? 'give-up' : 'go-on'
   }
 
   /** It was looked at in vain. `windows`: those of the walk that brought something so far. */

@@ -86,9 +86,11 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   const seam = kernel.seam(window.handle)
   if (seam === 'tied' && !acceptTied(ongoing, window)) return false
   if (kernel.joins(window.handle)) return true
-  // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
-  if (seam !== 'none' && (kernel.isSpoiled || ongoing.unjoined >= MOST_UNJOINED)) return true
-  if (seam !== 'none') ongoing.unjoined += 1
+  if (seam !== 'none') {
+    // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
+    if (kernel.isSpoiled || ongoing.unjoined >= MOST_UNJOINED) return true
+    ongoing.unjoined += 1
+  }
   reader.drop(window)
   onGap(ongoing, window)
   return false

@@ -3,9 +3,10 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { isAbsolute } from 'node:path'
-import { type Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { run } from '../../src/program.ts'
+import { captured } from './captured.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -53,32 +54,17 @@ export async function runHere(
   if (process.cwd() === ROOT && out !== '-' && !isAbsolute(out))
     throw new Error(`${args.join(' ')} would write beside the tests`)
   const program = createRequire(import.meta.url)('../../dist/program.js') as { run: typeof run }
-  const text = { stdout: '', stderr: '' }
   const stop = new AbortController()
-  const stdout = new Writable({
-    decodeStrings: false,
-    write(chunk: string | Buffer, _, done) {
-      text.stdout += chunk.toString()
-      if (isStopped) stop.abort()
-      done()
-    },
+  const { text, streams } = captured(() => {
+    if (isStopped) stop.abort()
   })
-  const stderr = {
-    isTTY: false,
-    columns: () => undefined,
-    write: (line: string) => {
-      text.stderr += line
-    },
-  }
   const { PATH = '', HOME = '' } = process.env
-  const streams = {
-    stdout,
-    stderr,
+  const surroundings = {
+    ...streams,
     env: { PATH, HOME, ...env },
-    onProgressRequest: () => undefined,
     ...(clock !== undefined && { clocks: { wall: clock, monotonic: clock } }),
   }
-  const code = await program.run([...args], streams, stop.signal)
+  const code = await program.run([...args], surroundings, stop.signal)
   return { code, signal: null, ...text }
 }
 
