@@ -19,8 +19,7 @@ export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' |
 /** What `factOf` has to know of ids. */
 export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): KnownRuns {
   const { floor, empty } = state
-  const asksIfAlone = empty.some(({ place }) => place === null)
-  return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone, hasRange }
+  return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone: empty?.place === null, hasRange }
 }
 
 /** The run that is owed, and where it is counted. */

@@ -10,7 +10,6 @@ import {
   type Claim,
   ended,
   type Floor,
-  gapsOf,
   SETTINGS,
   type Settings,
   type State,
@@ -20,6 +19,27 @@ import {
 
 /** What an end of a list that grows rests on. */
 const PASSED: Basis[] = ['held', 'grows-at-its-ends', 'nothing-hidden-behind']
+
+/**
+ * What may be believed of an answer, null where that is nothing yet. One that brings nothing may be a mistake: it is believed once it has
+ * come twice, one directly after the other. One of the two is no mistake, so they say what one answer would that was asked for
+ * with the first and came with the second.
+ */
+export function trusted({ doubted }: State, fact: Fact, { without }: Trial = {}): Fact | null {
+  if (!isDoubtful(fact) || without === 'nothing: came twice') return fact
+  if (doubted?.skip !== fact.skip || doubted.asked !== fact.asked || doubted.kind !== fact.kind) return null
+  return { ...fact, sent: Math.min(doubted.sent, fact.sent) }
+}
+
+/** The state once an answer has come, whether it is believed or not. */
+export function heard(state: State, fact: Fact): State {
+  const { skip, asked, kind, sent } = fact
+  return { ...state, doubted: isDoubtful(fact) ? { skip, asked, kind, sent } : null }
+}
+
+function isDoubtful({ kind }: Fact): boolean {
+  return kind === 'nothing' || kind === 'refused'
+}
 
 /** The state after a fact was told, and a claim made of it for which nothing was missing. */
 export function after(before: State, fact: Fact, claim: Claim, trial: Trial = {}): State {
@@ -45,10 +65,9 @@ export function claimed(told: State, fact: Fact, claim: Claim, trial: Trial = {}
   return ended(fact.runStart === null || !fact.hasMember ? last : { ...last, ...PAID }, ['even-cuts'])
 }
 
-/** The second answer at the beginning of the list that brought nothing: nothing has stayed. `before`: without this answer. */
-export function afterEmpty(state: State, { skip, kind }: Fact, before: State): State {
-  const isEmpty = skip === 0 && kind === 'nothing' && before.wasEmpty
-  return isEmpty ? ended(state, ['nothing-hidden-behind']) : state
+/** Nothing stands at the beginning of the list: nothing has stayed. */
+export function afterEmpty(state: State, { skip, kind }: Fact): State {
+  return skip === 0 && kind === 'nothing' ? ended(state, ['nothing-hidden-behind']) : state
 }
 
 function floorOf(fact: Fact, largest: number): Floor {
@@ -151,7 +170,7 @@ function sighted(state: State, { floorAt, sent, received, count, asked }: Fact):
 /** A position that brought nothing, or could not be read, is still so. */
 function confirmed(state: State, fact: Fact): State {
   const { bracket } = state
-  const gap = bracket === null ? undefined : gapsOf(bracket).find(({ skip }) => skip === fact.skip)
+  const gap = bracket?.gaps.find(({ skip }) => skip === fact.skip)
   if (bracket === null || gap === undefined || fact.sent < bracket.received) return state
   if (fact.kind !== gap.kind || fact.asked < gap.asked || (fact.kind === 'failed' && fact.asked > 1)) return state
   return { ...state, bracket: { ...bracket, confirmed: [...bracket.confirmed, fact.skip] } }
@@ -166,7 +185,6 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     tiedFalling: before.tiedFalling + fact.tiedFalling,
   }
   state.empty = emptyAfter(before, fact)
-  if (fact.skip === 0) state.wasEmpty = fact.kind === 'nothing'
   const { floor } = before
   if (floor !== null && isLastAlone(before, fact)) {
     const { firstId, skip, sent, received } = fact

@@ -1,53 +1,32 @@
-// The lowest indexes at which nothing stood, each followed from the list in which it was seen to the one in which a window
-// joins: docs/proof.md, "passed". Pure.
+// The lowest index at which nothing stood, followed from the list in which it was seen to the one in which a window joins:
+// docs/proof.md, "passed". Pure.
 import type { Fact } from './facts.ts'
 import type { EmptyIndex, Floor, State } from './state.ts'
 
-/** An answer that is empty may be so by mistake: it takes two. */
-export const MOST_EMPTY = 2
-
-/** Notes an index at which nothing stands; and, once the floor's last item is seen alone, where such indexes lie by now. */
-export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex[] {
+/** Notes an index at which nothing stands; and, once the floor's last item is seen alone, where that index lies by now. */
+export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | null {
   const { kind, skip, sent, received, isFloorAlone } = fact
   if (floor === null) return empty
-  if (kind === 'nothing' && sent >= floor.received) {
-    const one = { index: skip, received, place: null, isBefore: false }
-    return [...empty, one].sort((a, b) => a.index - b.index).slice(0, MOST_EMPTY)
-  }
-  if (!isFloorAlone) return empty
-  return empty.map((one) =>
-    one.place !== null || sent < one.received
-      ? one
-      : { ...one, index: one.index + movedSince(one, floor, fact), place: fact.floorAt },
-  )
+  if (kind === 'nothing' && sent >= floor.received && (empty === null || skip < empty.index))
+    return { index: skip, received, place: null, isBefore: false }
+  if (empty === null || empty.place !== null || !isFloorAlone || sent < empty.received) return empty
+  return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: fact.floorAt }
 }
 
-/** Where they lie in the list of the window that joins, by the last item of the one before, which it has to show. */
-export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex[] {
+/** Where it lies in the list of the window that joins, by the last item of the one before, which it has to show. */
+export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | null {
   const { floorAt, sent, skip, count } = fact
-  if (floor === null || floor.run < 0 || floorAt === null) return []
-  return empty
-    .filter(({ received }) => sent >= received)
-    .map((one) => ({
-      ...one,
-      index: one.index + movedSince(one, floor, fact),
-      place: skip + count - 1,
-      isBefore: true,
-    }))
+  if (empty === null || floor === null || floor.run < 0 || floorAt === null || sent < empty.received) return null
+  return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: skip + count - 1, isBefore: true }
 }
 
-/** The same where the floor stands where it stood: nothing in front of it has changed, so the indexes have not moved. */
-export function emptyHeld({ empty, floor }: State, behind: Floor, { sent, floorAt }: Fact): EmptyIndex[] {
-  if (floor === null || floor.run < 0 || floor.isPlaced || floorAt !== floor.joinedAt) return []
+/** The same where the floor stands where it stood: nothing in front of it has changed, so the index has not moved. */
+export function emptyHeld({ empty, floor }: State, behind: Floor, { sent, floorAt }: Fact): EmptyIndex | null {
+  if (empty === null || floor === null || floor.run < 0 || floor.isPlaced || floorAt !== floor.joinedAt) return null
+  if (sent < empty.received) return null
   const { joinedAt, run } = floor
-  return empty
-    .filter(({ received }) => sent >= received)
-    .map((one) => ({
-      ...one,
-      index: one.index + joinedAt - run,
-      place: behind.joinedAt,
-      isBefore: behind.sent >= one.received,
-    }))
+  const isBefore = behind.sent >= empty.received
+  return { ...empty, index: empty.index + joinedAt - run, place: behind.joinedAt, isBefore }
 }
 
 /** By how much what was empty may lie further down than the index says, where the floor's last item is seen. */

@@ -1,10 +1,10 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { countsFor, owing } from './counting.ts'
-import { after, afterEmpty, claimed } from './effects.ts'
+import { after, afterEmpty, claimed, heard, trusted } from './effects.ts'
 import type { Fact } from './facts.ts'
 import { type ConditionName, missingFor, type Seam, seamOf } from './rules.ts'
-import { BEGINNING, type Claim, gapsOf, SETTINGS, type State, union, type WalkRange } from './state.ts'
+import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 7
+export const RULES_NUMBER = 8
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -48,7 +48,7 @@ const MOST_TOLD = 64
 
 /** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
 export function resumed(state: State): State {
-  return { ...state, bracket: null, count: null, edge: null, repeat: null }
+  return { ...state, bracket: null, count: null, edge: null, repeat: null, doubted: null }
 }
 
 export class Judge {
@@ -226,15 +226,17 @@ export class Judge {
       if (this.#missing(fact, claim) === null) return claim
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
     if (fact.skip === floor.index + 1) {
-      if (bracket !== null && gapsOf(bracket).some(({ skip, kind }) => skip === fact.skip && kind === fact.kind))
-        return 'look'
+      if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind) === true) return 'look'
       // The position behind the floor is read once more: only that answer counts from now on.
       this.state = { ...this.state, bracket: null }
     } else if (bracket === null || bracket.last.kind === 'items' || fact.skip !== bracket.reach + 1) return 'look'
     return this.#missing(fact, 'behind') === null ? 'behind' : 'look'
   }
 
-  #hear(fact: Fact, handle: number | null): 'paid' | 'counts' | null {
+  #hear(told: Fact, handle: number | null): 'paid' | 'counts' | null {
+    const fact = trusted(this.state, told)
+    this.state = heard(this.state, told)
+    if (fact === null) return null
     const claim = this.#claimOf(fact)
     const before = this.state
     const counts = countsFor(before, fact, this.#trial)
@@ -244,7 +246,7 @@ export class Judge {
       // It joins once it is taken in.
       this.#byPlace = { handle: this.#behind, state }
       this.state = { ...after(before, fact, 'look', this.#trial), bracket: null }
-    } else this.state = claim === 'look' ? afterEmpty(state, fact, before) : state
+    } else this.state = claim === 'look' ? afterEmpty(state, fact) : state
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     if ((this.state.bracket?.gaps.length ?? 0) > MOST_GAPS) this.state = { ...this.state, bracket: null }
     if (claim === 'behind') this.#behind = fact.kind === 'items' ? handle : null

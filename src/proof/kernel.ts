@@ -3,10 +3,9 @@
 // answers, which the judge goes by, and keeps them as the evidence of the walk.
 import type { Moment } from '../task.ts'
 import { knownOf, owedOf } from './counting.ts'
-import { MOST_EMPTY } from './empty-indexes.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
 import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
-import { isEndSeenTwice, type Seam } from './rules.ts'
+import type { Seam } from './rules.ts'
 import type { EmptyIndex, State, WalkRange } from './state.ts'
 
 /** What another process needs to go on: plain data. */
@@ -144,14 +143,9 @@ export class Kernel {
     return ended?.includes('held') === true && owed === null
   }
 
-  /** What brought nothing behind the floor by one answer, which may be a mistake: no end is shown before it came again. */
-  get emptyOnce(): { skip: number; asked: number } | null {
-    return isEndSeenTwice(this.state) ? null : (this.state.bracket?.last ?? null)
-  }
-
-  /** Nothing stood there, or before it, by two answers: what the walk has to come behind for "passed". */
+  /** Nothing stood there: what the walk has to come behind for "passed". */
   get horizon(): EmptyIndex | null {
-    return this.state.empty[MOST_EMPTY - 1] ?? null
+    return this.state.empty
   }
 
   /** Everything that was listed at a moment of this walk has been met: see "passed". */

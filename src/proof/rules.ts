@@ -1,6 +1,5 @@
 // The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
-import { MOST_EMPTY } from './empty-indexes.ts'
 import type { Fact } from './facts.ts'
 import { type Claim, type Floor, SETTINGS, type Settings, type State, type Trial, type WalkRange } from './state.ts'
 
@@ -27,7 +26,7 @@ function saysSomething(
   if (claim === 'behind') return floor !== null
   if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
   if (claim === 'reached') return floor !== null && typeof range?.to === 'number'
-  if (claim === 'passed') return floor !== null && empty.length > 0
+  if (claim === 'passed') return floor !== null && empty !== null
   return (
     kind === 'items' &&
     ((claim !== 'again' && claim !== 'stands') || (bracket !== null && bracket.last.kind !== 'failed'))
@@ -62,11 +61,6 @@ function isAsItWas({ bracket }: State): boolean {
   return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
 }
 
-/** An answer that brings nothing may be a mistake: where it is the end, it came twice. */
-export function isEndSeenTwice({ bracket }: State): boolean {
-  return bracket === null || bracket.floor !== null || bracket.confirmed.includes(bracket.last.skip)
-}
-
 /** For each claim its conditions, in the order in which they are tried. */
 export const RULES = {
   look: {},
@@ -85,7 +79,7 @@ export const RULES = {
     'behind: asked for after the floor was read': ({ bracket, floor }, fact) =>
       fact.sent >= (bracket?.received ?? floor?.received ?? 0),
     'behind: leaves no position out': ({ bracket, floor }, fact) =>
-      fact.skip <= (bracket?.reach ?? floor?.index ?? -1) + 1,
+      fact.skip === (bracket?.reach ?? floor?.index ?? -1) + 1,
     'behind: begins with another createdAt, or no other run is owed': (state, fact, settings) =>
       fact.kind !== 'items' || fact.first !== state.floor?.moment || mayOwe(state, settings),
     'behind: refused or failed for a single position': (_, { kind, asked }) =>
@@ -98,7 +92,6 @@ export const RULES = {
       fact.skip + fact.metPrefix > (bracket?.index ?? 0),
     'again: reaches beyond a refusal': reachesBeyondRefusal,
     'again: what was passed is as it was': isAsItWas,
-    'again: nothing behind it was seen twice': isEndSeenTwice,
   },
   stands: {
     'stands: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
@@ -107,7 +100,6 @@ export const RULES = {
     'stands: no other run is owed': (state, _, settings) => mayOwe(state, settings),
     'stands: reaches beyond a refusal': reachesBeyondRefusal,
     'stands: what was passed is as it was': isAsItWas,
-    'stands: nothing behind it was seen twice': isEndSeenTwice,
   },
   room: {
     'room: begins with the list or shows an anchor': isShown,
@@ -116,10 +108,9 @@ export const RULES = {
     'room: no cut by size was seen': ({ uneven }) => !uneven,
   },
   passed: {
-    'passed: two answers were empty': ({ empty }) => empty.length >= MOST_EMPTY,
-    'passed: its last run begins behind each index that was empty': ({ floor, empty }) =>
-      empty.every(({ index }) => (floor?.run ?? -1) >= index),
-    'passed: asked for after each was empty': ({ empty }) => empty.every(({ isBefore }) => isBefore),
+    'passed: its last run begins behind what was empty': ({ floor, empty }) =>
+      (floor?.run ?? -1) >= (empty?.index ?? Number.POSITIVE_INFINITY),
+    'passed: asked for after it was empty': ({ empty }) => empty?.isBefore === true,
   },
   repeated: {
     'repeated: the last item, asked for alone': (state, fact) => isLastAlone(state, fact),

@@ -72,11 +72,6 @@ export interface Bracket {
   confirmed: number[]
 }
 
-/** What may have to come again: what was passed, and what is the end of the list. */
-export function gapsOf({ gaps, last, floor }: Bracket): Gap[] {
-  return floor === null ? [...gaps, last] : gaps
-}
-
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
 interface Count {
   end: number
@@ -133,10 +128,10 @@ export interface State {
   uneven: boolean
   tiedRising: number
   tiedFalling: number
-  /** The lowest index at which nothing stood, and the next one, or the same by another answer. */
-  empty: EmptyIndex[]
-  /** The last answer at the beginning of the list brought nothing. */
-  wasEmpty: boolean
+  /** The last answer, where it brought nothing: that is believed once it comes again. */
+  doubted: Pick<Fact, 'skip' | 'asked' | 'kind' | 'sent'> | null
+  /** The lowest index at which nothing stood. */
+  empty: EmptyIndex | null
   /** Where the last item, asked for alone, was given further down than it stands; `wasPlaced`: after it was given at its place. */
   repeat: { id: string; skip: number; place: number; received: number; wasPlaced: boolean } | null
   /** The list was seen to move while a run was counted. */
@@ -159,8 +154,8 @@ export const BEGINNING: State = {
   uneven: false,
   tiedRising: 0,
   tiedFalling: 0,
-  empty: [],
-  wasEmpty: false,
+  doubted: null,
+  empty: null,
   repeat: null,
   drifts: false,
   isFiltered: false,

@@ -65,8 +65,7 @@ export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnding | null>
     return null
   }
   if (chain.last !== null && chain.filtered) {
-    const before = reader.requests
-    const crossed = yield* onHidden(ongoing, await crossHidden(reader, chain), before)
+    const crossed = yield* onHidden(ongoing, await crossHidden(reader, chain))
     if (crossed !== 'moved') return crossed
   } else if (chain.last !== null && (ongoing.pageOfOne || (ongoing.skip >= chain.end && !ongoing.isLooking()))) {
     const last = ongoing.shown ?? chain.last
@@ -75,22 +74,18 @@ export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnding | null>
     if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
   }
   ongoing.lookOn('before', chain.returned)
-  return null
+  return stopIfSpent(ongoing.end.spent(reader.requests, ongoing.windows))
 }
 
 /** Behind a stretch of hidden items. */
-async function* onHidden(
-  ongoing: OngoingWalk,
-  crossed: EndJudgement,
-  before: number,
-): Steps<WalkEnding | null | 'moved'> {
+async function* onHidden(ongoing: OngoingWalk, crossed: EndJudgement): Steps<WalkEnding | null | 'moved'> {
   if (crossed.kind === 'proven') {
     ongoing.total = crossed.index + 1
     return { kind: 'list-end' }
   }
   if (crossed.kind === 'gap' && !crossed.window.met.includes(0)) {
     ongoing.reader.drop(crossed.window)
-    return stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows)) ?? 'moved'
+    return stopIfSpent(ongoing.end.spent(ongoing.reader.requests, ongoing.windows)) ?? 'moved'
   }
   if (crossed.kind === 'gap') {
     ongoing.chain = extendChain(ongoing.chain, crossed.window)
@@ -99,7 +94,7 @@ async function* onHidden(
     ongoing.fruitless = 0
     return null
   }
-  return stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows)) ?? 'moved'
+  return stopIfSpent(ongoing.end.spent(ongoing.reader.requests, ongoing.windows)) ?? 'moved'
 }
 
 export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {

@@ -4,7 +4,7 @@ import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judg
 import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
 import { isUneven } from './paging.ts'
-import { lookAt, prefetch, type Reader, seeAgain, seeNothingTwice } from './reader.ts'
+import { glanceAt, lookAt, prefetch, type Reader, seeAgain } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -33,7 +33,7 @@ async function judgeGrowth(reader: Reader, question: EndQuestion, behind: ItemsW
   if (behind.ids.length >= reader.largest) return MORE
   if (question.beyond && question.looked === null) {
     for (const place of placesBeyond(reader, question, question.index)) {
-      if (readProbe(question, await lookAt(reader, place)) !== 'nothing') return MORE
+      if (readProbe(question, await glanceAt(reader, place)) !== 'nothing') return MORE
     }
   }
   await seekHorizon(reader, behind)
@@ -51,9 +51,7 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
   for (let tries = 0; tries < HORIZON_TRIES && !isKnown(); tries += 1) {
     const answer = await lookAt(reader, end + growth)
     if (answer.kind !== 'items') return
-    // One that is empty may be so by mistake: a second one is asked for.
     if (answer.ids.length > 0) end = answer.skip + answer.ids.length
-    else if (isKnown()) return
     growth *= 2
   }
 }
@@ -62,10 +60,7 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   const place = await locateLast(reader, question)
   if (typeof place !== 'number') return place
   // At the full size: a service that refuses windows reaching beyond some index is not at its end.
-  const again = await seeNothingTwice(reader, () =>
-    seeAgain(reader, place, question.runStart, Math.max(1, reader.served)),
-  )
-  if (again === null) return { kind: 'moved' }
+  const again = await seeAgain(reader, place, question.runStart, Math.max(1, reader.served))
   if (again.kind === 'refused') return { kind: 'unprovable', reason: 'skip-limit' }
   const at = place - again.skip
   if (again.kind !== 'items' || again.ids.length <= at) return { kind: 'moved' }
@@ -142,7 +137,7 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
     if (lengths.size >= 2 && window.ids.length < reader.largest && behind.isSubsetOf(new Set(window.ids))) {
       const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
       // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
-      const answer = await lookAt(reader, end.index + 1 + Math.round(perRequest))
+      const answer = await glanceAt(reader, end.index + 1 + Math.round(perRequest))
       if (readProbe(question, answer) !== MORE) return judgeUncut(reader, question, window)
       if (answer.kind === 'items') for (const id of answer.ids) behind.add(id)
       judged = MORE
@@ -170,7 +165,7 @@ async function judgeUncut(reader: Reader, question: EndQuestion, window: ItemsWi
  * item is there and at 0 as well).
  */
 async function repeatsOrWraps(reader: Reader, question: EndQuestion, place: number): Promise<EndJudgement | null> {
-  const one = (skip: number): Promise<WindowAnswer> => reader.look(skip, 1)
+  const one = (skip: number): Promise<WindowAnswer> => reader.look(skip, 1, { once: true })
   const behind = await one(place + FAR * reader.window)
   if (behind.kind !== 'items' || behind.ids.length === 0) return null
   if (onlyLast(behind, question.lastId)) {

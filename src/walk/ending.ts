@@ -18,11 +18,10 @@ export async function* askForEnd(
   window: ItemsWindow,
   fruitless: boolean,
 ): Steps<WalkEnding | null> {
-  const before = ongoing.reader.requests
   const ended = yield* lookAtEnd(ongoing, window, fruitless)
   // One item at a time: that ends with a reason of its own.
   if (ongoing.reader.largest < 2) return ended
-  return ended ?? stopIfSpent(ongoing.end.spent(ongoing.reader.requests - before, ongoing.windows))
+  return ended ?? stopIfSpent(ongoing.end.spent(ongoing.reader.requests, ongoing.windows))
 }
 
 async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: boolean): Steps<WalkEnding | null> {

@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
-import { idAt, lookAt, type Reader, readWindow, seeAgain } from './reader.ts'
+import { glanceAt, idAt, type Reader, readWindow, seeAgain } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
@@ -52,15 +52,14 @@ async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Pro
   return alone.size === 1 && !alone.has(ids[0] as string)
 }
 
-/** An empty list is two empty answers at 0 and nothing beyond; it never means that everything was deleted. */
+/** An empty list is nothing at 0, which was asked for, and nothing beyond; it never means that everything was deleted. */
 export async function isListEmpty(reader: Reader): Promise<boolean> {
   // How far one answer reaches is not known yet.
-  const places = [0]
+  const places: number[] = []
   for (let place = NEAREST; place < 10 * reader.window; place *= 4) places.push(place)
   for (const place of [...places, 10 * reader.window]) {
-    const answer = await lookAt(reader, place)
+    const answer = await glanceAt(reader, place)
     if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return false
-    if (answer.kind === 'refused' && place === 0) return false
   }
   return true
 }
@@ -108,12 +107,7 @@ export async function* passUnreadable(
       found = reading
       break
     }
-    if (reading.kind === 'nothing') {
-      // An end behind what cannot be read is asked for twice: a service that fails may refuse by mistake as well.
-      const again = await readWindow(reader, next, { fresh: true })
-      if (again.kind === 'items') found = again
-      break
-    }
+    if (reading.kind === 'nothing') break
     if (reading.skip !== next) return { kind: 'moved' }
     next += 1
     if (next - position > UNREADABLE_IN_A_ROW) return { kind: 'too-many' }

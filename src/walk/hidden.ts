@@ -3,7 +3,7 @@
 import type { ChainState } from './chain.ts'
 import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
 import { isUneven } from './paging.ts'
-import { isNothing, lookAt, probeAt, type Reader, seeNothingTwice } from './reader.ts'
+import { glanceAt, isNothing, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
@@ -34,7 +34,7 @@ export async function lookBeyond(
   tied: boolean,
 ): Promise<EndJudgement> {
   for (const place of placesBeyond(reader, question, index)) {
-    const judged = readProbe(question, await lookAt(reader, place))
+    const judged = readProbe(question, await glanceAt(reader, place))
     if (judged === 'nothing') continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
     return crossGap(reader, question, index, place)
@@ -60,8 +60,8 @@ async function crossGap(
     if (window.kind === 'items' && window.ids.length > 0) found = window
     else reader.drop(window)
   }
-  const again = await seeNothingTwice(reader, () => reader.look(index, 1))
-  const holds = again?.kind === 'items' && again.ids[0] === lastId
+  const again = await reader.look(index, 1)
+  const holds = again.kind === 'items' && again.ids[0] === lastId
   if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
   if (found !== null) reader.drop(found)
   return { kind: 'moved' }
@@ -76,7 +76,7 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   const { skip, asked } = chain.lastSeen
   const search = Search.between(skip + 1, skip + Math.max(1, asked))
   while (!search.isClosed) {
-    const answer = await lookAt(reader, search.place)
+    const answer = await glanceAt(reader, search.place)
     if (answer.kind === 'failed') return { kind: 'moved' }
     if (answer.kind === 'items' && answer.ids.includes(lastId)) search.tooNear()
     else search.tooFar()
@@ -88,7 +88,7 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   const places = placesBeyond(reader, { cut: 'filtered', page }, inside)
   let until = -1
   for (const place of [inside + 1, ...places]) {
-    const answer = await lookAt(reader, place)
+    const answer = await glanceAt(reader, place)
     if (answer.kind === 'failed') return { kind: 'moved' }
     if (isNothing(answer)) continue
     until = place

@@ -20,7 +20,7 @@ export async function followLast(
 ): Promise<ItemsWindow | null> {
   const search = new Search(Math.max(0, index - reach), { stride: Math.max(1, Math.floor(reader.largest / 2)) })
   for (let hops = 0; hops < MOST_HOPS; hops += 1) {
-    const answer = await probeAt(reader, search.place)
+    const answer = await probeAt(reader, search.place, { once: true })
     if (answer.kind === 'items' && answer.ids.includes(lastId)) return answer
     reader.drop(answer)
     if (isNothing(answer)) {

