@@ -49,12 +49,10 @@ export function owing({ moment, id }: Floor): Debts {
 /** A run is owed from now on, unless one was. The same answer may show where it ends. */
 export function owingTied(state: State, fact: Fact): Debts {
   if (state.owed !== null) return state
-  const { runEnd: end, runGoesOn, sent, received, asked, count: length } = fact
+  const { runEnd: end, runGoesOn, sent, received, asked } = fact
   const count = end === null ? null : { ...UNCOUNTED, end, isOver: false, since: received, received }
   const edge =
-    runGoesOn === null
-      ? null
-      : { index: runGoesOn, unread: 0, sent, received, isRun: true, reachesBeyond: asked > length }
+    runGoesOn === null ? null : { index: runGoesOn, unread: 0, sent, received, isRun: true, reach: fact.skip + asked }
   return { owed: { moment: fact.first, member: fact.anchorId ?? '' }, count, edge }
 }
 
@@ -66,14 +64,15 @@ export function owingTied(state: State, fact: Fact): Debts {
 export function counted(before: State, fact: Fact, { without }: Trial): State {
   const unless = (name: string, holds: boolean): boolean => holds || without === `counted: ${name}`
   if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return { ...before, ...PAID }
-  const { sent, received, fresh, hasMember } = fact
-  const { start, end, isOver, hasRoomBehind } = sidesShown(before, fact)
+  const { sent, received, fresh, hasMember, runGoesOn } = fact
+  const { start, end, isOver } = sidesShown(before, fact)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
   const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
   if (!unless('read one after another', sent >= earlier.since)) return { ...state, count: earlier }
-  const hasMoved = !unless('ends where it ended', end === null || end === earlier.end)
+  const goesOn = end ?? Math.max(runGoesOn ?? 0, earlier.end)
+  const hasMoved = !unless('ends where it ended', goesOn === earlier.end)
   const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
   if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
   const isLater = unless('read one after another', sent >= earlier.received)
@@ -90,7 +89,7 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
     end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
   // In a list that was seen to move, where it begins is seen once more.
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
-  const basis: Basis[] = ['held', ...(hasRoomBehind ? ['even-cuts' as const] : [])]
+  const basis: Basis[] = ['held', ...(before.ended === null ? [] : ['even-cuts' as const])]
   const paid = { ...state, ...PAID, basis: union(state.basis, basis) }
   // Nothing stands behind the run, and what stands before it has been met.
   return closed.isOver && state.floor?.moment === state.owed?.moment
@@ -109,7 +108,7 @@ const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as 
 function sidesShown(before: State, fact: Fact) {
   const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
   const { edge, owed, ended: end } = before
-  const isOver = kind === 'nothing' || (kind === 'refused' && edge?.reachesBeyond === true)
+  const isOver = kind === 'nothing' || (kind === 'refused' && edge !== null && skip + fact.asked <= edge.reach)
   const isOther = kind === 'items' && first !== owed?.moment
   const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
   // The list ends somewhere, and it ends where an answer has room for more.
@@ -120,7 +119,6 @@ function sidesShown(before: State, fact: Fact) {
     start: isNext && isSince && !edge.isRun && count > 0 && !isOther ? skip : runStart,
     end: hasRoomBehind ? runGoesOn : behindEdge,
     isOver,
-    hasRoomBehind,
   }
 }
 
@@ -135,8 +133,8 @@ function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edg
   // A single item is a question of its own, not a stretch that the walk reads on from.
   if (!isRun && (kind !== 'items' || asked === 1 || fact.last === owed?.moment)) return edge
   const index = skip + count
-  const reachesBeyond = asked > count || (edge?.index === index && edge.reachesBeyond)
-  return { index, unread: 0, sent, received, isRun, reachesBeyond }
+  const reach = Math.max(skip + asked, edge?.index === index ? edge.reach : 0)
+  return { index, unread: 0, sent, received, isRun, reach }
 }
 
 /** Shorter than asked for, and not because answers are cut. */

@@ -96,7 +96,8 @@ export interface Edge {
   received: number
   /** It ends with an item of the run. */
   isRun: boolean
-  reachesBeyond: boolean
+  /** Windows that end there are answered, so what one of them is refused for is not that it reaches too far. */
+  reach: number
 }
 
 /**
@@ -117,10 +118,7 @@ export interface State {
   /** A run of which some that stayed may not have been met. */
   owed: RunMember | null
   count: Count | null
-  /**
-   * Where the answer ends that was read last while a run is owed. `reachesBeyond`: it asked for more than there was, so
-   * what lies behind is not refused for being too far.
-   */
+  /** Where the answer ends that was read last while a run is owed. */
   edge: Edge | null
   /** The largest answer. */
   largest: number

@@ -108,7 +108,7 @@ async function* readRun(
     }
     if (answer === 'nothing') {
       if (start < 0) return { lies: 'before' }
-      if (kernel.owed !== undefined && kernel.state.edge?.reachesBeyond !== true) {
+      if (kernel.owed !== undefined && (kernel.state.edge?.reach ?? 0) <= skip) {
         // A refusal may be about the window: only behind one that reaches further nothing stands.
         await lookAt(reader, skip - 1)
         await lookAt(reader, skip)

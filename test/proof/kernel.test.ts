@@ -1,8 +1,11 @@
 // What docs/proof.md promises is accepted, step by step, and what the strategy leaves out is told.
 import { expect, test } from 'vitest'
+import { knownOf } from '../../src/proof/counting.ts'
+import { after } from '../../src/proof/effects.ts'
 import { prove } from '../../src/proof/evidence.ts'
+import { factOf, type ListAnswer } from '../../src/proof/facts.ts'
 import { Kernel } from '../../src/proof/kernel.ts'
-import type { WalkRange } from '../../src/proof/state.ts'
+import { BEGINNING, type State, type WalkRange } from '../../src/proof/state.ts'
 
 /** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read. */
 class Reader {
@@ -184,6 +187,29 @@ test('the list ends with a run that was counted up to where nothing stood', () =
     reader.look(5, 3)
   }
   expect(reader.kernel.missing()).toBeNull()
+})
+
+test('a run ends where a window is refused that reaches no further than one that was answered', () => {
+  const answer = { skip: 0, asked: 2, sent: 0, received: 1, kind: 'items', ids: ['b'], moments: [5], met: [1] } as const
+  const refused = { ...answer, skip: 1, sent: 1, received: 2, kind: 'refused', ids: [], moments: [], met: [] } as const
+  const owing = { ...BEGINNING, owed: { moment: 5, member: 'b' } }
+  const heardOf = (state: State, told: ListAnswer) =>
+    after(state, factOf(told, knownOf(state, new Set(), false)), 'look')
+  const read = heardOf(owing, answer)
+  expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, isOver: true })
+  expect(heardOf(read, { ...refused, asked: 2 }).count).toBeNull()
+})
+
+test('a run that goes on behind where it ended is counted anew', () => {
+  const reader = new Reader('a9 b5 c5 d5 e3')
+  reader.join(0, 2)
+  reader.join(1, 2)
+  reader.look(3, 2)
+  reader.look(0, 3)
+  expect(reader.kernel.state.count).toMatchObject({ end: 4, start: 1 })
+  reader.list = ['a9', 'b5', 'c5', 'd5', 'f5', 'e3']
+  reader.look(2, 3)
+  expect(reader.kernel.state.count).toBeNull()
 })
 
 test.each([4, 5])('a list that grows at its end has ended where nothing was by two answers in a row, here %i', (at) => {

@@ -477,7 +477,8 @@ class Search {
     if (claim === 'again' || claim === 'stands') next.compensation = 1
     // Every answer cut alike, or the walk has come by one that was not.
     const mayBeUneven = this.#scope.cap === null || this.#scope.hidden !== undefined
-    if (claim === 'room' && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
+    const asksForRoom = claim === 'room' || (before.owed !== null && before.ended !== null)
+    if (asksForRoom && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
     if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
     if (claim === 'repeated' && world.sinceAlone === 3) breaks('held')
@@ -624,9 +625,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     count === null
       ? '-'
       : `${count.end}.${count.isOver}.${count.start}.${count.ids}.${count.hasMember}.${count.isClosed}`,
-    state.edge === null
-      ? '-'
-      : `${state.edge.index}.${state.edge.unread}.${state.edge.isRun}.${state.edge.reachesBeyond}`,
+    state.edge === null ? '-' : `${state.edge.index}.${state.edge.unread}.${state.edge.isRun}.${state.edge.reach}`,
     state.repeat === null
       ? '-'
       : `${i(Number(state.repeat.id))}.${state.repeat.skip}.${state.repeat.place}.${state.repeat.wasPlaced}`,

@@ -1,5 +1,5 @@
-// A part of `npm run test:soak`: every scope of the small worlds to its end, and with a reading and a change more, up to
-// SOAK_WORLDS (1,000,000) of each; and the conditions that take too long for every test run. The exit code is 1 where a false
+// A part of `npm run test:soak`: every scope of the small worlds to its end, and with a reading and a change more, and with two readings
+// more of which one brings nothing by mistake, up to SOAK_WORLDS (1,000,000) of each; and the conditions that take too long for every test run. The exit code is 1 where a false
 // claim was accepted, or nothing needs a condition.
 import { LONG, QUICK } from './scopes.ts'
 import { type Scope, search } from './small-worlds.ts'
@@ -23,6 +23,8 @@ for (const [name, { needs: _, known: __, ...scope }] of Object.entries(QUICK)) {
   searched({ name, ...scope })
   searched({ name: `${name}, larger`, ...scope, readings: scope.readings + 1, changes: scope.changes + 1 }, most)
 }
+for (const [name, { needs: _, known: __, ...scope }] of Object.entries({ ...QUICK, ...LONG }))
+  searched({ name: `${name}, and a mistake`, ...scope, readings: scope.readings + 2, mistakes: 1 }, most)
 for (const [name, { needs, ...scope }] of Object.entries(LONG)) {
   searched({ name, ...scope })
   for (const condition of needs) {
