@@ -2,7 +2,7 @@
 
 /** Requests that looking at the end may take in all: so many, and so many more for every window that brought something. */
 const REQUESTS = 240
-const REQUESTS_PER_WINDOW = 2
+const REQUESTS_PER_WINDOW = 4
 /** What looks like the end, and is not proven to be it, is looked at anew so often. */
 const MOST_MISSES = 2
 

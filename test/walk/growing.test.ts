@@ -135,7 +135,7 @@ describe('oldest first', () => {
       answer: (skip, _, { items }) => items.slice(skip, skip + 10),
     })
     const walked = await walkModel(model, { window: 1_000, overlap: 10 })
-    expect(walked.requests).toBeLessThanOrEqual(2 * 240)
+    expect(walked.requests).toBeLessThanOrEqual(2 * 300)
   })
 })
 
