@@ -1,6 +1,16 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
 import type { Fact, KnownRuns, OwedRun } from './facts.ts'
-import { type Basis, type Bracket, type Edge, ended, type Floor, type State, type Trial, union } from './state.ts'
+import {
+  type Basis,
+  type Bracket,
+  type Edge,
+  ended,
+  type Floor,
+  reachOf,
+  type State,
+  type Trial,
+  union,
+} from './state.ts'
 
 /** What a debt changes. */
 type Debts = Pick<State, 'owed' | 'count' | 'edge'>
@@ -49,10 +59,12 @@ export function owing({ moment, id }: Floor): Debts {
 /** A run is owed from now on, unless one was. The same answer may show where it ends. */
 export function owingTied(state: State, fact: Fact): Debts {
   if (state.owed !== null) return state
-  const { runEnd: end, runGoesOn, sent, received, asked } = fact
+  const { runEnd: end, runGoesOn, sent, received } = fact
   const count = end === null ? null : { ...UNCOUNTED, end, isOver: false, since: received, received }
   const edge =
-    runGoesOn === null ? null : { index: runGoesOn, unread: 0, sent, received, isRun: true, reach: fact.skip + asked }
+    runGoesOn === null
+      ? null
+      : { index: runGoesOn, unread: 0, sent, received, isRun: true, reach: reachOf(state, fact) }
   return { owed: { moment: fact.first, member: fact.anchorId ?? '' }, count, edge }
 }
 
@@ -89,7 +101,9 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
     end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
   // In a list that was seen to move, where it begins is seen once more.
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
-  const basis: Basis[] = ['held', ...(before.ended === null ? [] : ['even-cuts' as const])]
+  // The run may have ended where an answer had room for more, or a window was refused.
+  const restsOnCuts = before.ended !== null || fact.kind === 'refused'
+  const basis: Basis[] = ['held', ...(restsOnCuts ? ['even-cuts' as const] : [])]
   const paid = { ...state, ...PAID, basis: union(state.basis, basis) }
   // Nothing stands behind the run, and what stands before it has been met.
   return closed.isOver && state.floor?.moment === state.owed?.moment
@@ -123,7 +137,8 @@ function sidesShown(before: State, fact: Fact) {
 }
 
 /** Where the last answer ends, with the positions directly behind it that cannot be read. */
-function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edge | null {
+function edgeAfter(state: State, fact: Fact, since: number | null): Edge | null {
+  const { edge, owed } = state
   const { sent, received, kind, skip, count, asked } = fact
   const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
   const isRun = fact.runGoesOn !== null
@@ -133,7 +148,7 @@ function edgeAfter({ edge, owed }: State, fact: Fact, since: number | null): Edg
   // A single item is a question of its own, not a stretch that the walk reads on from.
   if (!isRun && (kind !== 'items' || asked === 1 || fact.last === owed?.moment)) return edge
   const index = skip + count
-  const reach = Math.max(skip + asked, edge?.index === index ? edge.reach : 0)
+  const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
   return { index, unread: 0, sent, received, isRun, reach }
 }
 

@@ -85,6 +85,7 @@ function floorOf(fact: Fact, largest: number): Floor {
     newest,
     sent,
     received,
+    isShort: count < asked,
     short: count < Math.min(asked, largest) ? count : null,
   }
 }
@@ -98,6 +99,7 @@ function joined(state: State, fact: Fact, settings: Settings): State {
     bracket: null,
     floor: floorOf(fact, state.largest),
     empty: emptyBehind(state, fact),
+    isCut: state.isCut || (state.floor?.isShort === true && behindFloor(fact) > 0),
     // Much more behind the floor than a short answer showed: that one was cut. A few may have come in meanwhile.
     uneven: state.uneven || 2 * behindFloor(fact) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
@@ -134,9 +136,9 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
 function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | 'stands'): State {
   // This very answer has completed the count of the run that the list ends with.
   if (state.bracket === null) return state
-  const { floor, gaps, isWithinRun } = state.bracket
+  const { floor, gaps, last, isWithinRun } = state.bracket
   const more: Basis[] = ['held']
-  if (gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
+  if (last.kind === 'refused' || gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
   if (tiesAreOrdered(state, settings)) more.push('ids-order-ties')
   const mayHaveTies =
     (claim === 'stands' || isWithinRun || state.floor?.isPlaced === true) && !tiesAreOrdered(state, settings)
@@ -148,6 +150,7 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
     ...debt,
     bracket: null,
     floor: floor ?? state.floor,
+    isCut: state.isCut || (floor !== null && state.floor?.isShort === true),
     empty: floor === null ? state.empty : emptyHeld(state, floor, fact),
     basis: union(state.basis, more),
   }

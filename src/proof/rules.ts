@@ -1,7 +1,16 @@
 // The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
 import type { Fact } from './facts.ts'
-import { type Claim, type Floor, SETTINGS, type Settings, type State, type Trial, type WalkRange } from './state.ts'
+import {
+  type Claim,
+  type Floor,
+  reachOf,
+  SETTINGS,
+  type Settings,
+  type State,
+  type Trial,
+  type WalkRange,
+} from './state.ts'
 
 type Condition = (state: State, fact: Fact, settings: Settings) => boolean
 
@@ -51,9 +60,9 @@ export function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): b
   return kind === 'items' && asked === 1 && firstId !== null && firstId === floor?.id
 }
 
-/** A refusal may be about the window and not about the list: then this answer has to reach further. */
-function reachesBeyondRefusal({ bracket }: State, fact: Fact): boolean {
-  return bracket?.last.kind !== 'refused' || fact.skip + fact.asked > bracket.reach
+/** A refusal may be about the window, or the item, and not about the list: then this answer has to reach further. */
+function reachesBeyondRefusal(state: State, fact: Fact): boolean {
+  return state.bracket?.last.kind !== 'refused' || reachOf(state, fact) > state.bracket.reach
 }
 
 /** Whether every position that was passed was asked for again, and brought the same. */

@@ -44,6 +44,8 @@ export interface Floor {
   newest: Moment
   sent: number
   received: number
+  /** The window held fewer items than were asked for. */
+  isShort: boolean
   /** How many items the window held, where more were asked for and another answer held more: the list's end, or a cut by size. */
   short: number | null
 }
@@ -122,6 +124,8 @@ export interface State {
   edge: Edge | null
   /** The largest answer. */
   largest: number
+  /** An answer was shorter than asked, and more stood behind it. */
+  isCut: boolean
   /** Answers were cut, and not by count. */
   uneven: boolean
   tiedRising: number
@@ -149,6 +153,7 @@ export const BEGINNING: State = {
   count: null,
   edge: null,
   largest: 0,
+  isCut: false,
   uneven: false,
   tiedRising: 0,
   tiedFalling: 0,
@@ -182,6 +187,11 @@ export const SETTINGS: Settings = { orderedTies: 20, range: null }
 export interface Trial {
   without?: string
   settings?: Settings
+}
+
+/** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */
+export function reachOf({ isCut, largest }: State, { skip, asked }: Pick<Fact, 'skip' | 'asked'>): number {
+  return skip + (isCut ? Math.min(asked, Math.max(1, largest)) : asked)
 }
 
 export function ended(state: State, basis: Basis[]): State {

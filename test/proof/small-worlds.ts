@@ -450,7 +450,8 @@ class Search {
     const relevant = { ...state }
     if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
     const asksForRoom = this.#claims.some((claim) => claim === 'room' || claim === 'again' || claim === 'stands')
-    if (!asksForRoom && this.#scope.hidden === undefined) Object.assign(relevant, { largest: 0, uneven: false })
+    if (!asksForRoom && this.#scope.hidden === undefined)
+      Object.assign(relevant, { largest: 0, uneven: false, isCut: false })
     if (!this.#claims.includes('passed')) relevant.empty = BEGINNING.empty
     if (!this.#claims.includes('repeated')) relevant.repeat = null
     if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
@@ -614,7 +615,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
   const f = (it: typeof floor) =>
     it === null || it === undefined
       ? '-'
-      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.isShort}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
   return [
     world.items.map(item).join(','),
     f(floor),
@@ -633,6 +634,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.drifts ? 1 : 0,
     state.largest,
     state.uneven ? 1 : 0,
+    state.isCut ? 1 : 0,
     state.tiedRising,
     state.tiedFalling,
     state.doubted === null ? '-' : `${state.doubted.skip}.${state.doubted.asked}.${state.doubted.kind}`,

@@ -28,3 +28,17 @@ test.each<[string, number, NonNullable<Model['answer']>]>([
   }
   expect(complete).toBeGreaterThanOrEqual(30)
 })
+
+test('an item that is refused at any size is not the end of a list of which answers are cut by number', async () => {
+  for (let refused = 30; refused < 42; refused += 1) {
+    const items = newestFirst(42).map((item, index) => (index < 35 ? item : { ...item, at: 0 }))
+    const model = makeModel(items, {
+      answer: (skip, take, it) => {
+        const window = it.items.slice(skip, skip + Math.min(4, take))
+        return window.some(({ id }) => id === items[refused]?.id) ? 'refused' : window
+      },
+    })
+    const { result, met } = await walkModel(model, { window: 10, overlap: 2 })
+    expect({ refused, isTrue: result.verdict === 'partial' || met.size >= 41 }).toEqual({ refused, isTrue: true })
+  }
+})
