@@ -168,6 +168,11 @@ export const QUICK: Record<string, Trials> = {
     ...{ claims: PLACED, lists: [[0, 1, 2]] },
     needs: [],
   },
+  'an item that is refused, before answers cut by number': {
+    ...{ tasks: 5, readings: 6, changes: 0, take: 4, cap: 2, asksAll: true, ties: false, poisoned: 1, refuses: true },
+    ...{ claims: PLACED, counts: true, lists: [[0, 1, 2, 3, 4]] },
+    needs: [],
+  },
   'a place before an item that cannot be read': {
     ...{ tasks: 3, readings: 6, changes: 1, take: 1, cap: null, ties: false, poisoned: 1, counts: true },
     ...{ claims: PLACED, lists: [[0, 1, 2]] },

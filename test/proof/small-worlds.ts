@@ -35,8 +35,9 @@ export interface Scope {
   orderedTies?: number
   /** The walk has found that answers leave items out. */
   filtered?: boolean
-  /** Positions whose task cannot be read. */
+  /** Positions whose task cannot be read; `refuses`: a window that holds one is refused, and does not fail. */
   poisoned?: number
+  refuses?: boolean
   /** Windows that reach beyond an index are refused. */
   limit?: number
   /** So many answers bring nothing by mistake: a refusal, or no items. */
@@ -312,7 +313,8 @@ class Search {
     for (const length of lengths) {
       // Behind the end an answer ends as the list does, wherever it is cut.
       const some = from < skip ? items.slice(items.length - length) : items.slice(from, from + length)
-      if (some.some(({ poisoned }) => poisoned)) yield { kind: 'failed', items: [], length }
+      if (some.some(({ poisoned }) => poisoned))
+        yield { kind: this.#scope.refuses === true ? 'refused' : 'failed', items: [], length }
       else yield { kind: 'items', items: some.filter(({ hidden }) => !hidden), length }
     }
   }
@@ -477,8 +479,12 @@ class Search {
       next.compensation = given.deletedSince ? 1 : 0
     if (claim === 'again' || claim === 'stands') next.compensation = 1
     // Every answer cut alike, or the walk has come by one that was not.
-    const mayBeUneven = this.#scope.cap === null || this.#scope.hidden !== undefined
-    const asksForRoom = claim === 'room' || (before.owed !== null && before.ended !== null)
+    const { cap, hidden, refuses } = this.#scope
+    const mayBeUneven = cap === null || hidden !== undefined || (refuses === true && !before.isCut)
+    const isRefused =
+      claim === 'again' || claim === 'stands' ? before.bracket?.last.kind === 'refused' : fact.kind === 'refused'
+    const asksForRoom =
+      claim === 'room' || (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
     if (asksForRoom && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
     if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
