@@ -55,8 +55,7 @@ export function claimed(told: State, fact: Fact, claim: Claim, trial: Trial = {}
   if (claim === 'passed') return ended(told, PASSED)
   if (claim === 'reached') return ended(told, ['created-order'])
   if (claim === 'join') return joined(told, fact, settings)
-  if (claim === 'from')
-    return { ...told, floor: floorOf(fact, told.largest), basis: union(told.basis, ['created-order']) }
+  if (claim === 'from') return { ...told, floor: floorOf(fact), basis: union(told.basis, ['created-order']) }
   if (claim === 'behind') return { ...told, bracket: bracketWith(told, fact) }
   if (claim === 'again' || claim === 'stands') return closed(told, fact, settings, claim)
   if (claim === 'look') return confirmed(sighted(told, fact), fact)
@@ -70,7 +69,7 @@ export function afterEmpty(state: State, { skip, kind }: Fact): State {
   return skip === 0 && kind === 'nothing' ? ended(state, ['nothing-hidden-behind']) : state
 }
 
-function floorOf(fact: Fact, largest: number): Floor {
+function floorOf(fact: Fact): Floor {
   const { skip, count, last, lastId: id, trail, oldest, newest, sent, received, asked } = fact
   const run = trail < count || skip === 0 ? skip + count - trail : -1
   return {
@@ -85,23 +84,23 @@ function floorOf(fact: Fact, largest: number): Floor {
     newest,
     sent,
     received,
-    isShort: count < asked,
-    short: count < Math.min(asked, largest) ? count : null,
+    short: count < asked ? count : null,
   }
 }
 
 function joined(state: State, fact: Fact, settings: Settings): State {
   const isTied = !isShown(state, fact, settings)
   const byIds = fact.skip > 0 && fact.anchor === 'tied' && !isTied
+  const short = state.floor?.short ?? null
   return {
     ...state,
     ...(isTied ? owingTied(state, fact) : {}),
     bracket: null,
-    floor: floorOf(fact, state.largest),
+    floor: floorOf(fact),
     empty: emptyBehind(state, fact),
-    isCut: state.isCut || (state.floor?.isShort === true && behindFloor(fact) > 0),
+    isCut: state.isCut || (short !== null && behindFloor(fact) > 0),
     // Much more behind the floor than a short answer showed: that one was cut. A few may have come in meanwhile.
-    uneven: state.uneven || 2 * behindFloor(fact) > (state.floor?.short ?? Number.POSITIVE_INFINITY),
+    uneven: state.uneven || (short !== null && short < state.largest && 2 * behindFloor(fact) > short),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
   }
 }
@@ -119,7 +118,7 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
   const width = kind === 'items' ? count : Math.min(asked, Math.max(1, largest))
   const reach = Math.max(bracket?.reach ?? index, skip + width - 1)
   // It begins with another createdAt than the floor has, so its first run begins with it.
-  const end = kind === 'items' ? { ...floorOf(fact, largest), run: skip + count - fact.trail } : null
+  const end = kind === 'items' ? { ...floorOf(fact), run: skip + count - fact.trail } : null
   return {
     index: bracket?.index ?? index,
     isWithinRun: kind === 'items' && fact.first === floor?.moment,
@@ -150,7 +149,7 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
     ...debt,
     bracket: null,
     floor: floor ?? state.floor,
-    isCut: state.isCut || (floor !== null && state.floor?.isShort === true),
+    isCut: state.isCut || (floor !== null && state.floor?.short !== null),
     empty: floor === null ? state.empty : emptyHeld(state, floor, fact),
     basis: union(state.basis, more),
   }

@@ -44,9 +44,7 @@ export interface Floor {
   newest: Moment
   sent: number
   received: number
-  /** The window held fewer items than were asked for. */
-  isShort: boolean
-  /** How many items the window held, where more were asked for and another answer held more: the list's end, or a cut by size. */
+  /** How many items the window held, where more were asked for: the list's end, or a cut. */
   short: number | null
 }
 
