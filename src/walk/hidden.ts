@@ -86,8 +86,8 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
   const page = chain.cap > 0 ? chain.cap : reader.window
   const places = placesBeyond(reader, { cut: 'filtered', page }, inside)
-  let until = -1
-  for (const place of [inside + 1, ...places]) {
+  let until = inside + 1
+  for (const place of places) {
     const answer = await glanceAt(reader, place)
     if (answer.kind === 'failed') return { kind: 'moved' }
     if (isNothing(answer)) continue
