@@ -83,8 +83,8 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
   const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
   if (!unless('read one after another', sent >= earlier.since)) return { ...state, count: earlier }
-  const goesOn = end ?? Math.max(runGoesOn ?? 0, earlier.end)
-  const hasMoved = !unless('ends where it ended', goesOn === earlier.end)
+  const endsAt = end ?? Math.max(runGoesOn ?? 0, earlier.end)
+  const hasMoved = !unless('ends where it ended', endsAt === earlier.end)
   const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
   if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
   const isLater = unless('read one after another', sent >= earlier.received)

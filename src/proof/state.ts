@@ -96,7 +96,7 @@ export interface Edge {
   received: number
   /** It ends with an item of the run. */
   isRun: boolean
-  /** Windows that end there are answered, so what one of them is refused for is not that it reaches too far. */
+  /** Answers reached so far: a window that ends there or before is not refused for reaching too far. */
   reach: number
 }
 

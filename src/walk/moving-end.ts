@@ -1,6 +1,6 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
 
-/** Requests that looking at the end may take in all: so many, and so many more for every window that brought something. */
+/** Requests that a walk may make once it looks for its end: so many, and so many more for every window that brought something. */
 const REQUESTS = 240
 const REQUESTS_PER_WINDOW = 4
 /** What looks like the end, and is not proven to be it, is looked at anew so often. */
@@ -14,7 +14,7 @@ export class MovingEnd {
   hasMoved = false
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
-  /** Requests of the walk when the end was looked at first, since the chain went on. */
+  /** How many requests the walk had made when it looked at the end first; null where it has not, or what looked like it was passed. */
   private since: number | null = null
   private misses = 0
 
@@ -30,7 +30,7 @@ export class MovingEnd {
     return this.misses > MOST_MISSES ? 'give-up' : 'go-on'
   }
 
-  /** It was looked at in vain. `requests`: those of the walk so far; `windows`: which of them brought something. */
+  /** It was looked at in vain. `requests`: those of the walk so far; `windows`: those of them that brought something. */
   spent(requests: number, windows: number): Patience {
     this.since ??= requests
     return requests - this.since > REQUESTS + REQUESTS_PER_WINDOW * windows ? 'give-up' : 'go-on'

@@ -26,7 +26,7 @@ export interface Reader {
   /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
   growth: number
   readonly kernel: Kernel
-  /** Asked for twice where it brings nothing: the second answer. */
+  /** Where it brings nothing it is asked for twice, unless `once` or for several items that are refused: the second answer. */
   read(skip: number, take: number, options?: ReaderOptions): Promise<WindowAnswer>
   /** `read` of a window that is not taken in; asked for now. */
   look(skip: number, take: number, options?: ReaderOptions): Promise<WindowAnswer>
