@@ -10,7 +10,7 @@ import { MovingEnd } from './moving-end.ts'
 import { contradicts, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
 import { cutOf, isSingle } from './paging.ts'
-import { makeReader, type Reader } from './reader.ts'
+import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
@@ -75,7 +75,7 @@ export class OngoingWalk {
     const resumed = request.resume?.state
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
-    this.reader = makeReader(source, request.settings, this.kernel)
+    this.reader = new Reader(source, request.settings, this.kernel)
     const chain = newChain(request.digestCutoff ?? null)
     this.chain = { ...chain, ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0

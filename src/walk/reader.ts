@@ -5,37 +5,6 @@ import type { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
 import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
-export interface Reader {
-  /** Requests made by this walk. */
-  requests: number
-  /** What is asked for at present; more than `window` until the next success where that has become smaller. */
-  take: number
-  /** The largest size that was answered in this walk; 0 before the first answer. */
-  served: number
-  /** The largest answer of this walk. */
-  largest: number
-  /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
-  successes: number
-  patience: number
-  /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
-  readonly unmet: Map<string, Moment>
-  /** Those of `unmet` that were seen before the kernel's horizon was: they have to be met before "passed" is claimed. */
-  pending: string[]
-  /** Whether it was looked directly behind the chain since then. */
-  isLookedBehind: boolean
-  /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
-  growth: number
-  readonly kernel: Kernel
-  /** Where it brings nothing it is asked for twice, unless `once` or for several items that are refused: the second answer. */
-  read(skip: number, take: number, options?: ReaderOptions): Promise<WindowAnswer>
-  /** `read` of a window that is not taken in; asked for now. */
-  look(skip: number, take: number, options?: ReaderOptions): Promise<WindowAnswer>
-  drop(answer: WindowAnswer): void
-  readonly source: WindowSource
-  /** What the walk would like to ask for: fewer items where they are heavy. */
-  readonly window: number
-}
-
 interface ReaderOptions extends ReadOptions {
   /** No proof will rest on it if it brings nothing: it is asked for once. */
   once?: boolean
@@ -51,78 +20,97 @@ export type Reading =
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
-export function makeReader(source: WindowSource, settings: { readonly window: number }, kernel: Kernel): Reader {
-  const unmet = new Map<string, Moment>()
-  let shownEnd: { index: number; requests: number } | null = null
-  const reader: Reader = {
-    requests: 0,
-    take: settings.window,
-    served: 0,
-    largest: 0,
-    successes: 0,
-    patience: 1,
-    source,
-    get window() {
-      return settings.window
-    },
-    async read(skip, take, { once = false, ...options } = {}) {
-      const answer = await ask(skip, take, options)
-      if (once || !isNothing(answer) || (answer.kind === 'refused' && take > 1)) return answer
-      // It may be a mistake: the kernel believes it once it has come twice.
-      reader.drop(answer)
-      return ask(skip, take, { ...options, fresh: true })
-    },
-    async look(skip, take, options) {
-      const answer = await reader.read(skip, take, { fresh: true, ...options })
-      reader.drop(answer)
-      return answer
-    },
-    kernel,
-    unmet,
-    pending: [],
-    isLookedBehind: false,
-    growth: 0,
-    drop(answer) {
-      if (answer.kind !== 'items') return
-      answer.ids.forEach((id, index) => {
-        if (answer.met[index] === 0) reader.unmet.set(id, answer.moments[index] as Moment)
-      })
-      for (const id of reader.unmet.keys()) {
-        if (reader.unmet.size <= MOST_UNMET) break
-        reader.unmet.delete(id)
-      }
-      source.drop(answer)
-    },
+export class Reader {
+  readonly source: WindowSource
+  readonly kernel: Kernel
+  readonly #settings: { readonly window: number }
+  /** Requests made by this walk. */
+  requests = 0
+  /** What is asked for at present; more than `window` until the next success where that has become smaller. */
+  take: number
+  /** The largest size that was answered in this walk; 0 before the first answer. */
+  served = 0
+  /** The largest answer of this walk. */
+  largest = 0
+  /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
+  successes = 0
+  patience = 1
+  /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
+  readonly unmet = new Map<string, Moment>()
+  /** Those of `unmet` that were seen before the kernel's horizon was: they have to be met before "passed" is claimed. */
+  pending: string[] = []
+  /** Whether it was looked directly behind the chain since then. */
+  isLookedBehind = false
+  /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
+  growth = 0
+  #shownEnd: { index: number; requests: number } | null = null
+
+  constructor(source: WindowSource, settings: { readonly window: number }, kernel: Kernel) {
+    this.source = source
+    this.kernel = kernel
+    this.#settings = settings
+    this.take = settings.window
   }
-  async function ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
-    reader.requests += 1
-    const answer = await source.read(skip, take, options)
-    const { askedAfter: sent, number: received } = answer
-    const before = kernel.horizon
-    const items = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
-    const { ids, moments, met } = items
-    kernel.tell(
-      { skip, asked: take, sent, received, kind: answer.kind, ids, moments, met },
-      answer.kind === 'items' ? answer.handle : null,
-    )
-    if (answer.kind === 'items') {
-      reader.largest = Math.max(reader.largest, answer.ids.length)
-      if (answer.ids.length > 0) reader.served = Math.max(reader.served, take)
+
+  /** What the walk would like to ask for: fewer items where they are heavy. */
+  get window(): number {
+    return this.#settings.window
+  }
+
+  /** Where it brings nothing it is asked for twice, unless `once` or for several items that are refused: the second answer. */
+  async read(skip: number, take: number, { once = false, ...options }: ReaderOptions = {}): Promise<WindowAnswer> {
+    const answer = await this.#ask(skip, take, options)
+    if (once || !isNothing(answer) || (answer.kind === 'refused' && take > 1)) return answer
+    // It may be a mistake: the kernel believes it once it has come twice.
+    this.drop(answer)
+    return this.#ask(skip, take, { ...options, fresh: true })
+  }
+
+  /** `read` of a window that is not taken in; asked for now. */
+  async look(skip: number, take: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
+    const answer = await this.read(skip, take, { ...options, fresh: true })
+    this.drop(answer)
+    return answer
+  }
+
+  drop(answer: WindowAnswer): void {
+    if (answer.kind !== 'items') return
+    answer.ids.forEach((id, index) => {
+      if (answer.met[index] === 0) this.unmet.set(id, answer.moments[index] as Moment)
+    })
+    for (const id of this.unmet.keys()) {
+      if (this.unmet.size <= MOST_UNMET) break
+      this.unmet.delete(id)
     }
-    const count = ids.length
-    if (options.fresh === true && count > 0 && count < reader.largest) {
-      const end = { index: skip + count, requests: reader.requests }
-      if (shownEnd !== null) reader.growth = (end.index - shownEnd.index) / (end.requests - shownEnd.requests)
-      shownEnd = end
-    }
-    const { horizon } = kernel
+    this.source.drop(answer)
+  }
+
+  async #ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
+    this.requests += 1
+    const answer = await this.source.read(skip, take, options)
+    const { askedAfter: sent, number: received, kind } = answer
+    const before = this.kernel.horizon
+    const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
+    const handle = answer.kind === 'items' ? answer.handle : null
+    this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
+    this.largest = Math.max(this.largest, ids.length)
+    if (ids.length > 0) this.served = Math.max(this.served, take)
+    if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
+    const { horizon } = this.kernel
     if (horizon !== null && horizon.received !== before?.received) {
-      reader.pending = [...unmet.keys()]
-      reader.isLookedBehind = false
+      this.pending = [...this.unmet.keys()]
+      this.isLookedBehind = false
     }
     return answer
   }
-  return reader
+
+  /** A short answer ends at `index`: maybe where the list does. */
+  #showEnd(index: number): void {
+    const { requests } = this
+    const earlier = this.#shownEnd
+    if (earlier !== null) this.growth = (index - earlier.index) / (requests - earlier.requests)
+    this.#shownEnd = { index, requests }
+  }
 }
 
 /** True for an empty answer or a refusal. A refusal may be about the size: see `probe`. */
@@ -136,20 +124,17 @@ function probeSize(reader: Reader): number {
 }
 
 /** Reads at `skip` anew at the largest size known to work; a refusal counts only where a single item is refused too. */
-export async function probeAt(
-  reader: Reader,
-  skip: number,
-  options: ReaderOptions = {},
-  read = reader.read,
-): Promise<WindowAnswer> {
-  const answer = await read(skip, probeSize(reader), { ...options, fresh: true })
+export async function probeAt(reader: Reader, skip: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
+  const answer = await reader.read(skip, probeSize(reader), { ...options, fresh: true })
   if (answer.kind !== 'refused' || answer.asked === 1) return answer
-  return read(skip, 1, { ...options, fresh: true, maxRetries: 1 })
+  return reader.read(skip, 1, { ...options, fresh: true, maxRetries: 1 })
 }
 
 /** `probeAt` for a window that is not taken in. */
-export function lookAt(reader: Reader, skip: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
-  return probeAt(reader, skip, options, reader.look)
+export async function lookAt(reader: Reader, skip: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
+  const answer = await probeAt(reader, skip, options)
+  reader.drop(answer)
+  return answer
 }
 
 /** `lookAt` for a place further on than the walk has come: no proof rests on what brings nothing there. */

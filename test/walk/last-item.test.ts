@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { followLast } from '../../src/walk/last-item.ts'
-import { makeReader } from '../../src/walk/reader.ts'
+import { Reader } from '../../src/walk/reader.ts'
 import { makeModel, newestFirst, sourceOf } from './model.ts'
 
 const WINDOW = 10
@@ -23,7 +23,7 @@ async function followed(added: number, { unmet = false, isGone = false, once = f
     },
   )
   const met = new Set(before.map(({ id }) => id).filter((id) => !(unmet && id === 't00970')))
-  const reader = makeReader(sourceOf(model, met), { window: WINDOW }, new Kernel(null))
+  const reader = new Reader(sourceOf(model, met), { window: WINDOW }, new Kernel(null))
   const answer = await followLast(reader, LAST, COUNT - 1, 5)
   return { at: answer === null ? null : answer.skip + answer.ids.indexOf(LAST), requests: model.requests.length }
 }
