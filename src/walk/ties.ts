@@ -49,6 +49,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
  */
 export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { reader, kernel } = ongoing
+  if (ongoing.request.lap === 'is-one') return
   const stride = Math.max(1, reader.largest)
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
   const rounds = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS

@@ -4,14 +4,14 @@ import { type ChainState, extendChain, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { askForEnd, passHorizon } from './ending.ts'
 import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
-import { closeLap } from './lap.ts'
+import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { orderShown } from './order.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
 import { type Reading, readWindow } from './reader.ts'
 import type { Walk, WalkRequest } from './request.ts'
-import type { ItemsWindow, WindowSource } from './source.ts'
+import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 /** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
@@ -24,6 +24,9 @@ const LARGEST_STEP = 1024
 const SCRAMBLED = 2
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
+/** A lap may take so many requests, and so many more for every window of the list. */
+const LAP_REQUESTS = 40
+const LAP_REQUESTS_PER_WINDOW = 5
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
@@ -189,7 +192,7 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
 async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   ongoing.inLap = true
   const { request, reader } = ongoing
-  if (ongoing.firstWindow === null || request.lap === 'never' || ongoing.total === 0) return
+  if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0) return
   if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return
   if (orderShown(ongoing.chain.order, request.settings.settleMs).order === 'created_asc') return
   // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
@@ -197,21 +200,62 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < MOST_LAPS; laps += 1) {
-    const most = 20 + 4 * Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
-    const bound = Math.min(ongoing.requestsLeft, most)
-    const chain = { ...ongoing.chain, order: { ...ongoing.chain.order } }
-    const { overlap } = request.settings
-    const wanted = { firstWindow: goal, overlap, maxWindows: bound }
-    const lap = yield* closeLap(reader, chain, wanted, (again) => ongoing.step(again))
-    ongoing.chain = chain
-    if (lap.kind === 'open') {
-      ongoing.doubts.push(lap.reason)
+    const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
+    const lap = yield* runLap(ongoing, goal, Math.min(ongoing.requestsLeft, most))
+    if (lap.doubt !== null) {
+      ongoing.doubts.push(lap.doubt)
       return
     }
     if (lap.first === null) return
     if (lap.isWhole) ongoing.front = lap.first.ids
     if (lap.isWhole || !moves) return
     goal = { ids: lap.first.ids, moments: lap.first.moments }
+  }
+}
+
+/** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */
+interface Lap {
+  doubt: 'lap-unreadable' | 'lap-too-long' | null
+  first: ItemsWindow | null
+  isWhole: boolean
+}
+
+/** A walk of its own reads the head of the list again, until that is seen as `goal` showed it, or to the end of the list. */
+async function* runLap(ongoing: OngoingWalk, goal: FirstWindow, maxRequests: number): Steps<Lap> {
+  const { reader, request, chain } = ongoing
+  const { overlap, settleMs } = request.settings
+  const order = { ...chain.order }
+  const head = new HeadAgain(goal, overlap, order, chain.newestInFirst)
+  const source = new LapSource(reader)
+  // The end of the list may have made windows smaller. A large answer shows most, so the size of the first one is tried again.
+  const window = Math.max(reader.take, goal.ids.length)
+  const lap = walk(source, {
+    settings: { window, overlap, settleMs, maxRequests },
+    start: 0,
+    beyond: false,
+    lap: 'is-one',
+    reached: (again) => head.look(latest as ItemsWindow, again.met.lastIndexOf(1) + 1),
+  })
+  let first: ItemsWindow | null = null
+  let latest: ItemsWindow | null = null
+  let told: StepResult = { newlyMet: 0 }
+  for (;;) {
+    const { done, value } = await lap.next(told)
+    if (done === true) {
+      ongoing.chain = { ...ongoing.chain, order }
+      // No proof rests on a lap, so its ties need not be counted.
+      const isOver = head.isSeen || value.reason === null || value.reason === 'ties'
+      const doubt = isOver ? null : value.reason === 'unreadable-from' ? 'lap-unreadable' : 'lap-too-long'
+      return { doubt, first, isWhole: head.isSeen && latest === first }
+    }
+    if (value.kind === 'mark') told = source.mark(value.ids)
+    else if (value.kind === 'keep') yield { kind: 'keep', window: source.release(value.window) }
+    else if (value.kind === 'take') {
+      latest = source.release(value.window)
+      first ??= latest
+      told = source.mark(latest.ids)
+      yield ongoing.step(latest)
+    }
   }
 }
 

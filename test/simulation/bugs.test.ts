@@ -11,7 +11,6 @@ vi.mock('../../src/proof/evidence.ts', async (real) => (await import('./bugs.ts'
 vi.mock('../../src/walk/chain.ts', async (real) => (await import('./bugs.ts')).breakChain(await real()))
 vi.mock('../../src/walk/ties.ts', async (real) => (await import('./bugs.ts')).breakTies(await real()))
 vi.mock('../../src/walk/end.ts', async (real) => (await import('./bugs.ts')).breakEnd(await real()))
-vi.mock('../../src/walk/lap.ts', async (real) => (await import('./bugs.ts')).breakLap(await real()))
 vi.mock('../../src/sync/writer/windows.ts', async (real) => (await import('./bugs.ts')).breakWindows(await real()))
 vi.mock('../../src/sync/steps/walking.ts', async (real) => (await import('./bugs.ts')).breakWalking(await real()))
 vi.mock('../../src/sync/steps/deletions.ts', async (real) => (await import('./bugs.ts')).breakDeletions(await real()))

@@ -13,16 +13,15 @@ import type * as TakeListed from '../../src/sync/writer/take-listed.ts'
 import type * as Windows from '../../src/sync/writer/windows.ts'
 import type * as Chain from '../../src/walk/chain.ts'
 import type * as End from '../../src/walk/end.ts'
-import type * as Lap from '../../src/walk/lap.ts'
 import type * as Ties from '../../src/walk/ties.ts'
 
 /** What is wrong, and a seed that finds it: where the code has changed so that it does not any more, the next ones are tried. */
 export const BUGS = {
   'no-lap': { seed: 47, about: 'there is no closing lap' },
-  'known-is-met': { seed: 2142, about: 'met is what the mirror holds, not what this walk has read' },
+  'known-is-met': { seed: 2265, about: 'met is what the mirror holds, not what this walk has read' },
   'progress-outside': { seed: 40_003, about: 'progress is committed before the rows, and trusted by the resumed walk' },
   'frontier-too-early': { seed: 159, about: 'the frontier moves when the walk to it begins' },
-  'frontier-uncapped': { seed: 246, about: 'a task dated in the future moves the frontier there' },
+  'frontier-uncapped': { seed: 672, about: 'a task dated in the future moves the frontier there' },
   'mark-deleted-unasked': { seed: 4, about: 'what a complete walk did not meet gets a tombstone unasked' },
   'no-witness': { seed: 232, about: 'not found counts although no witness was found' },
   'empty-stored': { seed: 31, about: 'a listed item empties what it does not carry' },
@@ -31,15 +30,15 @@ export const BUGS = {
 /** What is wrong with where a walk goes, what it takes in and what is made of it, and a seed in which it would be a false `complete`. */
 export const STRATEGY_BUGS = {
   'advance-by-take': {
-    seed: 188,
+    seed: 285,
     about: 'the next window starts behind what was asked for, not behind what came, and is trusted to join',
   },
-  'gaps-taken': { seed: 374, about: 'a window is taken in that shows nothing of what was met' },
+  'gaps-taken': { seed: 696, about: 'a window is taken in that shows nothing of what was met' },
   'ties-taken': {
-    seed: 32,
+    seed: 227,
     about: 'a window whose only anchor may have lost its ties joins like any other',
   },
-  'ties-unpaid': { seed: 32, about: 'a long run of equal createdAt is never counted' },
+  'ties-unpaid': { seed: 227, about: 'a long run of equal createdAt is never counted' },
   'doubts-forgotten': { seed: 70, about: 'a partial walk is written down as complete' },
   'short-is-end': { seed: 66, about: 'a short answer is the end' },
 } as const
@@ -131,15 +130,6 @@ export function breakEnd(real: typeof End): typeof End {
   }
 }
 
-export function breakLap(real: typeof Lap): typeof Lap {
-  return {
-    ...real,
-    async *closeLap(...args) {
-      return active === 'no-lap' ? { kind: 'closed', first: null, isWhole: false } : yield* real.closeLap(...args)
-    },
-  }
-}
-
 export function breakWindows(real: typeof Windows): typeof Windows {
   return {
     ...real,
@@ -186,7 +176,8 @@ export function breakWalking(real: typeof Walking): typeof Walking {
       if (active === 'frontier-too-early' && task.kind !== 'full') {
         await run.writer.setFacts({ frontier: run.now() - run.config.sync.settleMs }, run.now())
       }
-      return real.runWalk(run, task)
+      if (active !== 'no-lap') return real.runWalk(run, task)
+      return real.runWalk(run, { ...task, request: { ...task.request, lap: 'never' } })
     },
     frontierOf(result, newest, settleMs) {
       return active === 'frontier-uncapped' && newest !== null ? newest : real.frontierOf(result, newest, settleMs)

@@ -1,0 +1,51 @@
+// The list as a closing lap reads it. What laps are for is tested with whole walks (walk.test.ts) and in the simulation.
+import { expect, test } from 'vitest'
+import { Kernel } from '../../src/proof/kernel.ts'
+import { LapSource } from '../../src/walk/lap.ts'
+import { Reader } from '../../src/walk/reader.ts'
+import type { ItemsWindow, WindowSource } from '../../src/walk/source.ts'
+import { makeModel, newestFirst, sourceOf } from './model.ts'
+
+function lapOf(count: number) {
+  const model = makeModel(newestFirst(count))
+  const ids = model.items.map(({ id }) => id)
+  const source = sourceOf(model, new Set(ids))
+  const reader = new Reader(source, { window: count }, new Kernel(null))
+  return { ids, source, reader, lap: new LapSource(reader) }
+}
+
+test('a lap begins with nothing met, and its windows are those of its walk', async () => {
+  const { ids, reader, lap } = lapOf(4)
+  const window = (await lap.read(0, 3)) as ItemsWindow
+  expect([...window.met]).toEqual([0, 0, 0])
+  const taken = lap.release(window)
+  expect([...taken.met]).toEqual([1, 1, 1])
+  expect(lap.mark(taken.ids)).toEqual({ newlyMet: 3 })
+  const next = (await lap.read(1, 3)) as ItemsWindow
+  expect(next.ids).toEqual(ids.slice(1))
+  expect([...next.met]).toEqual([1, 1, 0])
+  expect(lap.mark(next.ids)).toEqual({ newlyMet: 1 })
+  expect(reader.requests).toBe(2)
+})
+
+test('what the walk had read ahead is asked for anew', async () => {
+  const { source } = lapOf(3)
+  const asked: unknown[] = []
+  const watched: WindowSource = {
+    ...source,
+    read(skip, take, options) {
+      asked.push({ skip, take, ...options })
+      return source.read(skip, take, options)
+    },
+  }
+  await new LapSource(new Reader(watched, { window: 3 }, new Kernel(null))).read(0, 3, { maxRetries: 1 })
+  expect(asked).toEqual([{ skip: 0, take: 3, maxRetries: 1, fresh: true }])
+})
+
+test('however long a lap is, what it knows to be met is bounded', async () => {
+  const { ids, lap } = lapOf(20_002)
+  lap.mark(ids)
+  const window = (await lap.read(0, 20_002)) as ItemsWindow
+  expect(window.met.indexOf(1)).toBe(2)
+  expect(window.met.includes(0, 2)).toBe(false)
+})
