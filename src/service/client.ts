@@ -144,7 +144,7 @@ class Client implements Service {
   async #ask<T extends Decoded>(
     request: ServiceRequest,
     decode: Decode<T>,
-    { maxRetries = this.#options.maxRetries, signal, discard }: RequestOptions<T>,
+    { maxRetries = Number.POSITIVE_INFINITY, signal, discard }: RequestOptions<T>,
   ): Promise<Answer<T>> {
     const { operation, path } = request
     const wanted: Wanted<T> = { signal: this.#either(signal), decode, discard }
@@ -157,7 +157,7 @@ class Client implements Service {
           return this.#askOnce(request, wanted, retryAt)
         },
         {
-          retries: maxRetries,
+          retries: Math.min(maxRetries, this.#options.maxRetries),
           // The wait is ours, on the shared clock: p-retry adds none.
           minTimeout: 0,
           maxTimeout: 0,

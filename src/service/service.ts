@@ -76,7 +76,7 @@ export interface Traffic {
 }
 
 export interface RequestOptions<T> {
-  /** Retries after the first attempt; the configured number where absent. */
+  /** Retries after the first attempt: at most so many, and never more than are configured. */
   maxRetries?: number
   /** Most bytes of the body of a window of more than a few tasks: fewer than configured, where fewer are expected. */
   maxBytes?: number

@@ -194,6 +194,13 @@ describe('judging', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('the caller gets no more retries than are configured', async () => {
+    await using server = await rawServer([saysJson(500, {}), saysJson(200, page())])
+    await using client = makeClient(server.url, { maxRetries: 0 })
+    expect(await client.list(WINDOW, decodePage, { maxRetries: 1 })).toMatchObject({ kind: 'failed', reason: 'status' })
+    expect(server.requests).toHaveLength(1)
+  })
+
   test.each([
     ['401 on the list', 'list', saysJson(401, { statusCode: 401 })],
     ['401 on a detail', 'get', saysJson(401, { statusCode: 401 })],
