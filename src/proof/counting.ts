@@ -121,12 +121,12 @@ const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as 
 /** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
 function sidesShown(before: State, fact: Fact) {
   const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
-  const { edge, owed, ended: end } = before
+  const { edge, owed, ended: end, floor } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && edge !== null && skip + fact.asked <= edge.reach)
   const isOther = kind === 'items' && first !== owed?.moment
   const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
   // The list ends somewhere, and it ends where an answer has room for more.
-  const hasRoomBehind = end !== null && runGoesOn !== null && hasRoom(before, fact)
+  const hasRoomBehind = end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact)
   const behindEdge = isNext && edge.isRun && (isOver || isOther) ? edge.index : runEnd
   const isSince = (edge?.sent ?? 0) >= (before.count?.since ?? 0)
   return {

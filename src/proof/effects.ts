@@ -91,22 +91,27 @@ function floorOf(fact: Fact): Floor {
 function joined(state: State, fact: Fact, settings: Settings): State {
   const isTied = !isShown(state, fact, settings)
   const byIds = fact.skip > 0 && fact.anchor === 'tied' && !isTied
-  const short = state.floor?.short ?? null
   return {
     ...state,
     ...(isTied ? owingTied(state, fact) : {}),
     bracket: null,
     floor: floorOf(fact),
     empty: emptyBehind(state, fact),
-    isCut: state.isCut || (short !== null && behindFloor(fact) > 0),
-    // Much more behind the floor than a short answer showed: that one was cut. A few may have come in meanwhile.
-    uneven: state.uneven || (short !== null && short < state.largest && 2 * behindFloor(fact) > short),
+    ...cutsSeen(state, behindFloor(fact)),
     basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
   }
 }
 
+/** What is known of how answers are cut, once so many items were seen behind the floor. */
+function cutsSeen({ floor, largest, isCut, uneven }: State, behind: number): Pick<State, 'isCut' | 'uneven'> {
+  const short = floor?.short ?? null
+  if (short === null || behind <= 0) return { isCut, uneven }
+  // Much more than a short answer showed: that one was cut. A few may have come in meanwhile.
+  return { isCut: true, uneven: uneven || (short < largest && 2 * behind > short) }
+}
+
 /** Items behind the floor's last one, or, where the answer does not show that, behind the ones met that it begins with. */
-function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
+export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
@@ -135,7 +140,7 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
 function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | 'stands'): State {
   // This very answer has completed the count of the run that the list ends with.
   if (state.bracket === null) return state
-  const { floor, gaps, last, isWithinRun } = state.bracket
+  const { index, floor, gaps, last, isWithinRun } = state.bracket
   const more: Basis[] = ['held']
   if (last.kind === 'refused' || gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
   if (tiesAreOrdered(state, settings)) more.push('ids-order-ties')
@@ -149,7 +154,7 @@ function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | '
     ...debt,
     bracket: null,
     floor: floor ?? state.floor,
-    isCut: state.isCut || (floor !== null && state.floor?.short !== null),
+    ...(floor === null ? {} : cutsSeen(state, floor.index - index)),
     empty: floor === null ? state.empty : emptyHeld(state, floor, fact),
     basis: union(state.basis, more),
   }

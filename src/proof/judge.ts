@@ -1,7 +1,7 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { countsFor, owing } from './counting.ts'
-import { after, afterEmpty, claimed, heard, trusted } from './effects.ts'
+import { after, afterEmpty, behindFloor, claimed, heard, trusted } from './effects.ts'
 import type { Fact } from './facts.ts'
 import { type ConditionName, missingFor, type Seam, seamOf } from './rules.ts'
 import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 10
+export const RULES_NUMBER = 11
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -111,11 +111,6 @@ export class Judge {
   take(handle: number): Fact | null {
     const fact = this.#told.get(handle)
     const byPlace = this.#byPlace?.handle === handle ? this.#byPlace.state : null
-    // It brings nothing new, so it need not join.
-    if (byPlace === null && fact !== undefined && fact.metPrefix === fact.count && this.seam(handle) !== 'shown')
-      return null
-    // Everything that stayed has been met already.
-    if (this.state.ended !== null) return null
     const claim = this.#claimToJoin(fact?.skip ?? 0)
     const missing =
       fact === undefined
@@ -123,6 +118,11 @@ export class Judge {
         : byPlace === null
           ? this.#missing(fact, claim)
           : null
+    // It brings nothing new, so it need not join, unless it goes on behind the floor.
+    const isKnown = fact !== undefined && byPlace === null && fact.metPrefix === fact.count
+    if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
+    // Everything that stayed has been met already.
+    if (this.state.ended !== null) return null
     this.spoiled ??= missing
     if (missing !== null || fact === undefined) return null
     this.state = byPlace === null ? claimed(this.state, fact, claim, this.#trial) : this.#joinedByPlace(byPlace)
@@ -213,9 +213,10 @@ export class Judge {
     return from !== null && this.state.floor === null && skip > 0 ? 'from' : 'join'
   }
 
-  #joinedByPlace({ floor, empty, owed, count, edge, basis }: State): State {
+  #joinedByPlace({ floor, empty, owed, count, edge, basis, isCut, uneven }: State): State {
     const debt = this.state.owed === null ? { owed, count, edge } : {}
-    return { ...this.state, ...debt, bracket: null, floor, empty, basis: union(this.state.basis, basis) }
+    const cuts = { isCut: this.state.isCut || isCut, uneven: this.state.uneven || uneven }
+    return { ...this.state, ...debt, ...cuts, bracket: null, floor, empty, basis: union(this.state.basis, basis) }
   }
 
   /** What may be claimed of an answer by its index alone. */

@@ -139,8 +139,7 @@ export class Kernel {
 
   /** The end of the list was shown, and not only by an answer with room for more. */
   get hasEnded(): boolean {
-    const { ended, owed } = this.state
-    return ended?.includes('held') === true && owed === null
+    return this.state.ended?.includes('held') === true
   }
 
   /** Nothing stood there: what the walk has to come behind for "passed". */

@@ -155,6 +155,19 @@ test('a run longer than a window is owed until it is counted', () => {
   expect(reader.kernel.missing(false)).toBeNull()
 })
 
+test('an answer that was cut by size is known as such, too, where what it left out has joined by its place', () => {
+  const reader = new Reader('a9 b8 c7 d6 e5')
+  reader.join(0, 3)
+  reader.join(1, 3, 2)
+  const behind = reader.look(3, 3)
+  reader.look(1, 2)
+  reader.take(behind, 'de')
+  expect(reader.kernel.missing(false)).toBeNull()
+  expect(reader.join(3, 3)).toBeNull()
+  // Shorter than asked, and than another: that is no end here.
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a run is paid by one answer that shows it with an item before it and one behind', () => {
   const reader = new Reader('a9 b5 c5 d2')
   reader.join(0, 2)
