@@ -76,7 +76,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const count = ids.length
   chain.returned = count
   if (count === 0) return chain
-  const paged = { goesOn: skip + count > before.end, shift: runShift(before, window) }
+  const paged = { goesOn: skip + count > before.end, shift: follows ? null : runShift(before, window) }
   Object.assign(chain, pagingAfter(before, window, paged))
   const first = before.last === null
   if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt
@@ -89,7 +89,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
   if (!reachesLast) {
     // The window ends before the chain's last item: the walk goes on from the window's end.
-    return standingAt(chain, skip + count)
+    return { ...chain, end: skip + count }
   }
   // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
   let from = lastAt + 1

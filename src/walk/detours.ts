@@ -43,7 +43,7 @@ export async function* onUnreadable(
     return { kind: 'list-end' }
   }
   ongoing.chain = { ...extendChain(ongoing.chain, passed.window), notBelow: passed.window.skip }
-  yield ongoing.step(passed.window)
+  yield* ongoing.takeIn(passed.window)
   ongoing.skip = ongoing.forward()
   return null
 }
@@ -89,9 +89,8 @@ async function* onHidden(ongoing: OngoingWalk, crossed: EndJudgement): Steps<Wal
   }
   if (crossed.kind === 'gap') {
     ongoing.chain = extendChain(ongoing.chain, crossed.window)
-    yield ongoing.step(crossed.window)
+    yield* ongoing.takeIn(crossed.window)
     ongoing.skip = crossed.window.skip + Math.floor(crossed.window.asked / 2)
-    ongoing.fruitless = 0
     return null
   }
   return stopIfSpent(ongoing.end.spent(ongoing.reader.requests, ongoing.windows)) ?? 'moved'

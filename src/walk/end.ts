@@ -78,7 +78,7 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
 }
 
 /** What was looked for further on was looked for behind this place too, near enough. */
-function hasLooked({ looked, page, cut }: EndQuestion, place: number): boolean {
+export function hasLooked({ looked, page, cut }: EndQuestion, place: number): boolean {
   return looked !== null && cut !== 'filtered' && Math.abs(place - looked) < page
 }
 

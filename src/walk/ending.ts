@@ -2,9 +2,10 @@
 // and proves the tie run before it.
 import type { Moment } from '../task.ts'
 import { extendChain } from './chain.ts'
-import { judgeDriftingEnd, judgeEnd } from './end.ts'
+import { hasLooked, judgeDriftingEnd, judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
 import { joinByPlace } from './guards.ts'
+import { lookBeyond } from './hidden.ts'
 import { followLast } from './last-item.ts'
 import type { Patience } from './moving-end.ts'
 import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
@@ -39,11 +40,7 @@ async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: 
     judged = { kind: 'moved' }
   }
   if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
-  if (judged.kind === 'gap') {
-    ongoing.chain = { ...extendChain(ongoing.chain, judged.window), filtered: true }
-    yield ongoing.step(judged.window)
-    return null
-  }
+  if (judged.kind === 'gap') return yield* goOnBehind(ongoing, judged.window)
   if (judged.kind === 'moved') {
     ongoing.fresh = true
     ongoing.end.hasMoved = true
@@ -52,11 +49,6 @@ async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: 
   if (ongoing.chain.filtered) return null
   if (ongoing.request.beyond) ongoing.doubtPageOfOne(window)
   if (judged.looked === true) ongoing.end.looked = index
-  // What stands behind has come since the end was shown.
-  if (judged.looked === true && ongoing.kernel.hasEnded) {
-    ongoing.total = ongoing.chain.end
-    return { kind: 'list-end' }
-  }
   if (fruitless && !ongoing.pageOfOne) {
     const joined = yield* joinBehind(ongoing, last.id, index)
     if (joined === 'passed') return { kind: 'list-end' }
@@ -79,6 +71,28 @@ export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'mor
   if (!reader.isLookedBehind && (await showsMore(ongoing))) return 'more'
   ongoing.total = chain.end
   return 'passed'
+}
+
+/** The kernel has its proof of the end, whatever it was read for: the walk is over once it was looked for further on, too. */
+export async function* endWhereShown(ongoing: OngoingWalk): Steps<WalkEnding | null> {
+  const { chain, kernel, reader, request } = ongoing
+  if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
+  const index = chain.end - 1
+  const question = ongoing.endQuestion(chain.last, index)
+  if (request.beyond && !hasLooked(question, index)) {
+    const judged = await lookBeyond(reader, question, index, false)
+    if (judged.kind === 'gap') return yield* goOnBehind(ongoing, judged.window)
+    if (judged.kind !== 'proven') return stopIfSpent(ongoing.end.spent(reader.requests, ongoing.windows))
+  }
+  ongoing.total = chain.end
+  return { kind: 'list-end' }
+}
+
+/** Behind a stretch of hidden items. */
+async function* goOnBehind(ongoing: OngoingWalk, window: ItemsWindow): Steps<null> {
+  ongoing.chain = { ...extendChain(ongoing.chain, window), filtered: true }
+  yield* ongoing.takeIn(window)
+  return null
 }
 
 /** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */
@@ -112,7 +126,7 @@ async function* showEnd(ongoing: OngoingWalk, index: number, last: { id: string;
       return
     }
     ongoing.chain = extendChain(ongoing.chain, answer)
-    yield ongoing.step(answer)
+    yield* ongoing.takeIn(answer)
     place = answer.skip + answer.ids.lastIndexOf(last.id)
   }
 }
@@ -125,7 +139,7 @@ export async function* acceptEnd(
 ): Steps<WalkEnding> {
   if (end.window !== undefined) {
     ongoing.chain = extendChain(ongoing.chain, end.window)
-    yield ongoing.step(end.window)
+    yield* ongoing.takeIn(end.window)
   }
   const last = end.window === undefined ? lastMet : lastOf(end.window)
   const { kernel } = ongoing
@@ -153,13 +167,13 @@ async function* joinBehind(ongoing: OngoingWalk, lastId: string, index: number):
   while (window !== null) {
     ongoing.chain = extendChain(ongoing.chain, window, true)
     ongoing.end.passedBy()
-    ongoing.fruitless = 0
-    yield ongoing.step(window)
+    yield* ongoing.takeIn(window)
     if (ongoing.hasLeftOwed(window)) yield* payOwed(ongoing)
     if ((await passHorizon(ongoing)) === 'passed') return 'passed'
     // Cut to one item again: the next one would not fit beside it either.
-    const { id } = lastOf(window)
-    window = window.ids.length === 1 ? await joinByPlace(ongoing.reader, id, window.skip, window.skip) : null
+    const last = lastOf(window)
+    const { runStart } = ongoing.endQuestion(last, window.skip)
+    window = window.ids.length === 1 ? await joinByPlace(ongoing.reader, last.id, window.skip, runStart) : null
   }
   return 'joined'
 }

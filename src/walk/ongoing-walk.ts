@@ -177,6 +177,18 @@ export class OngoingWalk {
     this.tieStart = this.chain.tie?.start ?? 0
   }
 
+  /** Takes `window` in, and returns how many of its items are met for the first time. */
+  *takeIn(window: ItemsWindow): Generator<WalkStep, number, StepResult> {
+    const { newlyMet } = yield this.step(window)
+    this.met += newlyMet
+    this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
+    if (newlyMet > 0) {
+      this.windows += 1
+      this.stuck = 0
+    }
+    return newlyMet
+  }
+
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
     this.take(window)

@@ -2,7 +2,7 @@
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
 import { type ChainState, extendChain, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { askForEnd, passHorizon } from './ending.ts'
+import { askForEnd, endWhereShown, passHorizon } from './ending.ts'
 import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
@@ -43,7 +43,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     })
     yield* markCounted(ongoing)
     ongoing.fresh = false
-    const ended = yield* goOn(ongoing, reading)
+    const ended = (yield* goOn(ongoing, reading)) ?? (yield* endWhereShown(ongoing))
     if (ended?.kind === 'stop') {
       ongoing.isStopped = true
       if (ended.reason === null && ongoing.kernel.owed !== undefined) yield* payOwed(ongoing)
@@ -108,13 +108,7 @@ async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEndin
   const beginning = earlier.last === null
   ongoing.reachBack = 1
   ongoing.chain = extendChain(earlier, window)
-  const { newlyMet } = yield ongoing.step(window)
-  ongoing.met += newlyMet
-  ongoing.fruitless = newlyMet > 0 ? 0 : ongoing.fruitless + 1
-  if (newlyMet > 0) {
-    ongoing.windows += 1
-    ongoing.stuck = 0
-  }
+  const newlyMet = yield* ongoing.takeIn(window)
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
   if (ongoing.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
   if (ongoing.hasLeftOwed(window)) yield* payOwed(ongoing)
@@ -182,7 +176,7 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
     const reading = await readWindow(reader, ongoing.skip)
     if (reading.kind !== 'items') return
     ongoing.chain = extendChain(ongoing.chain, reading)
-    const { newlyMet } = yield ongoing.step(reading)
+    const newlyMet = yield* ongoing.takeIn(reading)
     fruitless = newlyMet > 0 ? 0 : fruitless + 1
     ongoing.skip = reading.skip + reading.ids.length
     ongoing.source.readAhead(ongoing.skip, reader.largest, reader.take)

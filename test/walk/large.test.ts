@@ -1,0 +1,81 @@
+// Lists that stand still, and whose answers are cut by size: some tasks fill an answer alone, or nearly so. Wherever they stand, the
+// list is complete, for little.
+import { describe, expect, test } from 'vitest'
+import { seeded } from '../../src/simulator/random.ts'
+import { type Item, makeModel, walkModel } from './model.ts'
+
+const MOST_SIZE = 100
+
+/** Walks `items`, of which each answer holds as many as fit. */
+async function walkSized(items: Item[], sizeOf: (id: string) => number, settings: { window: number; overlap: number }) {
+  const model = makeModel(items, {
+    answer(skip, take) {
+      const answer: Item[] = []
+      let size = 0
+      for (const item of items.slice(skip, skip + take)) {
+        size += sizeOf(item.id)
+        if (answer.length > 0 && size > MOST_SIZE) break
+        answer.push(item)
+      }
+      return answer
+    },
+  })
+  const { result, met, requests } = await walkModel(model, settings)
+  return { verdict: result.verdict, reason: result.reason, total: result.total, met: met.size, requests }
+}
+
+/** Newest first, `tied` at a time of one createdAt. */
+function listOf(count: number, tied: number): Item[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `t${index}`,
+    at: 9_000_000 - 1000 * Math.floor(index / tied),
+  }))
+}
+
+describe('every list of up to seven tasks, of which some fill an answer alone, is complete', () => {
+  const worlds = [1, 2, 3].flatMap((tied) => [
+    { tied, window: 1000, overlap: 10, most: 110 },
+    { tied, window: 5, overlap: 2, most: 110 },
+  ])
+  test.each(worlds)('$tied of one createdAt, windows of $window', async ({ tied, window, overlap, most }) => {
+    for (let count = 1; count <= 7; count += 1) {
+      const items = listOf(count, tied)
+      for (let large = 1; large < 2 ** count; large += 1) {
+        const isLarge = (id: string): boolean => (large & (1 << Number(id.slice(1)))) !== 0
+        const walked = await walkSized(items, (id) => (isLarge(id) ? MOST_SIZE : 1), { window, overlap })
+        const where = `${count} tasks, large: ${large.toString(2)}`
+        expect(walked, where).toMatchObject({ verdict: 'complete', reason: null, total: count, met: count })
+        expect(walked.requests, where).toBeLessThanOrEqual(most)
+      }
+    }
+  })
+})
+
+test('one large task second from the end of ten is no end that keeps moving', async () => {
+  const sizeOf = (id: string): number => (id === 't8' ? MOST_SIZE : 1)
+  const walked = await walkSized(listOf(10, 1), sizeOf, { window: 1000, overlap: 10 })
+  expect(walked).toMatchObject({ verdict: 'complete', met: 10 })
+  expect(walked.requests).toBeLessThan(50)
+})
+
+test('long lists of tasks of all sizes, many of one createdAt, are complete', async () => {
+  const some = Array.from({ length: 40 }, (_, index) => index + 1)
+  // Each of these took a walk once for another list than it is, or went round in circles for good.
+  for (const seed of [...some, 138, 518, 666, 1852, 3053, 3346]) {
+    const random = seeded(seed)
+    const count = 1 + random.int(seed % 10 === 0 ? 300 : 60)
+    const [ties, large] = [random.int(9), random.int(7)]
+    let at = 9_000_000
+    const items = Array.from({ length: count }, (_, index) => {
+      if (random.int(10) >= ties) at -= 1000
+      return { id: `t${String(random.int(1_000_000)).padStart(6, '0')}-${index}`, at }
+    })
+    const sizes = new Map(
+      items.map(({ id }) => [id, random.int(10) < large ? 20 + random.int(100) : 1 + random.int(5)]),
+    )
+    const window = [1000, 50, 10, 5][random.int(4)] as number
+    const walked = await walkSized(items, (id) => sizes.get(id) as number, { window, overlap: window < 50 ? 2 : 10 })
+    expect(walked, `seed ${seed}`).toMatchObject({ verdict: 'complete', reason: null, total: count, met: count })
+    expect(walked.requests, `seed ${seed}`).toBeLessThan(100 + 8 * count)
+  }
+})
