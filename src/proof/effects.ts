@@ -110,6 +110,12 @@ function cutsSeen({ floor, largest, isCut, uneven }: State, behind: number): Pic
   return { isCut: true, uneven: uneven || (short < largest && 2 * behind > short) }
 }
 
+/** It ends before the floor, shorter than asked and than another: the list has become shorter, or the answer was cut by size. */
+function isCutShort({ floor, largest }: State, { skip, count, asked, floorAt }: Fact): boolean {
+  const isShort = count > 0 && count < Math.min(asked, largest)
+  return isShort && floor !== null && floorAt === null && skip + count <= floor.index
+}
+
 /** Items behind the floor's last one, or, where the answer does not show that, behind the ones met that it begins with. */
 export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
@@ -190,6 +196,7 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     largest: Math.max(before.largest, fact.count),
     tiedRising: before.tiedRising + fact.tiedRising,
     tiedFalling: before.tiedFalling + fact.tiedFalling,
+    uneven: before.uneven || isCutShort(before, fact),
   }
   state.empty = emptyAfter(before, fact)
   const { floor } = before

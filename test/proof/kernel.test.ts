@@ -168,6 +168,14 @@ test('an answer that was cut by size is known as such, too, where what it left o
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('a short answer that ends before what has joined is no end, nor is another one after it', () => {
+  const reader = new Reader('a9 b8 c7 d6 e5 f4')
+  for (const skip of [0, 1, 2, 3]) expect(reader.join(skip, 3)).toBeNull()
+  reader.look(1, 3, 1)
+  expect(reader.join(4, 3)).toBeNull()
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a run is paid by one answer that shows it with an item before it and one behind', () => {
   const reader = new Reader('a9 b5 c5 d2')
   reader.join(0, 2)
