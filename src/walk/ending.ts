@@ -79,10 +79,14 @@ export async function* endWhereShown(ongoing: OngoingWalk): Steps<WalkEnding | n
   if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
   const index = chain.end - 1
   const question = ongoing.endQuestion(chain.last, index)
+  const stop = (): WalkEnding | null => stopIfSpent(ongoing.end.spent(reader.requests, ongoing.windows))
+  // Where single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
+  const isAnswered = (await reader.look(index, Math.max(1, reader.served))).kind === 'items'
+  if (!isAnswered) return stop()
   if (request.beyond && !hasLooked(question, index)) {
     const judged = await lookBeyond(reader, question, index, false)
     if (judged.kind === 'gap') return yield* goOnBehind(ongoing, judged.window)
-    if (judged.kind !== 'proven') return stopIfSpent(ongoing.end.spent(reader.requests, ongoing.windows))
+    if (judged.kind !== 'proven') return stop()
   }
   ongoing.total = chain.end
   return { kind: 'list-end' }

@@ -209,6 +209,21 @@ describe('a list that stands still', () => {
     }
   })
 
+  test('a hidden item in front of one that cannot be read is not the end of the list', async () => {
+    for (let hidden = 1; hidden < 10; hidden += 1) {
+      const items = newestFirst(12)
+      const isHidden = ({ id }: Item): boolean => id === items[hidden]?.id
+      const model = makeModel(items, {
+        answer: (skip, take) =>
+          skip <= hidden + 1 && hidden + 1 < skip + take
+            ? 'failed'
+            : items.slice(skip, skip + take).filter((item) => !isHidden(item)),
+      })
+      const { result, met } = await walkModel(model, { window: 8, overlap: 2 })
+      expect({ hidden, isTrue: result.verdict === 'partial' || met.size === 10 }).toEqual({ hidden, isTrue: true })
+    }
+  })
+
   test('four positions in a row that cannot be read end the walk unproven', async () => {
     const model = makeModel(newestFirst(60), {
       answer: (skip, take) => (skip < 34 && 30 < skip + take ? 'failed' : null),
