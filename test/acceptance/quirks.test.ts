@@ -82,6 +82,14 @@ describe.concurrent('nothing is lost, exit 0', () => {
       expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
     },
   )
+
+  test.for(cases([{ pageOfOne: true, tasks: 40 }]))('one item at a time: $what, $order', async ({ options }) => {
+    await using stage = await makeStage(options)
+    const { code, summary, asked } = await stage.sync()
+    expect({ code, verdict: summary.verdict, seen: summary.seen }).toEqual({ code: 0, verdict: 'complete', seen: 40 })
+    expect(asked.length).toBeLessThan(60 + 5 * 40)
+    await expectExactCopy(stage)
+  })
 })
 
 describe.concurrent('what cannot be proven is exit 3, in a bounded number of requests', () => {
@@ -92,7 +100,6 @@ describe.concurrent('what cannot be proven is exit 3, in a bounded number of req
       { ignoreSkip: true, capItems: 0.1 * WINDOW },
     ]).map((each) => ({ ...each, reason: 'skip-ignored', met: each.options.capItems ?? WINDOW })),
     ...cases([{ wrap: true }]).map((each) => ({ ...each, reason: 'wraps', met: 2.5 * WINDOW })),
-    ...cases([{ pageOfOne: true, tasks: 40 }]).map((each) => ({ ...each, reason: 'page-of-one', met: 40 })),
     ...cases([{ skipLimit: 2 * WINDOW }]).map((each) => ({ ...each, reason: 'skip-limit', met: 2 * WINDOW })),
   ])('$what, $order: $reason', async ({ options, reason, met }) => {
     await using stage = await makeStage(options)
