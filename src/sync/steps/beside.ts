@@ -4,13 +4,21 @@ import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import type { ParsedList } from '../writer/writing.ts'
 
-/** Takes in what the window shows. Within a walk with the number of that, so that what was looked up ahead for it stays. */
-export async function readBeside(run: Run, { skip, take }: Window, walkId = 0): Promise<Answer<ParsedList>> {
+/** The walk beside which a window is read: its number, so that what was looked up ahead for it stays, and who watches its list. */
+export interface WalkBeside {
+  walkId: number
+  /** Called with every answer before any of it is taken in. */
+  onParsed?: ((parsed: ParsedList) => Promise<void>) | undefined
+}
+
+/** Takes in what the window shows. */
+export async function readBeside(run: Run, { skip, take }: Window, beside?: WalkBeside): Promise<Answer<ParsedList>> {
   const { service, writer, account, now } = run
   const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
   if (answer.kind !== 'ok') return answer
   const { handle, ids } = answer.value
-  const viewed = await writer.view(handle, walkId)
+  await beside?.onParsed?.(answer.value)
+  const viewed = await writer.view(handle, beside?.walkId ?? 0)
   // No item says nothing of whose it is.
   if (ids.length > 0) await account.saw(viewed)
   await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })

@@ -30,7 +30,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const before = facts.total ?? null
   const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
-  const behind = watchOpenApart(run, 'created_desc')
+  const behind = watchOpenApart(run, 'created_desc', list.onParsed)
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
@@ -86,7 +86,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { total } = facts
   const inserted = (await run.writer.counts()).inserted
   const list = watchFront(run, facts.front as string[])
-  const behind = watchOpenApart(run, 'created_desc')
+  const behind = watchOpenApart(run, 'created_desc', list.onParsed)
   const done = await runWalk(run, {
     kind: 'head',
     begun: behind.begun,
@@ -136,7 +136,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const { overlap, window } = windowSizeOf(run)
   const before = facts.total
   const list = watchList(run, 'created_asc', frontier)
-  const inFront = watchOpenApart(run, 'created_asc')
+  const inFront = watchOpenApart(run, 'created_asc', list.onParsed)
   // Room for a run of neighbours before the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
   const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.owed.open)

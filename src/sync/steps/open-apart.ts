@@ -11,7 +11,7 @@ import type { Run } from '../context.ts'
 import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
-import { readBeside } from './beside.ts'
+import { readBeside, type WalkBeside } from './beside.ts'
 
 /** Room for so many deletions or new tasks, at most. */
 const ROOM = 50
@@ -34,16 +34,17 @@ export function seeSides(seen: SidesSeen, parsed: Pick<ParsedList, 'ids' | 'flag
 /**
  * For a walk that begins with the newest tasks (`created_desc`) or ends with them: `begun` reads what stands at the other end.
  * `doubt`: why a walk of which the oldest answer shows the list as of `oldestReadAt`, epoch ms, may have missed what stands there; null
- * where it has not. `atLeast`: so many items the list was seen to hold.
+ * where it has not. `atLeast`: so many items the list was seen to hold. `onParsed`: compares what is listed with what
+ * the mirror held before the walk.
  */
-export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc') {
+export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc', onParsed?: WalkBeside['onParsed']) {
   const { open_in_front: openInFront, final_in_front: finalInFront } = run.facts
   let shownAt = (order === 'created_desc' ? openInFront : finalInFront) === true ? 0 : null
   let atLeast = 0
   return {
     async begun(walkId: number): Promise<void> {
       if (shownAt !== null) return
-      const end = new OtherEnd(run, walkId)
+      const end = new OtherEnd(run, { walkId, onParsed })
       if (order === 'created_desc' ? await end.showBehind() : await end.showFront()) shownAt = end.shownAt
       atLeast = end.atLeast
     },
@@ -58,14 +59,14 @@ export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc') 
 /** The end of the list that the walk does not read. Takes in what it shows. */
 class OtherEnd {
   readonly #run: Run
-  readonly #walkId: number
+  readonly #beside: WalkBeside
   /** No answer shows a later moment, epoch ms: when the last one had come, less its age. */
   shownAt = 0
   atLeast = 0
 
-  constructor(run: Run, walkId: number) {
+  constructor(run: Run, beside: WalkBeside) {
     this.#run = run
-    this.#walkId = walkId
+    this.#beside = beside
   }
 
   /** Whether one answer showed all open tasks that stand in front of the final ones. */
@@ -111,7 +112,7 @@ class OtherEnd {
   async #read(skip: number, take: number) {
     const { now } = this.#run
     const askedAt = now()
-    const answer = await readBeside(this.#run, { skip, take }, this.#walkId)
+    const answer = await readBeside(this.#run, { skip, take }, this.#beside)
     if (answer.kind !== 'ok') return null
     this.shownAt = now() - Math.max(0, askedAt - answer.startedAt)
     const { ids } = answer.value
@@ -120,7 +121,7 @@ class OtherEnd {
   }
 
   async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean> {
-    const answer = await readBeside(this.#run, { skip, take: 1 }, this.#walkId)
+    const answer = await readBeside(this.#run, { skip, take: 1 }, this.#beside)
     // Some services refuse what lies behind the end, or give the last item again.
     return answer.kind === 'ok' ? answer.value.ids.every((id) => before.includes(id)) : answer.kind === 'refused'
   }
