@@ -168,6 +168,19 @@ test('an answer that was cut by size is known as such, too, where what it left o
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('no refusal is an end within what answers reach, where one was cut in front of what has joined by its place', () => {
+  const reader = new Reader('a9 b8 c7 d6')
+  reader.join(0, 3, 2)
+  const behind = reader.look(2, 3, 2)
+  reader.look(0, 3, 2)
+  reader.take(behind, 'cd')
+  reader.refused(4, 1)
+  reader.refused(4, 1)
+  // It was asked for up to the one that is refused, but no answer holds more than two.
+  reader.look(2, 3, 2)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a short answer that ends before what has joined is no end, nor is another one after it', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4')
   for (const skip of [0, 1, 2, 3]) expect(reader.join(skip, 3)).toBeNull()
