@@ -4,7 +4,7 @@ import { Kernel } from '../../src/proof/kernel.ts'
 import { LapSource } from '../../src/walk/lap.ts'
 import { Reader } from '../../src/walk/reader.ts'
 import type { ItemsWindow, WindowSource } from '../../src/walk/source.ts'
-import { makeModel, newestFirst, sourceOf } from './model.ts'
+import { makeModel, newestFirst, sourceOf, walkModel } from './model.ts'
 
 function lapOf(count: number) {
   const model = makeModel(newestFirst(count))
@@ -48,4 +48,19 @@ test('however long a lap is, what it knows to be met is bounded', async () => {
   const window = (await lap.read(0, 20_002)) as ItemsWindow
   expect(window.met.indexOf(1)).toBe(2)
   expect(window.met.includes(0, 2)).toBe(false)
+})
+
+test('a lap reads on past a run of equal createdAt and does not count it: no proof rests on it', async () => {
+  const items = newestFirst(65)
+  const came = items.slice(0, 25).map((item) => ({ ...item, at: items[0]?.at as number }))
+  const model = makeModel(items.slice(25), {
+    before(request, { items: listed }) {
+      if (request === 5) listed.unshift(...came)
+    },
+  })
+  const { result, met } = await walkModel(model, { window: 10 })
+  expect(result.verdict).toBe('complete')
+  expect(met.size).toBe(65)
+  const skips = model.requests.map(({ skip }) => skip)
+  expect(skips.slice(skips.lastIndexOf(0))).toEqual([0, 7, 14, 21])
 })
