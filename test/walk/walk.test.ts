@@ -114,6 +114,22 @@ describe('a list that stands still', () => {
     expect((await walkModel(model)).result).toMatchObject({ verdict: 'partial', reason: 'skip-limit' })
   })
 
+  test('in which a task is refused at any size is complete without it, and it is set aside', async () => {
+    for (const bad of [2, 3, 10, 17]) {
+      const items = newestFirst(20)
+      const model = makeModel(items, {
+        answer: (skip, take, { items: listed }) =>
+          listed.slice(skip, skip + take).some(({ id }) => id === items[bad]?.id) ? 'refused' : null,
+      })
+      const { result, met, unreadable } = await walkModel(model, { window: 5, overlap: 2 })
+      expect({ bad, unreadable, met: met.size, ...result }).toMatchObject({
+        verdict: 'complete',
+        unreadable: [bad],
+        met: 19,
+      })
+    }
+  })
+
   test('behind a service that refuses more than 4 items at once is complete', async () => {
     const model = makeModel(newestFirst(60), { answer: (_, take) => (take > 4 ? 'refused' : null) })
     expect((await walkModel(model)).result).toMatchObject({ verdict: 'complete', total: 60 })
