@@ -1,6 +1,7 @@
 // What the service really had, answer by answer: when each task was listed, when it could be found, which texts it had.
 // Built by listening to the account; knows nothing of the mirror.
 import type { Account } from '../../src/simulator/account.ts'
+import type { Listing } from './assumptions.ts'
 
 /** From the answer `from` up to the answer before `to`. */
 interface Stretch {
@@ -33,6 +34,8 @@ export class Ledger {
   textLag = 0
   /** Answers of the list that held nothing by mistake. */
   readonly blanks: number[] = []
+  /** Answers of the list, by their numbers. */
+  readonly listings = new Map<number, Listing>()
   readonly #account: Account
 
   constructor(account: Account) {

@@ -71,6 +71,8 @@ export function hidesNews(oddities: readonly Oddity[]): boolean {
 export interface OddAnswer {
   kind: 'window'
   texts: string[]
+  /** All that was listed then, as this service lists it. */
+  sequence?: readonly string[]
   /** The number of the answer that it was first, where it comes from a cache that tells. */
   madeAt?: number
 }
@@ -130,7 +132,7 @@ export class OddList {
     // Cut first: an answer is one piece of the list, or nothing could be said of any list.
     const fitting = this.#has('reordered-windows') ? shuffle(cut, this.#random) : cut
     if (cache !== undefined) this.#cached.set(key, { answer, texts: fitting })
-    return { kind: 'window', texts: fitting }
+    return { kind: 'window', texts: fitting, sequence: ids }
   }
 
   #has(kind: Oddity['kind']): boolean {

@@ -3,11 +3,15 @@ import Database from 'better-sqlite3'
 import type { Db } from '../../src/mirror/connect.ts'
 import { judgeWalks } from '../../src/mirror/maintenance/proof.ts'
 import { taskText } from '../../src/mirror/shape.ts'
+import { evidenceOf } from '../../src/mirror/tables/evidence.ts'
 import type { Facts } from '../../src/mirror/tables/facts.ts'
 import type { WalkKind } from '../../src/mirror/tables/walks.ts'
+import { linesOf } from '../../src/proof/evidence.ts'
+import type { Line } from '../../src/proof/judge.ts'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import type { TaskRow, Verdict } from '../../src/task.ts'
 import { canonical } from '../support/json-canon.ts'
+import { brokenFor } from './assumptions.ts'
 import type { Ledger } from './ledger.ts'
 import { detailLagOf, hidesNews, ofKind } from './oddities.ts'
 import { odditiesOf, type Scenario } from './scenario.ts'
@@ -16,6 +20,8 @@ import { odditiesOf, type Scenario } from './scenario.ts'
 export interface Span {
   first: number
   last: number
+  /** Numbers of those that the walk was given, in that order. */
+  viewed: number[]
 }
 
 export interface Row {
@@ -83,6 +89,16 @@ export function readMirror(path: string): MirrorState {
   }
 }
 
+/** What the mirror at `path` holds as the proof of a walk. */
+function evidenceIn(path: string, walkId: number): Line[] {
+  const db = new Database(path, { readonly: true })
+  try {
+    return [...evidenceOf(db, walkId)].flatMap(({ lines }) => linesOf(lines))
+  } finally {
+    db.close()
+  }
+}
+
 /** Complete walks of which the mirror holds no proof, among those that it has to: the last full one and those since. */
 function unprovenWalks(db: Db): string[] {
   const { walks, faults } = judgeWalks(db)
@@ -101,6 +117,7 @@ function unprovenWalks(db: Db): string[] {
 }
 
 export interface Observed {
+  path: string
   before: MirrorState
   after: MirrorState
   spans: ReadonlyMap<number, Span>
@@ -193,7 +210,7 @@ function* missedByWalk(
     if (walk.until !== null && life.createdAt >= walk.until) continue
     const row = after.rows.get(id)
     if (row === undefined)
-      yield `${excuseFor(scenario, ledger, span)}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
+      yield `${excuseFor(scenario, ledger, span) ?? brokenIn(observed, ledger, walk, id)}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
     else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && isFull)
       yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
     // One that contradicts the list is asked for again.
@@ -213,14 +230,20 @@ function hiddenExcuse({ account, window }: Scenario, ledger: Ledger): string {
   return account.hiddenFraction > 0 && ledger.mostHidden >= window ? `${BROKEN} "nothing-hidden-behind": ` : ''
 }
 
-function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): string {
+function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): string | null {
   const flip = ofKind(odditiesOf(scenario), 'flip')
   const hasFlipped = flip !== undefined && flip.at > first && flip.at <= last
   if (hasFlipped) return `${BROKEN} "order": `
   // One alone deceives nobody.
   const blanks = ledger.blanks.filter((answer) => answer >= first && answer <= last).length
   if (blanks > 1) return `${BROKEN} "mistakes": `
-  return hiddenExcuse(scenario, ledger)
+  return hiddenExcuse(scenario, ledger) || null
+}
+
+/** What the proof of the walk rests on, and the world broke, so that the task was missed. */
+function brokenIn({ path, spans }: Observed, ledger: Ledger, walk: EndedWalk, id: string): string {
+  const broken = brokenFor(id, evidenceIn(path, walk.id), spans.get(walk.id)?.viewed ?? [], ledger.listings)
+  return broken === null ? '' : `${BROKEN} "${broken}": `
 }
 
 /** The frontier: what was created before it, and not listed late, is in the mirror. */

@@ -119,6 +119,9 @@ export class SimulatedService implements Service {
       : odd === null
         ? (this.#other ?? this.#account).list(skip, take)
         : odd.list(this.#account.ids(), skip, take)
+    const shown = listed.kind === 'refusal' ? [] : listed.texts.map((text) => (JSON.parse(text) as { id: string }).id)
+    const sequence = (listed as OddAnswer).sequence ?? this.#account.ids()
+    this.#ledger.listings.set(answer, { answer, skip, asked: take, shown, listed: sequence })
     if (listed.kind === 'refusal') {
       const { status, message } = listed
       this.#log(`${name} -> ${status}`)

@@ -154,7 +154,7 @@ class Play {
     this.#state = readMirror(this.#path)
     const { refusedIds, concealed } = this.#service
     for (const id of concealed) this.#poisoned.add(id)
-    const observed = { before, after: this.#state, spans: this.#spans, refusedIds }
+    const observed = { path: this.#path, before, after: this.#state, spans: this.#spans, refusedIds }
     for (const sentence of violations(this.#scenario, this.#ledger, {
       ...observed,
       poisoned: this.#poisoned,
@@ -268,10 +268,11 @@ class Play {
       const [handle, walkId] = args as [number, number]
       const answer = this.#answers.get(handle) as number
       const span = this.#spans.get(walkId)
-      if (span === undefined) this.#spans.set(walkId, { first: answer, last: answer })
+      if (span === undefined) this.#spans.set(walkId, { first: answer, last: answer, viewed: [answer] })
       else {
         span.first = Math.min(span.first, answer)
         span.last = Math.max(span.last, answer)
+        span.viewed.push(answer)
       }
     } else if (name === 'takeIn') {
       const step = args[0] as { skip: number; walkId: number | null; handle: number }

@@ -1,0 +1,40 @@
+// Whether the oracle tells a world that broke an assumption from a claim that is false without one.
+import { expect, test } from 'vitest'
+import { Kernel } from '../../src/proof/kernel.ts'
+import { brokenFor, type Listing } from './assumptions.ts'
+
+/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`. */
+function walkOver(answers: { listed: string; skip: number; take: boolean }[]) {
+  const kernel = new Kernel(null)
+  const listings = new Map<number, Listing>()
+  const met = new Set<string>()
+  for (const [number, { listed, skip, take }] of answers.entries()) {
+    const shown = [...listed].slice(skip, skip + 3)
+    const moments = shown.map((id) => -id.charCodeAt(0))
+    const times = { sent: number, received: number + 1 }
+    const marks = shown.map((id) => (met.has(id) ? 1 : 0))
+    kernel.tell({ skip, asked: 3, ...times, kind: 'items', ids: shown, moments, met: marks }, number)
+    if (take) kernel.take(number)
+    if (take) for (const id of shown) met.add(id)
+    // The service's own numbers are others.
+    listings.set(100 + number, { answer: 100 + number, skip, asked: 3, shown, listed: [...listed] })
+  }
+  const missing = kernel.missing()
+  const lines = [...kernel.takeEvidence(), { op: 'complete', isWhole: true } as const]
+  return { missing, broken: brokenFor('z', lines, [...listings.keys()], listings) }
+}
+
+const FIRST = { listed: 'bcdz', skip: 0, take: true }
+const NOTHING = { skip: 3, take: false }
+const AGAIN = { skip: 1, take: false }
+
+test('what goes and what comes around two empty answers is the broken assumption of an end', () => {
+  const moved = [FIRST, { ...NOTHING, listed: 'cdz' }, { ...NOTHING, listed: 'cdz' }, { ...AGAIN, listed: 'acdz' }]
+  expect(walkOver(moved)).toEqual({ missing: null, broken: 'held' })
+})
+
+test('a task that is missing, although nothing moved, breaks none', () => {
+  // Twice nothing, by mistake.
+  const still = [FIRST, { ...NOTHING, listed: 'bcd' }, { ...NOTHING, listed: 'bcd' }, { ...AGAIN, listed: 'bcdz' }]
+  expect(walkOver(still)).toEqual({ missing: null, broken: null })
+})
