@@ -198,7 +198,7 @@ function noted(before: State, fact: Fact, trial: Trial): State {
     tiedFalling: before.tiedFalling + fact.tiedFalling,
     uneven: before.uneven || isCutShort(before, fact),
   }
-  state.empty = emptyAfter(before, fact)
+  state.empty = emptyAfter(before, fact, trial)
   const { floor } = before
   if (floor !== null && isLastAlone(before, fact)) {
     const { firstId, skip, sent, received } = fact

@@ -87,7 +87,7 @@ test('an end at which an index is looked at, nothing behind it, and the index ag
 
 test.each([
   ['refused', (reader: Reader) => reader.refused(4, 1)],
-  ['empty', (reader: Reader) => reader.look(4, 1)],
+  ['empty', (reader: Reader) => reader.look(4, 3)],
 ])('an end behind which answers are %s is one where that comes twice', (_, look) => {
   const reader = new Reader('a9 b8 c7 d6')
   expect(reader.join(0, 4, 3)).toBeNull()

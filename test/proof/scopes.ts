@@ -96,6 +96,26 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: 2, ties: false, claims: HELD, hidden: 1 },
     needs: [],
   },
+  'a hidden item, asked for alone': {
+    ...{ tasks: 4, readings: 3, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1 },
+    ...{ claims: HELD, lists: [[0, 1, 2, 3]] },
+    needs: ['again: an empty answer spans as much as any'],
+  },
+  'a hidden item, asked for alone, behind one that is known by its place': {
+    ...{ tasks: 4, readings: 3, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1 },
+    ...{ claims: PLACED, filtered: true, lists: [[0, 1, 2, 3]] },
+    needs: ['stands: an empty answer spans as much as any'],
+  },
+  'a hidden item, asked for alone, in a list that grows': {
+    ...{ tasks: 4, readings: 4, changes: 0, take: 3, cap: null, ties: false, hidden: 1, claims: PASSED },
+    lists: [[0, 1, 2, 3]],
+    asks: [
+      [0, 3],
+      [1, 1],
+      [6, 3],
+    ],
+    needs: ['passed: what was empty spans as much as any'],
+  },
   'windows refused beyond an index': {
     ...{ tasks: 4, readings: 4, changes: 0, take: 3, cap: null, asksAll: true, ties: false, claims: HELD, limit: 3 },
     needs: ['again: reaches beyond a refusal', 'behind: leaves no position out'],

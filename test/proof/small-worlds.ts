@@ -466,7 +466,7 @@ class Search {
     const breaks = (basis: Basis) => void (next.broken.includes(basis) || next.broken.push(basis))
     if (claim === 'behind') {
       if (given.compensation > 0) next.compensation = given.insertedSince ? 3 : Math.max(2, world.compensation)
-      next.hiddenBehind = fact.kind === 'nothing' && given.beyond
+      next.hiddenBehind = fact.kind === 'nothing' && given.beyond && fact.asked >= before.largest
     }
     if (claim === 'again' || claim === 'stands') {
       if (world.compensation === 3) breaks('held')
@@ -491,7 +491,8 @@ class Search {
     if (claim === 'repeated' && world.sinceAlone === 3) breaks('held')
     if (claim === 'passed' && Object.values(world.sunk).includes(3)) breaks('held')
     next.sunk = sunkAfter(world, state, given)
-    if (given.beyond && state.empty !== null && !(state.empty.received in world.sunk)) breaks('nothing-hidden-behind')
+    const isNew = state.empty !== null && !(state.empty.received in world.sunk)
+    if (given.beyond && isNew && fact.asked >= before.largest) breaks('nothing-hidden-behind')
     // Carried on by an index that was looked at twice: nothing in front of it may have changed.
     const isHeld = (claim === 'again' || claim === 'stands') && state.ended === null
     if (isHeld && world.sinceFloor === 3) next.sunk = ofEach(next.sunk, () => 3)
