@@ -17,7 +17,14 @@ function walkOver(answers: { listed: string; skip: number; take: boolean }[]) {
     if (take) kernel.take(number)
     if (take) for (const id of shown) met.add(id)
     // The service's own numbers are others.
-    listings.set(100 + number, { answer: 100 + number, skip, asked: 3, shown, listed: [...listed] })
+    listings.set(100 + number, {
+      answer: 100 + number,
+      skip,
+      asked: 3,
+      shown,
+      listed: [...listed],
+      length: listed.length,
+    })
   }
   const missing = kernel.missing()
   const lines = [...kernel.takeEvidence(), { op: 'complete', isWhole: true } as const]

@@ -12,6 +12,8 @@ export interface Listing {
   /** Ids that it showed. */
   shown: readonly string[]
   listed: readonly string[]
+  /** How many the list ran over, hidden ones included; 0 where it was refused, or held nothing by mistake. */
+  length: number
 }
 
 /**
@@ -77,6 +79,10 @@ function brokenBy(missed: string, before: State, after: State, between: (since: 
   if (before.ended !== null || after.ended === null) return null
   if (after.ended.includes('grows-at-its-ends') && empty !== null && isChurned(between(empty.received), empty.index))
     return 'held'
+  // Nothing came of a place at which something stands.
+  const isHidden = ({ shown, skip, length }: Listing): boolean => shown.length === 0 && skip < length
+  if (after.ended.includes('nothing-hidden-behind') && between(floor?.received ?? 0).some(isHidden))
+    return 'nothing-hidden-behind'
   const isLast = between(0).at(-1)?.listed.at(-1) === floor?.id
   return after.ended.includes('last-window-again') && !isLast ? 'last-window-again' : null
 }

@@ -119,9 +119,11 @@ export class SimulatedService implements Service {
       : odd === null
         ? (this.#other ?? this.#account).list(skip, take)
         : odd.list(this.#account.ids(), skip, take)
-    const shown = listed.kind === 'refusal' ? [] : listed.texts.map((text) => (JSON.parse(text) as { id: string }).id)
-    const sequence = (listed as OddAnswer).sequence ?? this.#account.ids()
-    this.#ledger.listings.set(answer, { answer, skip, asked: take, shown, listed: sequence })
+    const isRefused = listed.kind === 'refusal'
+    const shown = isRefused ? [] : listed.texts.map((text) => (JSON.parse(text) as { id: string }).id)
+    const all = (listed as OddAnswer).sequence ?? null
+    const length = isBlank || isRefused ? 0 : (all?.length ?? this.#account.listed)
+    this.#ledger.listings.set(answer, { answer, skip, asked: take, shown, listed: all ?? this.#account.ids(), length })
     if (listed.kind === 'refusal') {
       const { status, message } = listed
       this.#log(`${name} -> ${status}`)
