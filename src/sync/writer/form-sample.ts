@@ -26,7 +26,7 @@ export interface SampleRequest {
   newOpen: number
   /** New ones of any walk with a longer body than these, too: what was compared says nothing of longer ones. */
   longest: LongestBodies
-  /** Known and unchanged ones count as new: nothing was ever compared. */
+  /** Known and unchanged ones count as new: no final one was ever compared. A run that was killed may have taken them in. */
   known: boolean
   /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
   doubted: number
