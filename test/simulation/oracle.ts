@@ -140,16 +140,17 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
   const altered = areWhole || observed.isDone ? alteredRows(ledger, observed, areWhole) : []
   const found = [...altered, ...falseTombstones(observed), ...after.unproven]
   let lastFullFrom = observed.lastFullFrom
+  const missed = new Set<string>()
   // In the order in which they ended: a full walk that was gone on with may have a lower number than one before its end.
   const endOf = ({ id }: EndedWalk): number => observed.spans.get(id)?.last ?? 0
   for (const walk of after.ended.toSorted((a, b) => endOf(a) - endOf(b))) {
     if (known.has(walk.id) || walk.verdict !== 'complete') continue
     const span = observed.spans.get(walk.id)
     if (span === undefined) continue
-    found.push(...missedByWalk(scenario, ledger, observed, walk, span, lastFullFrom))
+    found.push(...missedByWalk(scenario, ledger, observed, walk, span, lastFullFrom, missed))
     if (walk.kind === 'full') lastFullFrom = span.first
   }
-  found.push(...behindFrontier(scenario, ledger, observed, lastFullFrom))
+  found.push(...behindFrontier(scenario, ledger, observed, lastFullFrom, missed))
   return found
 }
 
@@ -192,6 +193,7 @@ function* missedByWalk(
   walk: EndedWalk,
   span: Span,
   lastFullFrom: number,
+  missed: Set<string>,
 ): Generator<string> {
   const { before, after, poisoned } = observed
   if (hidesNews(odditiesOf(scenario)) && walk.kind !== 'full') return
@@ -209,9 +211,10 @@ function* missedByWalk(
     if (walk.since !== null && life.createdAt < walk.since) continue
     if (walk.until !== null && life.createdAt >= walk.until) continue
     const row = after.rows.get(id)
-    if (row === undefined)
+    if (row === undefined) {
+      missed.add(id)
       yield `${excuseFor(scenario, ledger, span) ?? brokenIn(observed, ledger, walk, id)}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
-    else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && isFull)
+    } else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && isFull)
       yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
     // One that contradicts the list is asked for again.
     else if (isFull && showsNewest && !row.isTombstone && !after.owed.has(id)) {
@@ -252,11 +255,13 @@ function* behindFrontier(
   ledger: Ledger,
   { after, poisoned }: Observed,
   lastFullFrom: number,
+  missed: ReadonlySet<string>,
 ): Generator<string> {
   const { frontier } = after.facts
   if (frontier === undefined || hidesNews(odditiesOf(scenario))) return
   for (const [id, life] of ledger.listedThroughout(ledger.answer, ledger.answer)) {
-    if (life.createdAt >= frontier || after.rows.has(id) || poisoned.has(id)) continue
+    // What a walk has missed is told already.
+    if (life.createdAt >= frontier || after.rows.has(id) || poisoned.has(id) || missed.has(id)) continue
     if (!ledger.isLate(life, scenario.settleMs, lastFullFrom))
       yield `${hiddenExcuse(scenario, ledger)}behind the frontier: ${id.slice(0, 6)}@${life.createdAt} is not in the mirror, the frontier is ${frontier}`
   }
