@@ -25,10 +25,17 @@ const PASSED: Basis[] = ['held', 'grows-at-its-ends', 'nothing-hidden-behind']
  * come twice, one directly after the other. One of the two is no mistake, so they say what one answer would that was asked for
  * with the first and came with the second.
  */
-export function trusted({ doubted }: State, fact: Fact, { without }: Trial = {}): Fact | null {
-  if (!isDoubtful(fact) || without === 'nothing: came twice') return fact
+export function trusted(state: State, fact: Fact, trial: Trial = {}): Fact | null {
+  const { doubted } = state
+  if (isNarrow(state, fact, trial)) return null
+  if (!isDoubtful(fact) || trial.without === 'nothing: came twice') return fact
   if (doubted?.skip !== fact.skip || doubted.asked !== fact.asked || doubted.kind !== fact.kind) return null
   return { ...fact, sent: Math.min(doubted.sent, fact.sent) }
+}
+
+/** An empty answer that was asked for fewer items than another answer held says nothing: so many in a row may be hidden. */
+export function isNarrow({ largest }: State, { kind, asked }: Fact, { without }: Trial = {}): boolean {
+  return kind === 'nothing' && asked < largest && without !== 'nothing: asked for as many as any answer held'
 }
 
 /** The state once an answer has come, whether it is believed or not. */
@@ -189,16 +196,38 @@ function confirmed(state: State, fact: Fact): State {
   return { ...state, bracket: { ...bracket, confirmed: [...bracket.confirmed, fact.skip] } }
 }
 
+/** What empty answers said is forgotten where one of them was asked for fewer items than this answer holds: see `isNarrow`. */
+function unsaid(before: State, fact: Fact): State {
+  const { bracket, ended, count, narrowest } = before
+  if (narrowest === null || heldOf(fact) <= narrowest) return before
+  const rests = bracket !== null && [...bracket.gaps, bracket.last].some(({ kind }) => kind === 'nothing')
+  return {
+    ...before,
+    narrowest: null,
+    bracket: rests ? null : bracket,
+    empty: null,
+    count: count === null ? null : { ...count, isOver: false },
+    ended: ended?.includes('nothing-hidden-behind') === true ? null : ended,
+  }
+}
+
+/** Items in the answer, of those that were asked for: some services round that up. */
+function heldOf({ count, asked }: Fact): number {
+  return Math.min(count, asked)
+}
+
 /** What is noted of every answer, whatever is claimed of it. */
-function noted(before: State, fact: Fact, trial: Trial): State {
+function noted(earlier: State, fact: Fact, trial: Trial): State {
+  const before = unsaid(earlier, fact)
   const state = {
     ...before,
-    largest: Math.max(before.largest, fact.count),
+    largest: Math.max(before.largest, heldOf(fact)),
+    narrowest: fact.kind === 'nothing' ? Math.min(before.narrowest ?? fact.asked, fact.asked) : before.narrowest,
     tiedRising: before.tiedRising + fact.tiedRising,
     tiedFalling: before.tiedFalling + fact.tiedFalling,
     uneven: before.uneven || isCutShort(before, fact),
   }
-  state.empty = emptyAfter(before, fact, trial)
+  state.empty = emptyAfter(before, fact)
   const { floor } = before
   if (floor !== null && isLastAlone(before, fact)) {
     const { firstId, skip, sent, received } = fact

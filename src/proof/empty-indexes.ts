@@ -1,17 +1,13 @@
 // The lowest index at which nothing stood, followed from the list in which it was seen to the one in which a window joins:
 // docs/proof.md, "passed". Pure.
 import type { Fact } from './facts.ts'
-import { spansAny } from './rules.ts'
-import type { EmptyIndex, Floor, State, Trial } from './state.ts'
+import type { EmptyIndex, Floor, State } from './state.ts'
 
 /** Notes an index at which nothing stands; and, once the floor's last item is seen alone, where that index lies by now. */
-export function emptyAfter(state: State, fact: Fact, { without }: Trial): EmptyIndex | null {
-  const { empty, floor } = state
+export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | null {
   const { kind, skip, sent, received, isFloorAlone } = fact
   if (floor === null) return empty
-  const isNothing =
-    kind === 'nothing' && (spansAny(state, fact) || without === 'passed: what was empty spans as much as any')
-  if (isNothing && sent >= floor.received && (empty === null || skip < empty.index))
+  if (kind === 'nothing' && sent >= floor.received && (empty === null || skip < empty.index))
     return { index: skip, received, place: null, isBefore: false }
   if (empty === null || empty.place !== null || !isFloorAlone || sent < empty.received) return empty
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: fact.floorAt }

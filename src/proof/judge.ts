@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 13
+export const RULES_NUMBER = 14
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -226,6 +226,8 @@ export class Judge {
     for (const claim of bracket === null ? [] : (['again', 'stands'] as const))
       if (this.#missing(fact, claim) === null) return claim
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
+    // It shows where the floor's last item stands by now, and not what stands behind it.
+    if (fact.floorAt !== null && fact.floorAt > floor.index) return 'look'
     if (fact.skip === floor.index + 1) {
       if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind) === true) return 'look'
       // The position behind the floor is read once more: only that answer counts from now on.

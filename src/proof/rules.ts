@@ -65,16 +65,6 @@ function reachesBeyondRefusal(state: State, fact: Fact): boolean {
   return state.bracket?.last.kind !== 'refused' || reachOf(state, fact) > state.bracket.reach
 }
 
-/** Fewer tasks in a row may be left out than an answer spans: what was asked for fewer shows no end by bringing nothing. */
-export function spansAny({ largest }: State, { asked }: { asked: number }): boolean {
-  return asked >= largest
-}
-
-function emptySpansAny(state: State): boolean {
-  const { bracket } = state
-  return bracket?.last.kind !== 'nothing' || spansAny(state, bracket.last)
-}
-
 /** Whether every position that was passed was asked for again, and brought the same. */
 function isAsItWas({ bracket }: State): boolean {
   return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
@@ -110,7 +100,6 @@ export const RULES = {
     'again: everything up to the floor has been met': ({ bracket }, fact) =>
       fact.skip + fact.metPrefix > (bracket?.index ?? 0),
     'again: reaches beyond a refusal': reachesBeyondRefusal,
-    'again: an empty answer spans as much as any': emptySpansAny,
     'again: what was passed is as it was': isAsItWas,
   },
   stands: {
@@ -119,7 +108,6 @@ export const RULES = {
     'stands: where it stood': ({ bracket }, { skip }) => skip === bracket?.index,
     'stands: no other run is owed': (state, _, settings) => mayOwe(state, settings),
     'stands: reaches beyond a refusal': reachesBeyondRefusal,
-    'stands: an empty answer spans as much as any': emptySpansAny,
     'stands: what was passed is as it was': isAsItWas,
   },
   room: {

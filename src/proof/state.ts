@@ -124,6 +124,8 @@ export interface State {
   largest: number
   /** An answer was shorter than asked, and more stood behind it. */
   isCut: boolean
+  /** The fewest items that an empty answer was asked for, of those that are believed; null where none is. */
+  narrowest: number | null
   /** Answers were cut, and not by count. */
   uneven: boolean
   tiedRising: number
@@ -151,6 +153,7 @@ export const BEGINNING: State = {
   count: null,
   edge: null,
   largest: 0,
+  narrowest: null,
   isCut: false,
   uneven: false,
   tiedRising: 0,

@@ -148,7 +148,8 @@ export async function* acceptEnd(
   const last = end.window === undefined ? lastMet : lastOf(end.window)
   const { kernel } = ongoing
   if (end.tied) yield* showEnd(ongoing, end.index, last)
-  if (kernel.missing() !== null) kernel.owe()
+  // Among items that are left out no run can be counted.
+  if (kernel.missing() !== null && !ongoing.chain.filtered) kernel.owe()
   if (kernel.owed !== undefined) yield* payOwed(ongoing, end.repeats === true ? end.index + 1 : null)
   ongoing.total = end.index + 1
   const { chain, firstWindow } = ongoing

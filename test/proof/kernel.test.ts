@@ -248,15 +248,15 @@ test('a run that goes on behind where it ended is counted anew', () => {
 
 test.each([4, 5])('a list that grows at its end has ended where nothing was by two answers in a row, here %i', (at) => {
   const reader = new Reader('a1 b2 c3')
-  reader.join(0, 3)
-  reader.look(3, 3)
+  reader.join(0, 4)
+  reader.look(3, 4)
   reader.list.push('d4')
   reader.join(1, 3)
   expect(reader.kernel.horizon).toBeNull()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
-  reader.look(at, 3)
+  reader.look(at, 4)
   expect(reader.kernel.horizon).toBeNull()
-  reader.look(at, 3)
+  reader.look(at, 4)
   reader.list.push('e5', 'f6')
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.join(2, 4)
@@ -265,9 +265,9 @@ test.each([4, 5])('a list that grows at its end has ended where nothing was by t
 
 test('what was empty moves with what stands in front of it', () => {
   const reader = new Reader('a1 b2 c3')
-  reader.join(0, 3)
-  reader.look(4, 3)
-  reader.look(4, 3)
+  reader.join(0, 4)
+  reader.look(4, 4)
+  reader.look(4, 4)
   reader.list = ['a1', 'b2', 'c3', 'd4']
   reader.look(1, 3)
   reader.list = ['b2', 'c3', 'd4', 'e5']

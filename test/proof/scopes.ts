@@ -99,12 +99,12 @@ export const QUICK: Record<string, Trials> = {
   'a hidden item, asked for alone': {
     ...{ tasks: 4, readings: 3, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1 },
     ...{ claims: HELD, lists: [[0, 1, 2, 3]] },
-    needs: ['again: an empty answer spans as much as any'],
+    needs: ['nothing: asked for as many as any answer held'],
   },
   'a hidden item, asked for alone, behind one that is known by its place': {
     ...{ tasks: 4, readings: 3, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1 },
     ...{ claims: PLACED, filtered: true, lists: [[0, 1, 2, 3]] },
-    needs: ['stands: an empty answer spans as much as any'],
+    needs: ['nothing: asked for as many as any answer held'],
   },
   'a hidden item, asked for alone, in a list that grows': {
     ...{ tasks: 4, readings: 4, changes: 0, take: 3, cap: null, ties: false, hidden: 1, claims: PASSED },
@@ -114,7 +114,17 @@ export const QUICK: Record<string, Trials> = {
       [1, 1],
       [6, 3],
     ],
-    needs: ['passed: what was empty spans as much as any'],
+    needs: [],
+  },
+  'a hidden first item, asked for alone': {
+    ...{ tasks: 3, readings: 3, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1 },
+    ...{ claims: ['look', 'join', 'room'], lists: [[0, 1, 2]] },
+    needs: ['nothing: asked for as many as any answer held'],
+  },
+  'a hidden item behind a run that is counted': {
+    ...{ tasks: 4, readings: 6, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1, counts: true },
+    ...{ claims: PLACED, lists: [[0, 1, 2, 3]] },
+    needs: ['nothing: asked for as many as any answer held'],
   },
   'windows refused beyond an index': {
     ...{ tasks: 4, readings: 4, changes: 0, take: 3, cap: null, asksAll: true, ties: false, claims: HELD, limit: 3 },
@@ -293,7 +303,7 @@ export const QUICK: Record<string, Trials> = {
       [0, 2],
       [1, 1],
       [3, 1],
-      [4, 1],
+      [4, 2],
       [2, 2],
       [4, 2],
     ],

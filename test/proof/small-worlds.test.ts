@@ -8,7 +8,7 @@ import { type Searched, search } from './small-worlds.ts'
 /** Conditions of what is no claim, and goes on with every answer: what is believed of it, and the count. */
 const OF_ANSWERS = [
   'nothing: came twice',
-  'passed: what was empty spans as much as any',
+  'nothing: asked for as many as any answer held',
   'counted: read one after another',
   'counted: ends where it ended',
   'counted: as many ids as it is long',

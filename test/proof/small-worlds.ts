@@ -3,7 +3,7 @@
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
-import { after, afterEmpty, heard, trusted } from '../../src/proof/effects.ts'
+import { after, afterEmpty, heard, isNarrow, trusted } from '../../src/proof/effects.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import { missingFor, RULES } from '../../src/proof/rules.ts'
 import { type Basis, BEGINNING, type Claim, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
@@ -396,7 +396,8 @@ class Search {
     const told = factOf(answer, knownOf(asking.state, seen, this.#scope.range !== undefined))
     // Where no answer is a mistake each may be believed, which says more.
     const isDoubted = this.#scope.mistakes !== undefined
-    const fact = isDoubted ? trusted(asking.state, told, this.#trial) : told
+    const each = isNarrow(asking.state, told, this.#trial) ? null : told
+    const fact = isDoubted ? trusted(asking.state, told, this.#trial) : each
     const world = isDoubted ? { ...asking, state: heard(asking.state, told) } : asking
     if (fact === null) {
       this.#doubt(world, came)
@@ -453,7 +454,7 @@ class Search {
     if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
     const asksForRoom = this.#claims.some((claim) => claim === 'room' || claim === 'again' || claim === 'stands')
     if (!asksForRoom && this.#scope.hidden === undefined)
-      Object.assign(relevant, { largest: 0, uneven: false, isCut: false })
+      Object.assign(relevant, { largest: 0, narrowest: null, uneven: false, isCut: false })
     if (!this.#claims.includes('passed')) relevant.empty = BEGINNING.empty
     if (!this.#claims.includes('repeated')) relevant.repeat = null
     if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
@@ -473,7 +474,8 @@ class Search {
       if (before.bracket?.floor === null && world.hiddenBehind) breaks('nothing-hidden-behind')
       next.hiddenBehind = false
     }
-    if (claim === 'look' && fact.kind === 'nothing' && given.beyond && fact.skip === 0) breaks('nothing-hidden-behind')
+    if (claim === 'look' && fact.kind === 'nothing' && given.beyond && fact.skip === 0 && fact.asked >= before.largest)
+      breaks('nothing-hidden-behind')
     const isBegun = state.bracket !== null && state.bracket.received === before.bracket?.received
     if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
       next.compensation = given.deletedSince ? 1 : 0
@@ -640,6 +642,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     state.isFiltered ? 1 : 0,
     state.drifts ? 1 : 0,
     state.largest,
+    state.narrowest,
     state.uneven ? 1 : 0,
     state.isCut ? 1 : 0,
     state.tiedRising,
