@@ -105,6 +105,44 @@ test.each([
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('what an empty answer said is forgotten where a larger one comes: so many items in a row may be hidden', () => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 1)
+  reader.tell(1, 1, [])
+  reader.tell(1, 1, [])
+  reader.look(0, 3)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  // An end that rests on it as well.
+  const other = new Reader('a9 b8 c7')
+  other.join(0, 1)
+  other.tell(1, 1, [])
+  other.tell(1, 1, [])
+  other.look(0, 1)
+  expect(other.kernel.missing()).toBeNull()
+  other.look(0, 3)
+  expect(other.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('an index at which a smaller answer was empty shows no end of a list that grows', () => {
+  const reader = new Reader('a1 b2 c3')
+  reader.join(0, 1)
+  reader.tell(1, 1, [])
+  reader.tell(1, 1, [])
+  expect(reader.kernel.horizon).not.toBeNull()
+  reader.join(0, 2)
+  expect(reader.kernel.horizon).toBeNull()
+})
+
+test('a service that gives more than it is asked for needs no larger empty answers', () => {
+  const reader = new Reader('a9 b8 c7')
+  reader.tell(0, 2, ['a9', 'b8', 'c7'])
+  reader.take(1, 'abc')
+  reader.look(3, 2)
+  reader.look(3, 2)
+  reader.look(1, 2)
+  expect(reader.kernel.missing()).toBeNull()
+})
+
 test('a large item that never comes beside another joins by its place', () => {
   const reader = new Reader('a9 b8 c7 d6')
   expect(reader.join(0, 3, 2)).toBeNull()

@@ -476,6 +476,9 @@ class Search {
     }
     if (claim === 'look' && fact.kind === 'nothing' && given.beyond && fact.skip === 0 && fact.asked >= before.largest)
       breaks('nothing-hidden-behind')
+    // The end of a run that is counted, and of the list with it.
+    const isOver = fact.kind === 'nothing' && given.beyond && fact.asked >= before.largest
+    if (isOver && before.owed !== null && before.ended === null && state.ended !== null) breaks('nothing-hidden-behind')
     const isBegun = state.bracket !== null && state.bracket.received === before.bracket?.received
     if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
       next.compensation = given.deletedSince ? 1 : 0

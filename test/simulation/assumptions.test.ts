@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { brokenFor, type Listing } from './assumptions.ts'
 
-/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`. */
-function walkOver(answers: { listed: string; skip: number; take: boolean }[]) {
+/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown. */
+function walkOver(answers: { listed: string; skip: number; take: boolean }[], inFront = '') {
   const kernel = new Kernel(null)
   const listings = new Map<number, Listing>()
   const met = new Set<string>()
@@ -17,18 +17,18 @@ function walkOver(answers: { listed: string; skip: number; take: boolean }[]) {
     if (take) kernel.take(number)
     if (take) for (const id of shown) met.add(id)
     // The service's own numbers are others.
-    listings.set(100 + number, {
-      answer: 100 + number,
+    const listing = {
       skip,
       asked: 3,
-      shown,
-      listed: [...listed],
-      length: listed.length,
-    })
+      count: shown.length,
+      lastId: shown.at(-1) ?? null,
+      listed: [...inFront, ...listed],
+    }
+    listings.set(100 + number, { ...listing, isTrue: true })
   }
   const missing = kernel.missing()
   const lines = [...kernel.takeEvidence(), { op: 'complete', isWhole: true } as const]
-  return { missing, broken: brokenFor('z', lines, [...listings.keys()], listings) }
+  return { missing, broken: brokenFor({ id: 'z', createdAt: 0 }, lines, [...listings.keys()], listings) }
 }
 
 const FIRST = { listed: 'bcdz', skip: 0, take: true }
@@ -44,4 +44,9 @@ test('a task that is missing, although nothing moved, breaks none', () => {
   // Twice nothing, by mistake.
   const still = [FIRST, { ...NOTHING, listed: 'bcd' }, { ...NOTHING, listed: 'bcd' }, { ...AGAIN, listed: 'bcdz' }]
   expect(walkOver(still)).toEqual({ missing: null, broken: null })
+})
+
+test('a task that was passed over in front, although nothing moved, breaks none', () => {
+  const still = [FIRST, NOTHING, NOTHING, AGAIN].map((answer) => ({ ...answer, listed: 'bcd' }))
+  expect(walkOver(still, 'z')).toEqual({ missing: null, broken: null })
 })

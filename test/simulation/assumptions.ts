@@ -5,29 +5,30 @@ import type { Basis, State } from '../../src/proof/state.ts'
 
 /** An answer of the list, and all that was listed when it was made. */
 export interface Listing {
-  /** Number of the answer. */
-  answer: number
   skip: number
   asked: number
-  /** Ids that it showed. */
-  shown: readonly string[]
+  /** Items that it showed, and the id of the last one. */
+  count: number
+  lastId: string | null
+  /** Ids at their indexes, those that no answer shows included. */
   listed: readonly string[]
-  /** How many the list ran over, hidden ones included; 0 where it was refused, or held nothing by mistake. */
-  length: number
+  /** It showed what stood there; false where it was refused, or held nothing by mistake. */
+  isTrue: boolean
 }
 
 /**
- * `lines`: the evidence of a walk; `viewed`: numbers of the answers that the walk was given, in that order; `missed`: an id. Null
- * where it rests on nothing that this world broke.
+ * `lines`: the evidence of a walk; `viewed`: numbers of the answers that the walk was given, in that order; `listings`: those of the
+ * service, by their numbers. Null where the world broke nothing by which `missed` could have been missed.
  */
 export function brokenFor(
-  missed: string,
+  missed: { id: string; createdAt: number },
   lines: Iterable<Line>,
   viewed: readonly number[],
   listings: ReadonlyMap<number, Listing>,
 ): Basis | null {
-  /** The answer of the service that each answer of the walk was, by its number in the walk. */
+  /** The service's number of each answer of the walk, by the number that it has there. */
   const answers = new Map<number, number>()
+  const broken = new Set<Basis>()
   let judge: Judge | null = null
   let next = 0
   let latest = 0
@@ -36,54 +37,58 @@ export function brokenFor(
       judge = new Judge(line.op === 'begun' ? line.range : null)
       continue
     }
-    if (line.op === 'complete') return null
+    if (line.op === 'complete') break
     const before = judge.state
     judge.hear(line)
     if (line.op === 'told') {
-      const { skip, asked, count, lastId, received } = line.fact
-      // What a killed process was given and did not write down is passed over.
+      const { kind, skip, asked, count, lastId, received } = line.fact
+      // What a killed process was given and did not write down is passed over; a refusal is no window that was viewed.
       const at = viewed.findIndex((answer, index) => {
-        const listing = listings.get(answer)
-        const isSame = listing?.skip === skip && listing.asked === asked && listing.shown.length === count
-        return index >= next && isSame && (listing.shown.at(-1) ?? null) === lastId
+        const it = listings.get(answer)
+        return index >= next && it?.skip === skip && it.asked === asked && it.count === count && it.lastId === lastId
       })
-      if (at >= 0) {
+      if (at >= 0 && (kind === 'items' || kind === 'nothing')) {
         latest = viewed[at] as number
         next = at + 1
       }
       answers.set(received, latest)
     }
     const between = (since: number): Listing[] => {
-      const first = answers.get(since) ?? 0
-      return [...listings.values()].filter(({ answer }) => answer >= first && answer <= latest)
+      const first = answers.get(since) ?? Infinity
+      return [...listings].filter(([answer]) => answer >= first && answer <= latest).map(([, listing]) => listing)
     }
-    const broken = brokenBy(missed, before, judge.state, between)
-    if (broken !== null) return broken
+    const basis = brokenBy(missed, before, judge.state, between)
+    if (basis !== null) broken.add(basis)
   }
-  return null
+  const rests = [...(judge?.state.basis ?? []), ...(judge?.state.ended ?? [])]
+  return rests.find((basis) => broken.has(basis)) ?? null
 }
 
-/** `between`: the listings from an answer of the walk up to now. */
-function brokenBy(missed: string, before: State, after: State, between: (since: number) => Listing[]): Basis | null {
-  const { floor, bracket, count, empty } = before
-  // It stood behind the floor, and where something was read behind that it did not.
+/** What was broken since, if anything. `between`: the listings from an answer of the walk up to now. */
+function brokenBy(
+  { id, createdAt }: { id: string; createdAt: number },
+  before: State,
+  after: State,
+  between: (since: number) => Listing[],
+): Basis | null {
+  const { floor, bracket, count, empty, owed } = before
+  // It stood behind the floor, later at the floor's index or before it, and the floor stands where it stood.
   if (floor !== null && bracket !== null && after.bracket === null) {
-    const hasCome = ({ listed }: Listing): boolean => {
-      const index = listed.indexOf(missed)
-      return index >= 0 && index <= bracket.index
-    }
-    if (between(floor.received).some(hasCome)) return 'held'
+    const [first, ...since] = between(floor.received).map(({ listed }) => listed.indexOf(id))
+    if ((first ?? -1) > bracket.index && since.some((index) => index >= 0 && index <= bracket.index)) return 'held'
   }
-  if (before.owed !== null && after.owed === null && count !== null && isChurned(between(count.since), count.end))
-    return 'held'
+  const isPaid = owed?.moment === createdAt && after.owed === null
+  if (isPaid && count !== null && isChurned(between(count.since), count.end)) return 'held'
   if (before.ended !== null || after.ended === null) return null
   if (after.ended.includes('grows-at-its-ends') && empty !== null && isChurned(between(empty.received), empty.index))
     return 'held'
-  // Nothing came of a place at which something stands.
-  const isHidden = ({ shown, skip, length }: Listing): boolean => shown.length === 0 && skip < length
-  if (after.ended.includes('nothing-hidden-behind') && between(floor?.received ?? 0).some(isHidden))
-    return 'nothing-hidden-behind'
-  const isLast = between(0).at(-1)?.listed.at(-1) === floor?.id
+  const isOverlooked = ({ skip, asked, count: shown, listed, isTrue }: Listing): boolean =>
+    isTrue && shown === 0 && asked >= after.largest && listed.indexOf(id) >= skip
+  if (between(floor?.received ?? 0).some(isOverlooked)) return 'nothing-hidden-behind'
+  const isLast =
+    between(floor?.received ?? 0)
+      .at(-1)
+      ?.listed.at(-1) === floor?.id
   return after.ended.includes('last-window-again') && !isLast ? 'last-window-again' : null
 }
 

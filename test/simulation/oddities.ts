@@ -88,7 +88,7 @@ export class OddList {
   readonly #history: { from: number; ids: readonly string[] }[] = []
   /** Ids that stood behind a silent limit at some answer: nobody can know of them. */
   readonly concealed = new Set<string>()
-  readonly #cached = new Map<string, { answer: number; texts: string[] }>()
+  readonly #cached = new Map<string, { answer: number; texts: string[]; sequence: readonly string[] }>()
 
   constructor(oddities: readonly Oddity[], paging: SimulatorOptions, ledger: Ledger, random: Random, window: number) {
     this.#oddities = oddities
@@ -99,7 +99,11 @@ export class OddList {
   }
 
   /** `current`: ids in list order as they are now. */
-  list(current: readonly string[], skip: number, take: number): OddAnswer | Refusal {
+  list(
+    current: readonly string[],
+    skip: number,
+    take: number,
+  ): OddAnswer | (Refusal & { sequence?: readonly string[] }) {
     const { answer } = this.#ledger
     this.remember(current)
     const key = `${skip}:${take}`
@@ -109,6 +113,7 @@ export class OddList {
       return {
         kind: 'window',
         texts: cached.texts,
+        sequence: cached.sequence,
         ...(cache.isTold === true ? { madeAt: cached.answer } : {}),
       }
     const asOf = this.#asOf(answer)
@@ -119,7 +124,7 @@ export class OddList {
     if (this.#has('failing-end') && from >= ids.length)
       return { kind: 'refusal', status: 500, message: 'Internal Server Error' }
     const stretch = sliceOf(this.#paging, ids.length, from, wanted)
-    if (stretch.kind === 'refusal') return stretch
+    if (stretch.kind === 'refusal') return { ...stretch, sequence: ids }
     let some = ids.slice(stretch.from, stretch.to)
     const shortened = ofKind(this.#oddities, 'cut')
     if (shortened !== undefined && answer >= shortened.from && answer < shortened.to)
@@ -131,7 +136,7 @@ export class OddList {
     const cut = texts.slice(0, fittingCount(texts, this.#paging.capBytes))
     // Cut first: an answer is one piece of the list, or nothing could be said of any list.
     const fitting = this.#has('reordered-windows') ? shuffle(cut, this.#random) : cut
-    if (cache !== undefined) this.#cached.set(key, { answer, texts: fitting })
+    if (cache !== undefined) this.#cached.set(key, { answer, texts: fitting, sequence: ids })
     return { kind: 'window', texts: fitting, sequence: ids }
   }
 

@@ -213,7 +213,7 @@ function* missedByWalk(
     const row = after.rows.get(id)
     if (row === undefined) {
       missed.add(id)
-      yield `${excuseFor(scenario, ledger, span) ?? brokenIn(observed, ledger, walk, id)}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
+      yield `${excuseFor(scenario, ledger, span) ?? brokenIn(observed, ledger, walk, { id, createdAt: life.createdAt })}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
     } else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && isFull)
       yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
     // One that contradicts the list is asked for again.
@@ -244,8 +244,13 @@ function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): s
 }
 
 /** What the proof of the walk rests on, and the world broke, so that the task was missed. */
-function brokenIn({ path, spans }: Observed, ledger: Ledger, walk: EndedWalk, id: string): string {
-  const broken = brokenFor(id, evidenceIn(path, walk.id), spans.get(walk.id)?.viewed ?? [], ledger.listings)
+function brokenIn(
+  { path, spans }: Observed,
+  ledger: Ledger,
+  walk: EndedWalk,
+  missed: { id: string; createdAt: number },
+): string {
+  const broken = brokenFor(missed, evidenceIn(path, walk.id), spans.get(walk.id)?.viewed ?? [], ledger.listings)
   return broken === null ? '' : `${BROKEN} "${broken}": `
 }
 

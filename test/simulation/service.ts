@@ -119,11 +119,12 @@ export class SimulatedService implements Service {
       : odd === null
         ? (this.#other ?? this.#account).list(skip, take)
         : odd.list(this.#account.ids(), skip, take)
-    const isRefused = listed.kind === 'refusal'
-    const shown = isRefused ? [] : listed.texts.map((text) => (JSON.parse(text) as { id: string }).id)
-    const all = (listed as OddAnswer).sequence ?? null
-    const length = isBlank || isRefused ? 0 : (all?.length ?? this.#account.listed)
-    this.#ledger.listings.set(answer, { answer, skip, asked: take, shown, listed: all ?? this.#account.ids(), length })
+    const shown = listed.kind === 'refusal' ? [] : listed.texts.map((text) => (JSON.parse(text) as { id: string }).id)
+    this.#ledger.listings.set(answer, {
+      ...{ skip, asked: take, count: shown.length, lastId: shown.at(-1) ?? null },
+      listed: (listed as OddAnswer).sequence ?? this.#sequence(),
+      isTrue: listed.kind === 'window' && !isBlank,
+    })
     if (listed.kind === 'refusal') {
       const { status, message } = listed
       this.#log(`${name} -> ${status}`)
@@ -137,6 +138,11 @@ export class SimulatedService implements Service {
     if (madeAt === undefined || said.kind !== 'ok') return said
     const ageMs = Math.max(1, this.#clock.service - (this.#ledger.times[madeAt] ?? 0))
     return { ...said, startedAt: said.startedAt - ageMs, ageMs }
+  }
+
+  /** Ids in list order, hidden ones included. */
+  #sequence(): string[] {
+    return Array.from({ length: this.#account.listed }, (_, index) => this.#account.idAt(index))
   }
 
   async get<T extends Decoded>(id: string, decode: Decode<T>): Promise<Answer<T>> {
