@@ -123,6 +123,23 @@ test('what an empty answer said is forgotten where a larger one comes: so many i
   expect(other.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('a run that was counted up to where a smaller answer was empty is not the end of the list', () => {
+  const reader = new Reader('a9 b8')
+  reader.join(0, 1)
+  const behind = reader.look(1, 1)
+  reader.look(0, 1)
+  reader.take(behind, 'b')
+  reader.look(2, 1)
+  reader.look(2, 1)
+  reader.look(0, 1)
+  reader.look(1, 1)
+  reader.look(0, 2)
+  reader.look(2, 2)
+  reader.look(2, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('an index at which a smaller answer was empty shows no end of a list that grows', () => {
   const reader = new Reader('a1 b2 c3')
   reader.join(0, 1)
