@@ -389,6 +389,14 @@ test('what was read behind an item is forgotten once that item is seen elsewhere
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('an answer from behind an item that shows that item says where it stands by now, and not what stands behind it', () => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 3)
+  reader.list = ['x9', 'a9', 'b8', 'c7']
+  reader.look(3, 3)
+  expect(reader.kernel.state).toMatchObject({ floor: { index: 3 }, bracket: null })
+})
+
 test('nothing mends that a window was taken in behind a gap, and one with nothing new does no harm', () => {
   const reader = new Reader('a9 b8 c7 d6')
   reader.join(0, 2)
