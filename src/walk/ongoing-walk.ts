@@ -7,7 +7,7 @@ import { type ChainState, newChain, overlapOf } from './chain.ts'
 import type { EndQuestion } from './end-judgement.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
-import { contradicts, orderKept } from './order.ts'
+import { contradicts, observeWithin, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
 import { cutOf, isSingle } from './paging.ts'
 import { Reader } from './reader.ts'
@@ -96,6 +96,13 @@ export class OngoingWalk {
   hasLeftOwed({ moments }: ItemsWindow): boolean {
     const { owed } = this.kernel
     return owed !== undefined && moments.findLastIndex((moment) => moment !== owed) > moments.indexOf(owed)
+  }
+
+  /** What an answer that joins nothing shows of the order by itself counts, too. */
+  seeOrder({ ids, moments }: ItemsWindow): void {
+    const order = { ...this.chain.order }
+    observeWithin(order, ids, moments)
+    this.chain = { ...this.chain, order }
   }
 
   retry(skip: number): void {

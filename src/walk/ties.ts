@@ -132,6 +132,7 @@ async function* readRun(
     const within = start < 0 ? first : 0
     if (start < 0) start = skip + first
     for (const id of answer.ids) seen.add(id)
+    ongoing.seeOrder(answer)
     yield { kind: 'keep', window: answer }
     skip += answer.ids.length
     const isBehind = answer.moments.slice(within).some((other) => other !== moment)
