@@ -75,14 +75,19 @@ export class Reader {
 
   drop(answer: WindowAnswer): void {
     if (answer.kind !== 'items') return
-    answer.ids.forEach((id, index) => {
-      if (answer.met[index] === 0) this.unmet.set(id, answer.moments[index] as Moment)
+    this.noteUnmet(answer)
+    this.source.drop(answer)
+  }
+
+  /** What an answer that joins nothing shows, and no window before, has still to be met. */
+  noteUnmet({ ids, moments, met }: ItemsWindow): void {
+    ids.forEach((id, index) => {
+      if (met[index] === 0) this.unmet.set(id, moments[index] as Moment)
     })
     for (const id of this.unmet.keys()) {
       if (this.unmet.size <= MOST_UNMET) break
       this.unmet.delete(id)
     }
-    this.source.drop(answer)
   }
 
   async #ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
