@@ -79,10 +79,10 @@ export class Reader {
     this.source.drop(answer)
   }
 
-  /** What an answer that joins nothing shows, and no window before, has still to be met. */
-  noteUnmet({ ids, moments, met }: ItemsWindow): void {
+  /** What an answer that joins nothing shows in front of `end`, and no window before, has still to be met. */
+  noteUnmet({ skip, ids, moments, met }: ItemsWindow, end = Number.POSITIVE_INFINITY): void {
     ids.forEach((id, index) => {
-      if (met[index] === 0) this.unmet.set(id, moments[index] as Moment)
+      if (met[index] === 0 && skip + index < end) this.unmet.set(id, moments[index] as Moment)
     })
     for (const id of this.unmet.keys()) {
       if (this.unmet.size <= MOST_UNMET) break

@@ -133,7 +133,7 @@ async function* readRun(
     if (start < 0) start = skip + first
     for (const id of answer.ids) seen.add(id)
     ongoing.seeOrder(answer)
-    reader.noteUnmet(answer)
+    reader.noteUnmet(answer, ongoing.chain.end)
     yield { kind: 'keep', window: answer }
     skip += answer.ids.length
     const isBehind = answer.moments.slice(within).some((other) => other !== moment)
