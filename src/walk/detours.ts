@@ -27,17 +27,17 @@ export async function* onUnreadable(
     ongoing.chain = { ...ongoing.chain, notBelow: reading.skip + 1 }
     return moved()
   }
-  let limit: WalkEnding | null = null
+  let unprovable: WalkEnding | null = null
   if (reading.answer.kind === 'refused' && ongoing.chain.last !== null) {
     // A refusal may mean that the list ends before it.
     const { last, end } = ongoing.chain
     const judged = await judgeEnd(ongoing.reader, ongoing.endQuestion(last, end - 1))
     if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
     // Or the item itself is refused: then others stand behind it.
-    if (judged.kind === 'unprovable') limit = { kind: 'stop', reason: judged.reason }
+    if (judged.kind === 'unprovable') unprovable = { kind: 'stop', reason: judged.reason }
   }
   const passed = yield* passUnreadable(ongoing.reader, ongoing.chain, reading.skip, reading.answer)
-  if (limit !== null && passed.kind !== 'window') return limit
+  if (unprovable !== null && passed.kind !== 'window') return unprovable
   if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
   if (passed.kind === 'limit') return { kind: 'stop', reason: 'skip-limit' }
   if (passed.kind === 'moved') return moved()

@@ -8,7 +8,7 @@ import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep,
 
 /** Tasks of a full walk, and one more for every ten windows. */
 const SAMPLE = 6
-/** As long as fewer have been compared, those that any walk finds new or changed are. */
+/** As long as fewer have been compared, those that any walk finds new or changed are; as long as no final one was, known ones too. */
 const EVIDENCE = { final: 4, open: 2 }
 /** Of those that show less than the mirror holds. */
 const DOUBTED = 3
