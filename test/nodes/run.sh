@@ -16,6 +16,8 @@ linux-x64 | linux-arm64) ;;
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# Run by root, tests about file rights start this Node as another user, who must be able to reach it.
+chmod 755 "$work"
 failed=0
 for version in "$oldest" "$newer"; do
   npm install --silent --no-save --no-package-lock --prefix "$work/$version" "node-$machine@$version"
