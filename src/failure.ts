@@ -11,9 +11,18 @@ export function tellError(
   facts: ErrorFacts = {},
 ): void {
   const error = fileLimitOr(thrown)
-  if (log === null || stderr.isTTY) stderr.write(printable(words(error)))
-  else logError(error, log, facts)
+  if (log === null || stderr.isTTY || !isLogged(error, log, facts)) stderr.write(printable(words(error)))
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
+}
+
+/** False where the log cannot be written: it is loaded with its first line, which a low limit of open files can forbid. */
+function isLogged(error: unknown, log: Log, facts: ErrorFacts): boolean {
+  try {
+    logError(error, log, facts)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function logError(error: unknown, log: Log, facts: ErrorFacts): void {

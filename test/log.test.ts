@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { MirrorError } from '../src/errors.ts'
+import { tellError } from '../src/failure.ts'
 import { createLog } from '../src/log.ts'
 
 test('a log line is one JSON object with level, time and message', async () => {
@@ -24,4 +26,17 @@ test('on a terminal a log line is for people, on one line, coloured only where w
   }
   expect(await linesWith(false)).toEqual([expect.stringMatching(/^\[\d\d:\d\d:\d\d\] INFO: Hello \{"window":3\}\n$/)])
   expect((await linesWith(true))[0]).toContain('\u001b[')
+})
+
+test('an error whose log cannot be loaded is told in words, and not in place of it that the log is missing', async () => {
+  const missing = () => {
+    throw Object.assign(new Error("Cannot find module 'pino'"), { code: 'MODULE_NOT_FOUND' })
+  }
+  const said: string[] = []
+  tellError(
+    new MirrorError('too-many-files', 'No more files', { hint: 'Raise it.' }),
+    { debug: missing, info: missing, warn: missing, error: missing },
+    { isTTY: false, write: (text) => said.push(text) },
+  )
+  expect(said.join('')).toBe('task-mirror: No more files\n  Raise it.\n')
 })
