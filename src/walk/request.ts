@@ -38,7 +38,7 @@ export interface WalkRequest {
    * `unless-one-answer`: also where `reached` ends the walk, unless with its first answer. `is-one`: this is a closing lap; no
    * proof rests on it, so no run is counted.
    */
-  lap: 'never' | 'is-one' | 'unless-oldest-first' | 'beyond-one-window' | 'unless-one-answer'
+  lap: 'never' | 'is-one' | 'always' | 'beyond-one-window' | 'unless-one-answer'
   /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
   known?: KnownOrder
   /** Tasks created at or after this moment do not count in the digest of the sequence. */

@@ -6,7 +6,6 @@ import { askForEnd, endWhereShown, passHorizon } from './ending.ts'
 import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
-import { orderShown } from './order.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
 import { type Reading, readWindow } from './reader.ts'
@@ -188,7 +187,6 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   const { request, reader } = ongoing
   if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0) return
   if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return
-  if (orderShown(ongoing.chain.order, request.settings.settleMs).order === 'created_asc') return
   // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
   // until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'

@@ -64,3 +64,15 @@ test('a lap reads on past a run of equal createdAt and does not count it: no pro
   const skips = model.requests.map(({ skip }) => skip)
   expect(skips.slice(skips.lastIndexOf(0))).toEqual([0, 7, 14, 21])
 })
+
+test('a task that moves to the front of a list with the oldest first, while the walk is further down, is met', async () => {
+  for (const at of [1, 2, 3]) {
+    const model = makeModel(newestFirst(20).reverse(), {
+      before: (request, { items }) => {
+        if (request === at) items.unshift(...items.splice(18, 1))
+      },
+    })
+    const { result, met } = await walkModel(model, { window: 8, overlap: 2 })
+    expect({ met: met.size, order: result.order }).toEqual({ met: 20, order: 'none' })
+  }
+})

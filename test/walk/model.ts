@@ -132,7 +132,7 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
   const steps = walk(source, {
     start: 0,
     beyond: true,
-    lap: 'unless-oldest-first',
+    lap: 'always',
     settings: { window, overlap, settleMs: 60_000, maxRequests: 5_000 },
     ...rest,
   })

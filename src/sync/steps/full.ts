@@ -29,7 +29,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
       request: {
         start: 0,
         beyond: true,
-        lap: 'unless-oldest-first',
+        lap: 'always',
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
