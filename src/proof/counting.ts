@@ -6,6 +6,7 @@ import {
   type Edge,
   ended,
   type Floor,
+  isUnread,
   reachOf,
   type State,
   type Trial,
@@ -144,7 +145,7 @@ function edgeAfter(state: State, fact: Fact, since: number | null): Edge | null 
   const isRun = fact.runGoesOn !== null
   // One that was asked for before the count began shows what may be gone.
   if (since !== null && sent < since) return edge
-  if (kind === 'failed' && asked === 1 && isNext) return { ...edge, unread: edge.unread + 1, received }
+  if (isUnread(kind) && asked === 1 && isNext) return { ...edge, unread: edge.unread + 1, received }
   // A single item is a question of its own, not a stretch that the walk reads on from.
   if (!isRun && (kind !== 'items' || asked === 1 || fact.last === owed?.moment)) return edge
   const index = skip + count

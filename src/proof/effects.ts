@@ -6,10 +6,13 @@ import type { Fact } from './facts.ts'
 import { isLastAlone, isShown, tiesAreOrdered } from './rules.ts'
 import {
   type Basis,
+  BEFORE,
   type Bracket,
   type Claim,
+  confirmedBy,
   ended,
   type Floor,
+  isUnread,
   SETTINGS,
   type Settings,
   type State,
@@ -87,6 +90,7 @@ function floorOf(fact: Fact): Floor {
     isPlaced: false,
     aloneAt: null,
     run,
+    apart: null,
     oldest,
     newest,
     sent,
@@ -98,14 +102,17 @@ function floorOf(fact: Fact): Floor {
 function joined(state: State, fact: Fact, settings: Settings): State {
   const isTied = !isShown(state, fact, settings)
   const byIds = fact.skip > 0 && fact.anchor === 'tied' && !isTied
+  // Among items that are left out no run can be counted.
+  const byPlace = isTied && state.isFiltered
+  const more: Basis[] = byIds ? ['ids-order-ties'] : byPlace ? ['ties-keep-places'] : []
   return {
     ...state,
-    ...(isTied ? owingTied(state, fact) : {}),
+    ...(isTied && !byPlace ? owingTied(state, fact) : {}),
     bracket: null,
     floor: floorOf(fact),
     empty: emptyBehind(state, fact),
     ...cutsSeen(state, behindFloor(fact)),
-    basis: byIds ? union(state.basis, ['ids-order-ties']) : state.basis,
+    basis: union(state.basis, more),
   }
 }
 
@@ -128,17 +135,19 @@ export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
-function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
+function bracketWith({ bracket, floor }: State, fact: Fact): Bracket {
   const { skip, asked, kind, count, received } = fact
-  const { index } = floor as Floor
+  const index = bracket?.index ?? floor?.index ?? BEFORE
   const gaps = bracket === null ? [] : [...bracket.gaps, bracket.last]
-  // Where answers are cut, an empty one speaks of no more positions than the largest answer held.
-  const width = kind === 'items' ? count : Math.min(asked, Math.max(1, largest))
+  const isApart = isUnread(gaps.at(-1)?.kind ?? 'items')
+  // An empty answer may have been cut before an item that no answer can hold: it speaks of no other position.
+  const width = kind === 'items' ? count : 1
   const reach = Math.max(bracket?.reach ?? index, skip + width - 1)
   // It begins with another createdAt than the floor has, so its first run begins with it.
-  const end = kind === 'items' ? { ...floorOf(fact), run: skip + count - fact.trail } : null
+  const end =
+    kind === 'items' ? { ...floorOf(fact), run: skip + count - fact.trail, apart: isApart ? skip : null } : null
   return {
-    index: bracket?.index ?? index,
+    index,
     isWithinRun: kind === 'items' && fact.first === floor?.moment,
     reach,
     received,
@@ -149,16 +158,28 @@ function bracketWith({ bracket, floor, largest }: State, fact: Fact): Bracket {
   }
 }
 
+/** The last answer is read once more: only what comes now counts. */
+export function withoutLast(bracket: Bracket): Bracket | null {
+  const { gaps } = bracket
+  const last = gaps.at(-1)
+  if (last === undefined) return null
+  return { ...bracket, last, gaps: gaps.slice(0, -1), reach: bracket.last.skip - 1, isWithinRun: false, floor: null }
+}
+
 /** The floor stands where it stood: what was read behind it has joined, or it is the last of the list. */
 function closed(state: State, fact: Fact, settings: Settings, claim: 'again' | 'stands'): State {
   // This very answer has completed the count of the run that the list ends with.
   if (state.bracket === null) return state
   const { index, floor, gaps, last, isWithinRun } = state.bracket
   const more: Basis[] = ['held']
+  const isApart = floor !== null && floor.apart !== null
+  if (gaps.some(({ kind }) => isUnread(kind)) || (claim === 'again' && !isShown(state, fact, settings)))
+    more.push('unread-apart')
   if (last.kind === 'refused' || gaps.some(({ kind }) => kind !== 'failed')) more.push('even-cuts')
   if (tiesAreOrdered(state, settings)) more.push('ids-order-ties')
   const mayHaveTies =
-    (claim === 'stands' || isWithinRun || state.floor?.isPlaced === true) && !tiesAreOrdered(state, settings)
+    (claim === 'stands' || (isWithinRun && !isApart) || state.floor?.isPlaced === true) &&
+    !tiesAreOrdered(state, settings)
   // Among items that are left out no run can be counted.
   if (mayHaveTies && state.isFiltered) more.push('ties-keep-places')
   const debt = mayHaveTies && !state.isFiltered && state.owed === null ? owingFloor(state) : {}
@@ -190,10 +211,7 @@ function sighted(state: State, { floorAt, sent, received, count, asked }: Fact):
 /** A position that brought nothing, or could not be read, is still so. */
 function confirmed(state: State, fact: Fact): State {
   const { bracket } = state
-  const gap = bracket?.gaps.find(({ skip }) => skip === fact.skip)
-  if (bracket === null || gap === undefined || fact.sent < bracket.received) return state
-  if (fact.kind !== gap.kind || fact.asked < gap.asked || (fact.kind === 'failed' && fact.asked > 1)) return state
-  return { ...state, bracket: { ...bracket, confirmed: [...bracket.confirmed, fact.skip] } }
+  return bracket === null ? state : { ...state, bracket: { ...bracket, confirmed: confirmedBy(state, fact) } }
 }
 
 /** What empty answers said is forgotten where one of them was asked for fewer items than this answer holds: see `isNarrow`. */

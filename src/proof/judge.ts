@@ -1,10 +1,10 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { countsFor, owing } from './counting.ts'
-import { after, afterEmpty, behindFloor, claimed, heard, trusted } from './effects.ts'
+import { after, afterEmpty, behindFloor, claimed, heard, trusted, withoutLast } from './effects.ts'
 import type { Fact } from './facts.ts'
 import { type ConditionName, missingFor, type Seam, seamOf } from './rules.ts'
-import { BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
+import { BEFORE, BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
@@ -25,7 +25,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 14
+export const RULES_NUMBER = 15
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -222,18 +222,22 @@ export class Judge {
   /** What may be claimed of an answer by its index alone. */
   #claimOf(fact: Fact): Claim {
     const { bracket, floor, ended } = this.state
-    if (ended !== null || floor === null) return 'look'
+    if (ended !== null) return 'look'
     for (const claim of bracket === null ? [] : (['again', 'stands'] as const))
       if (this.#missing(fact, claim) === null) return claim
     if (this.#missing(fact, 'repeated') === null) return 'repeated'
     // It shows where the floor's last item stands by now, and not what stands behind it.
-    if (fact.floorAt !== null && fact.floorAt > floor.index) return 'look'
-    if (fact.skip === floor.index + 1) {
-      if (bracket?.gaps.some(({ skip, kind }) => skip === fact.skip && kind === fact.kind) === true) return 'look'
-      // The position behind the floor is read once more: only that answer counts from now on.
-      this.state = { ...this.state, bracket: null }
-    } else if (bracket === null || bracket.last.kind === 'items' || fact.skip !== bracket.reach + 1) return 'look'
-    return this.#missing(fact, 'behind') === null ? 'behind' : 'look'
+    const index = floor?.index ?? BEFORE
+    if (fact.floorAt !== null && fact.floorAt > index) return 'look'
+    const isRead = bracket !== null && fact.skip === bracket.last.skip && fact.sent >= bracket.received
+    if (!isRead && fact.skip === index + 1 && bracket?.gaps[0]?.kind === fact.kind) return 'look'
+    const before = this.state
+    // Read once more: only this answer counts from now on. And where another one stands directly behind the floor, all begins anew.
+    if (isRead) this.state = { ...before, bracket: withoutLast(bracket) }
+    else if (fact.skip === index + 1) this.state = { ...before, bracket: null }
+    if (this.#missing(fact, 'behind') === null) return 'behind'
+    if (isRead) this.state = before
+    return 'look'
   }
 
   #hear(told: Fact, handle: number | null): 'paid' | 'counts' | null {
@@ -248,7 +252,7 @@ export class Judge {
     if ((claim === 'again' || claim === 'stands') && this.#behind !== null) {
       // It joins once it is taken in.
       this.#byPlace = { handle: this.#behind, state }
-      this.state = { ...after(before, fact, 'look', this.#trial), bracket: null }
+      this.state = after(before, fact, 'look', this.#trial)
     } else this.state = claim === 'look' ? afterEmpty(state, fact) : state
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     if ((this.state.bracket?.gaps.length ?? 0) > MOST_GAPS) this.state = { ...this.state, bracket: null }

@@ -2,8 +2,11 @@
 // docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
 import type { Fact } from './facts.ts'
 import {
+  BEFORE,
   type Claim,
+  confirmedBy,
   type Floor,
+  isUnread,
   reachOf,
   SETTINGS,
   type Settings,
@@ -32,14 +35,15 @@ function saysSomething(
   range: WalkRange | null,
 ): boolean {
   if (claim === 'look') return true
-  if (claim === 'behind') return floor !== null
+  // In front of all positions that cannot be read, the list begins.
+  if (claim === 'behind') return floor !== null || bracket !== null || isUnread(kind)
   if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
   if (claim === 'reached') return floor !== null && typeof range?.to === 'number'
   if (claim === 'passed') return floor !== null && empty !== null
-  return (
-    kind === 'items' &&
-    ((claim !== 'again' && claim !== 'stands') || (bracket !== null && bracket.last.kind !== 'failed'))
-  )
+  if (claim !== 'again' && claim !== 'stands') return kind === 'items'
+  if (bracket === null || bracket.last.kind === 'failed') return false
+  // Where the list begins is no question, and no answer from there reaches beyond a refusal.
+  return kind === 'items' || (bracket.index === BEFORE && bracket.last.kind !== 'refused')
 }
 
 function isBefore(moment: number, { order, from }: WalkRange): boolean {
@@ -66,8 +70,15 @@ function reachesBeyondRefusal(state: State, fact: Fact): boolean {
 }
 
 /** Whether every position that was passed was asked for again, and brought the same. */
-function isAsItWas({ bracket }: State): boolean {
-  return bracket === null || bracket.gaps.every(({ skip }) => bracket.confirmed.includes(skip))
+function isAsItWas(state: State, fact: Fact): boolean {
+  const { bracket } = state
+  const confirmed = confirmedBy(state, fact)
+  return bracket === null || bracket.gaps.every(({ skip }) => confirmed.includes(skip))
+}
+
+/** The answer begins directly behind what could not be read when the floor's window joined, and cannot be now. */
+function beginsApart({ floor, bracket }: State, { skip }: Fact): boolean {
+  return floor !== null && floor.apart === skip && bracket?.confirmed.includes(skip - 1) === true
 }
 
 /** For each claim its conditions, in the order in which they are tried. */
@@ -88,7 +99,7 @@ export const RULES = {
     'behind: asked for after the floor was read': ({ bracket, floor }, fact) =>
       fact.sent >= (bracket?.received ?? floor?.received ?? 0),
     'behind: leaves no position out': ({ bracket, floor }, fact) =>
-      fact.skip === (bracket?.reach ?? floor?.index ?? -1) + 1,
+      fact.skip === (bracket?.reach ?? floor?.index ?? BEFORE) + 1,
     'behind: begins with another createdAt, or no other run is owed': (state, fact, settings) =>
       fact.kind !== 'items' || fact.first !== state.floor?.moment || mayOwe(state, settings),
     'behind: refused or failed for a single position': (_, { kind, asked }) =>
@@ -96,7 +107,8 @@ export const RULES = {
   },
   again: {
     'again: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
-    'again: begins with the list or shows an anchor': isShown,
+    'again: begins with the list, shows an anchor, or is apart': (state, fact, settings) =>
+      isShown(state, fact, settings) || beginsApart(state, fact),
     'again: everything up to the floor has been met': ({ bracket }, fact) =>
       fact.skip + fact.metPrefix > (bracket?.index ?? 0),
     'again: reaches beyond a refusal': reachesBeyondRefusal,

@@ -12,6 +12,7 @@ export type Basis =
   | 'last-window-again'
   | 'created-order'
   | 'ties-keep-places'
+  | 'unread-apart'
 
 /** The claims a strategy can make of the reading that was told last. */
 export type Claim =
@@ -39,6 +40,8 @@ export interface Floor {
   aloneAt: number | null
   /** Where the run of that createdAt begins in it; -1 where the window does not show it. */
   run: number
+  /** Where the window begins, if it does so directly behind what cannot be read; else null. */
+  apart: number | null
   /** The oldest and the newest createdAt in the window. */
   oldest: Moment
   newest: Moment
@@ -55,9 +58,12 @@ interface Gap {
   kind: Fact['kind']
 }
 
+/** The index in front of the list. */
+export const BEFORE = -1
+
 /** What was read directly behind the floor, joined once the floor has been seen to be where it was. */
 export interface Bracket {
-  /** The floor's index when the bracket was begun. */
+  /** The floor's index when the bracket was begun; `BEFORE` where nothing has joined. */
   index: number
   /** Every position up to here was asked for. */
   reach: number
@@ -67,7 +73,7 @@ export interface Bracket {
   floor: Floor | null
   /** The last answer begins with the floor's createdAt. */
   isWithinRun: boolean
-  /** Positions before it that brought nothing or could not be read, and those that did so again afterwards. */
+  /** Positions before it that brought nothing or could not be read, and those that did so again afterwards, or still do before the floor's window. */
   gaps: Gap[]
   confirmed: number[]
 }
@@ -193,6 +199,20 @@ export interface Trial {
 /** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */
 export function reachOf({ isCut, largest }: State, { skip, asked }: Pick<Fact, 'skip' | 'asked'>): number {
   return skip + (isCut ? Math.min(asked, Math.max(1, largest)) : asked)
+}
+
+/** What stands there cannot be read. */
+export function isUnread(kind: Fact['kind']): boolean {
+  return kind === 'failed' || kind === 'refused'
+}
+
+/** The positions around what was read behind the floor that are as they were, once `fact` has been heard. */
+export function confirmedBy({ bracket, floor }: State, { skip, sent, kind, asked }: Fact): number[] {
+  if (bracket === null || sent < bracket.received) return bracket?.confirmed ?? []
+  const isBefore = isUnread(kind) && asked === 1 && floor?.apart === skip + 1
+  const gap = bracket.gaps.find((one) => one.skip === skip)
+  const isStill = gap?.kind === kind && asked >= gap.asked && (kind !== 'failed' || asked === 1)
+  return isBefore || isStill ? [...bracket.confirmed, skip] : bracket.confirmed
 }
 
 export function ended(state: State, basis: Basis[]): State {

@@ -200,6 +200,59 @@ test('an item that cannot be read is passed where it cannot be read afterwards e
   expect(reader.kernel.missing(false)).toBeNull()
 })
 
+test('a first item that cannot be read is passed where it cannot be read afterwards either', () => {
+  const reader = new Reader('a9! b8 c7')
+  reader.look(0, 1)
+  const behind = reader.look(1, 2)
+  reader.take(behind, '')
+  expect(reader.kernel.missing(false)).toBe('join: shows an anchor, or begins with the list')
+  const other = new Reader('a9! b8 c7')
+  other.look(0, 1)
+  const again = other.look(1, 2)
+  other.look(0, 1)
+  other.take(again, 'bc')
+  expect(other.kernel.missing(false)).toBeNull()
+})
+
+test('a first item that is refused, however often, is no end', () => {
+  const reader = new Reader('')
+  for (let time = 0; time < 4; time += 1) reader.refused(0, 1)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('an item alone between two that cannot be read owes no run, if the first of them still cannot be read', () => {
+  const walked = (look: (reader: Reader) => void) => {
+    const reader = new Reader('a9 b8! c7 d6! e5')
+    reader.join(0, 1)
+    reader.look(1, 1)
+    const behind = reader.look(2, 1)
+    reader.look(1, 1)
+    reader.look(0, 1)
+    reader.take(behind, 'c')
+    reader.look(3, 1)
+    const last = reader.look(4, 2)
+    reader.look(3, 1)
+    look(reader)
+    reader.look(2, 1)
+    reader.take(last, 'e')
+    return reader.kernel.missing(false)
+  }
+  expect(walked((reader) => reader.look(1, 1))).toBeNull()
+  expect(walked(() => undefined)).toBe('the run of equal createdAt that is owed has been counted')
+})
+
+test('what was read behind an item that cannot be read may be read once more', () => {
+  const reader = new Reader('a9 b8! c7 d6 e5')
+  reader.join(0, 1)
+  reader.look(1, 1)
+  reader.look(2, 1)
+  const larger = reader.look(2, 3)
+  reader.look(1, 1)
+  reader.look(0, 1)
+  reader.take(larger, 'cde')
+  expect(reader.kernel.missing(false)).toBeNull()
+})
+
 test('a run longer than a window is owed until it is counted', () => {
   const reader = new Reader('a9 b5 c5 d5 e5 f2 g1')
   reader.join(0, 3)

@@ -106,6 +106,11 @@ export const QUICK: Record<string, Trials> = {
     ...{ claims: PLACED, filtered: true, lists: [[0, 1, 2, 3]] },
     needs: ['nothing: asked for as many as any answer held'],
   },
+  'answers that stop before an item': {
+    ...{ tasks: 4, readings: 6, changes: 0, take: 3, cap: 3, ties: false, hidden: 1, blocks: true, filtered: true },
+    ...{ claims: [...HELD, 'stands'], lists: [[0, 1, 2, 3]] },
+    needs: [],
+  },
   'a hidden item, asked for alone, in a list that grows': {
     ...{ tasks: 4, readings: 4, changes: 0, take: 3, cap: null, ties: false, hidden: 1, claims: PASSED },
     lists: [[0, 1, 2, 3]],
@@ -206,6 +211,20 @@ export const QUICK: Record<string, Trials> = {
   'a place before an item that cannot be read': {
     ...{ tasks: 3, readings: 6, changes: 1, take: 1, cap: null, ties: false, poisoned: 1, counts: true },
     ...{ claims: PLACED, lists: [[0, 1, 2]] },
+    needs: [],
+  },
+  'a first item that cannot be read': {
+    ...{ tasks: 2, readings: 5, changes: 2, take: 2, cap: null, asksAll: true, ties: false, poisoned: 1 },
+    ...{ claims: HELD, lists: [[0, 1]] },
+    needs: [],
+  },
+  'items that cannot be read, beside a run': {
+    ...{ tasks: 4, readings: 8, changes: 2, take: 1, cap: null, ties: true, poisoned: 2, claims: HELD },
+    only: ['shuffle', 'delete'],
+    lists: [
+      [0, 1, 2, 2],
+      [0, 1, 1, 2],
+    ],
     needs: [],
   },
   'a place in a run': {
@@ -349,7 +368,7 @@ export const LONG: Record<string, Trials> = {
   },
   'an index looked at twice, beside a run': {
     ...{ tasks: 3, readings: 4, changes: 2, take: 2, cap: null, ties: true, claims: HELD, lists: [[0, 1, 1]] },
-    needs: ['again: begins with the list or shows an anchor'],
+    needs: ['again: begins with the list, shows an anchor, or is apart'],
   },
   'an index looked at three times': {
     ...{ tasks: 3, readings: 6, changes: 1, take: 2, cap: null, ties: false, claims: HELD, lists: [[0, 1, 2]] },

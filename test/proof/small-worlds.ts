@@ -3,7 +3,7 @@
 // task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
-import { after, afterEmpty, heard, isNarrow, trusted } from '../../src/proof/effects.ts'
+import { after, afterEmpty, heard, isNarrow, trusted, withoutLast } from '../../src/proof/effects.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import { missingFor, RULES } from '../../src/proof/rules.ts'
 import { type Basis, BEGINNING, type Claim, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
@@ -21,6 +21,8 @@ export interface Scope {
   ties: boolean
   /** How many items may be hidden: left out of answers, though they have an index. */
   hidden?: number
+  /** Answers stop before those. */
+  blocks?: boolean
   /** Asks for any number up to `take`, and not for that alone. */
   asksAll?: boolean
   /** What is asked for (skip and take); everything where absent. */
@@ -312,7 +314,9 @@ class Search {
     const lengths = cap === null ? Array.from({ length: there }, (_, index) => index + 1) : [Math.min(cap, there)]
     for (const length of lengths) {
       // Behind the end an answer ends as the list does, wherever it is cut.
-      const some = from < skip ? items.slice(items.length - length) : items.slice(from, from + length)
+      const all = from < skip ? items.slice(items.length - length) : items.slice(from, from + length)
+      const stop = this.#scope.blocks === true ? all.findIndex(({ hidden }) => hidden) : -1
+      const some = stop < 0 ? all : all.slice(0, stop)
       if (some.some(({ poisoned }) => poisoned))
         yield { kind: this.#scope.refuses === true ? 'refused' : 'failed', items: [], length }
       else yield { kind: 'items', items: some.filter(({ hidden }) => !hidden), length }
@@ -404,13 +408,20 @@ class Search {
       return
     }
     const given = came.isMistake && world.first !== null ? world.first : came
-    for (const claim of this.#claims) {
-      this.#result.claims += 1
-      if (missingFor(world.state, fact, claim, this.#trial) !== null) continue
-      this.#result.accepted += 1
-      this.#result.used.add(claim)
-      this.#accept(world, given, answer, fact, claim)
-    }
+    for (const claim of this.#claims) this.#offer(world, given, answer, fact, claim)
+    const { bracket } = world.state
+    if (bracket?.last.skip !== fact.skip || fact.sent < bracket.received || !this.#claims.includes('behind')) return
+    // What was read behind the floor last is read once more.
+    const before = { ...world, state: { ...world.state, bracket: withoutLast(bracket) }, pending: [] }
+    this.#offer(before, given, answer, fact, 'behind')
+  }
+
+  #offer(world: World, given: Given, answer: ListAnswer, fact: Fact, claim: Claim): void {
+    this.#result.claims += 1
+    if (missingFor(world.state, fact, claim, this.#trial) !== null) return
+    this.#result.accepted += 1
+    this.#result.used.add(claim)
+    this.#accept(world, given, answer, fact, claim)
   }
 
   #doubt(world: World, given: Given): void {
@@ -483,6 +494,9 @@ class Search {
     if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
       next.compensation = given.deletedSince ? 1 : 0
     if (claim === 'again' || claim === 'stands') next.compensation = 1
+    // What cannot be read has the createdAt of another.
+    if (world.items.some((one) => one.poisoned && world.items.some((other) => other !== one && other.at === one.at)))
+      breaks('unread-apart')
     // Every answer cut alike, or the walk has come by one that was not.
     const { cap, hidden, refuses } = this.#scope
     const mayBeUneven = cap === null || hidden !== undefined || (refuses === true && !before.isCut)
@@ -627,7 +641,7 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
   const f = (it: typeof floor) =>
     it === null || it === undefined
       ? '-'
-      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.apart}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
   return [
     world.items.map(item).join(','),
     f(floor),
