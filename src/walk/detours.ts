@@ -1,5 +1,6 @@
 // Readings that do not join the chain: positions that cannot be read, answers without items, windows without an anchor
 // (design.md 6.1, "Seams" and "Guards").
+import type { Moment } from '../task.ts'
 import { type ChainState, extendChain } from './chain.ts'
 import { judgeEnd } from './end.ts'
 import type { EndJudgement } from './end-judgement.ts'
@@ -8,7 +9,7 @@ import { isListEmpty, passUnreadable } from './guards.ts'
 import { crossHidden } from './hidden.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import type { Reading } from './reader.ts'
-import type { ItemsWindow } from './source.ts'
+import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
 /** How often an unreadable position may turn out to have moved. */
 const TRIES = 12
@@ -17,42 +18,69 @@ export async function* onUnreadable(
   ongoing: OngoingWalk,
   reading: Reading & { kind: 'unreadable' },
 ): Steps<WalkEnding | null> {
-  const moved = (): WalkEnding | null => {
-    ongoing.stuck += 1
-    ongoing.retry(ongoing.forward())
-    return ongoing.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
-  }
   if (ongoing.chain.last !== null && reading.skip < ongoing.chain.end - 1) {
     // Within the overlap, so it was met before: the next windows begin behind it.
     ongoing.chain = { ...ongoing.chain, notBelow: reading.skip + 1 }
-    return moved()
+    return hasMoved(ongoing)
   }
-  let unprovable: WalkEnding | null = null
   if (reading.answer.kind === 'refused' && ongoing.chain.last !== null) {
-    // A refusal may mean that the list ends before it.
     const { last, end } = ongoing.chain
     const judged = await judgeEnd(ongoing.reader, ongoing.endQuestion(last, end - 1))
-    if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
-    // Or the item itself is refused: then others stand behind it.
-    if (judged.kind === 'unprovable') unprovable = { kind: 'stop', reason: judged.reason }
+    if (isEnd(judged)) return yield* endOrPass(ongoing, judged, last, reading)
   }
-  const passed = yield* passUnreadable(ongoing.reader, ongoing.chain, reading.skip, reading.answer)
-  if (unprovable !== null && passed.kind !== 'window') return unprovable
+  const { reader, chain } = ongoing
+  const passed = yield* passUnreadable(reader, chain, reading.skip, reading.answer)
+  if (passed.kind === 'window') return yield* goOnFrom(ongoing, passed.window)
   if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
   if (passed.kind === 'limit') return { kind: 'stop', reason: 'skip-limit' }
-  if (passed.kind === 'moved') return moved()
-  if (passed.kind === 'end') {
-    ongoing.total = passed.total
-    return { kind: 'list-end' }
+  if (passed.kind === 'moved') return hasMoved(ongoing)
+  ongoing.total = passed.total
+  return { kind: 'list-end' }
+}
+
+type Ended = EndJudgement & { kind: 'proven' | 'unprovable' }
+
+function isEnd(judged: EndJudgement): judged is Ended {
+  return judged.kind === 'proven' || judged.kind === 'unprovable'
+}
+
+/** The list looks like ending here. A refusal may say so, or be about the item itself: then others stand behind it. */
+async function* endOrPass(
+  ongoing: OngoingWalk,
+  judged: Ended,
+  last: { id: string; moment: Moment },
+  refused: { skip: number; answer: NoWindow } | null,
+): Steps<WalkEnding | null> {
+  const { reader, chain, kernel } = ongoing
+  const isShown = judged.kind === 'proven' && kernel.missing() !== 'the end of the list was shown'
+  if (refused !== null && !isShown) {
+    const passed = yield* passUnreadable(reader, chain, refused.skip, refused.answer)
+    if (passed.kind === 'window') return yield* goOnFrom(ongoing, passed.window)
   }
-  ongoing.chain = { ...extendChain(ongoing.chain, passed.window), notBelow: passed.window.skip }
-  yield* ongoing.takeIn(passed.window)
+  if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
+  return yield* acceptEnd(ongoing, judged, last)
+}
+
+/** The window was read behind positions that cannot be read. */
+function* goOnFrom(ongoing: OngoingWalk, window: ItemsWindow): Generator<WalkStep, null, StepResult> {
+  ongoing.chain = { ...extendChain(ongoing.chain, window), notBelow: window.skip }
+  yield* ongoing.takeIn(window)
   ongoing.skip = ongoing.forward()
   return null
 }
 
-export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnding | null> {
-  const { chain, request, reader } = ongoing
+/** The list has moved around a position that could not be read. */
+function hasMoved(ongoing: OngoingWalk): WalkEnding | null {
+  ongoing.stuck += 1
+  ongoing.retry(ongoing.forward())
+  return ongoing.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
+}
+
+export async function* onNothing(
+  ongoing: OngoingWalk,
+  { refusal }: Reading & { kind: 'nothing' },
+): Steps<WalkEnding | null> {
+  const { chain, request, reader, skip } = ongoing
   ongoing.fruitless += 1
   if (ongoing.skip === 0) {
     if (await isListEmpty(reader)) {
@@ -73,8 +101,8 @@ export async function* onNothing(ongoing: OngoingWalk): Steps<WalkEnding | null>
   } else if (chain.last !== null && (ongoing.pageOfOne || (ongoing.skip >= chain.end && !ongoing.isLooking()))) {
     const last = ongoing.shown ?? chain.last
     const judged = await judgeEnd(reader, ongoing.endQuestion(last, chain.end - 1))
-    if (judged.kind === 'proven') return yield* acceptEnd(ongoing, judged, last)
-    if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
+    if (isEnd(judged))
+      return yield* endOrPass(ongoing, judged, last, refusal === null ? null : { skip, answer: refusal })
   }
   ongoing.lookOn('before', chain.returned)
   return stopIfSpent(ongoing.end.spent(reader.requests, ongoing.windows))

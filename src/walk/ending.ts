@@ -33,10 +33,7 @@ async function* lookAtEnd(ongoing: OngoingWalk, window: ItemsWindow, fruitless: 
   if (judged.kind === 'moved') judged = await judgeDriftingEnd(ongoing.reader, question)
   if (judged.kind === 'proven') {
     const ended = yield* acceptEnd(ongoing, judged, last)
-    // What the walk takes for the end is no proof, and it may have moved meanwhile: looked at anew.
-    const isMissed = ongoing.kernel.missing() === 'the end of the list was shown'
-    if (!isMissed || ongoing.end.missed() === 'give-up') return ended
-    if (question.beyond) ongoing.end.looked = judged.index
+    if (ended !== null) return ended
     judged = { kind: 'moved' }
   }
   if (judged.kind === 'unprovable') return { kind: 'stop', reason: judged.reason }
@@ -135,12 +132,12 @@ async function* showEnd(ongoing: OngoingWalk, index: number, last: { id: string;
   }
 }
 
-/** The end is proven; the tie run before it has to be as well. */
+/** It looks like the end; the tie run before it has to be proven as well. Null where it was not proven: it is looked at anew. */
 export async function* acceptEnd(
   ongoing: OngoingWalk,
   end: EndJudgement & { kind: 'proven' },
   lastMet: { id: string; moment: Moment },
-): Steps<WalkEnding> {
+): Steps<WalkEnding | null> {
   if (end.window !== undefined) {
     ongoing.chain = extendChain(ongoing.chain, end.window)
     yield* ongoing.takeIn(end.window)
@@ -156,7 +153,11 @@ export async function* acceptEnd(
   // What the walk began with, and not what it met last, stands at the end: it has moved.
   const moved = last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id) === true
   ongoing.chain = { ...chain, last, order: { ...chain.order, unstable: chain.order.unstable || moved } }
-  return { kind: 'list-end' }
+  // What the walk takes for the end is no proof, and it may have moved meanwhile.
+  const isMissed = kernel.missing() === 'the end of the list was shown'
+  if (!isMissed || ongoing.end.missed() === 'give-up') return { kind: 'list-end' }
+  if (ongoing.request.beyond) ongoing.end.looked = end.index
+  return null
 }
 
 /**

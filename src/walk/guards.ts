@@ -3,12 +3,14 @@
 
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
+import { FAR } from './hidden.ts'
 import type { FirstWindow } from './lap.ts'
-import { glanceAt, idAt, type Reader, readWindow, seeAgain } from './reader.ts'
+import { glanceAt, idAt, lookAt, type Reader, readWindow, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, NoWindow, StepResult, WalkStep } from './source.ts'
 
-const UNREADABLE_IN_A_ROW = 3
+/** More positions in a row that cannot be read are not passed. */
+const MOST_UNREADABLE = 200
 /** In a list that seems to be empty: the first further index at which an item is looked for. */
 const NEAREST = 2
 
@@ -79,6 +81,29 @@ export async function joinByPlace(
   return null
 }
 
+/** `window`, or a larger one from the same place, so that a run of equal createdAt that it begins with ends in it. */
+async function wholeRun(reader: Reader, window: ItemsWindow): Promise<ItemsWindow> {
+  const { skip, asked, ids, moments } = window
+  if (ids.length < asked || asked >= reader.window || moments.some((moment) => moment !== moments[0])) return window
+  reader.take = Math.min(reader.window, 2 * asked)
+  const larger = await readWindow(reader, skip, { fresh: true, whole: true })
+  if (larger.kind !== 'items') return window
+  reader.drop(window)
+  return larger.ids.length > ids.length ? wholeRun(reader, larger) : larger
+}
+
+/**
+ * Whether the service goes beyond what it does not give up to `place`. An empty answer says so where that failed; where it was refused, it
+ * may be how the service says that the list is over.
+ */
+async function goesOnBehind(reader: Reader, place: number, kind: NoWindow['kind']): Promise<boolean> {
+  for (let distance = 0; distance <= FAR * reader.window; distance = 2 * distance + 1) {
+    const answer = await reader.look(place + distance, 1, { once: true, maxRetries: 1 })
+    if (answer.kind === 'items' && (kind === 'failed' || answer.ids.length > 0)) return true
+  }
+  return false
+}
+
 type Passed =
   | { kind: 'window'; window: ItemsWindow }
   | { kind: 'end'; total: number }
@@ -97,30 +122,44 @@ export async function* passUnreadable(
   position: number,
   answer: NoWindow,
 ): AsyncGenerator<WalkStep, Passed, StepResult> {
-  if (chain.last === null || position !== chain.end) return { kind: 'moved' }
-  const anchor = chain.last.id
+  if (position !== chain.end) return { kind: 'moved' }
+  const anchor = chain.last?.id ?? null
   let next = position + 1
   let found: ItemsWindow | null = null
   for (;;) {
-    const reading = await readWindow(reader, next, { fresh: true })
+    const { take } = reader
+    // A run of equal createdAt that ends with it is not to be cut.
+    const reading = await readWindow(reader, next, {
+      fresh: true,
+      whole: true,
+      ...(next > position + 1 && { maxRetries: 1 }),
+    })
     if (reading.kind === 'items') {
-      found = reading
+      found = await wholeRun(reader, reading)
       break
     }
-    if (reading.kind === 'nothing') break
-    if (reading.skip !== next) return { kind: 'moved' }
+    if (reading.kind === 'nothing' && reading.refusal === null) {
+      // So few may be hidden there: asked for as many as answers hold.
+      if (take < reader.largest) await lookAt(reader, next)
+      break
+    }
+    if (reading.kind === 'nothing' && !(await goesOnBehind(reader, next + 1, 'refused'))) break
+    if (reading.kind === 'unreadable' && reading.skip !== next) return { kind: 'moved' }
     next += 1
-    if (next - position > UNREADABLE_IN_A_ROW) return { kind: 'too-many' }
+    const passed = next - position
+    if (passed === UNREADABLE_IN_A_ROW + 1 && !(await goesOnBehind(reader, next, answer.kind)))
+      return { kind: answer.kind === 'refused' ? 'limit' : 'too-many' }
+    if (passed > MOST_UNREADABLE) return { kind: 'too-many' }
   }
-  // Where one of them was removed meanwhile, another item has come to its place.
-  for (let index = position; index < next; index += 1) {
+  // Where one of them was removed meanwhile, another item has come to its place. The one that the list begins with comes last.
+  for (let index = next - 1; index >= position; index -= 1) {
     const again = await reader.look(index, 1, { maxRetries: 1 })
     if (again.kind !== 'items' || again.ids.length === 0) continue
     if (found !== null) reader.drop(found)
     return { kind: 'moved' }
   }
-  const before = await seeAgain(reader, position - 1, chain.tie?.start ?? position - 1)
-  if (idAt(before, position - 1) !== anchor) {
+  const before = anchor === null ? null : await seeAgain(reader, position - 1, chain.tie?.start ?? position - 1)
+  if (before !== null && idAt(before, position - 1) !== anchor) {
     if (found !== null) reader.drop(found)
     return { kind: 'moved' }
   }
@@ -128,13 +167,14 @@ export async function* passUnreadable(
   if (found === null && answer.kind === 'refused') return { kind: 'moved' }
   if (found === null) {
     // A limit of the service refuses a window that reaches beyond it; an item that fails does not.
-    const whole = await reader.look(position - 1, Math.max(2, reader.served), { maxRetries: 1 })
+    const whole = await reader.look(Math.max(0, position - 1), Math.max(2, reader.served), { maxRetries: 1 })
     if (whole.kind === 'refused') return { kind: 'limit' }
     if (whole.kind === 'items') return { kind: 'moved' }
   }
+  reader.unreadable = next - 1
   const { message } = answer
   for (let index = position; index < next; index += 1) {
-    yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor}`, message }
+    yield { kind: 'unreadable', skip: index, identity: `${index - position} behind ${anchor ?? 'nothing'}`, message }
   }
   return found === null ? { kind: 'end', total: next } : { kind: 'window', window: found }
 }

@@ -8,15 +8,19 @@ import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } f
 interface ReaderOptions extends ReadOptions {
   /** No proof will rest on it if it brings nothing: it is asked for once. */
   once?: boolean
+  /** Up to the first position that cannot be read, and not only a part of that. */
+  whole?: boolean
 }
 
 export type Reading =
   | ItemsWindow
-  /** No item at this position: an empty answer, or a 4xx also for a single item. */
-  | { kind: 'nothing' }
+  /** No item at this position: an empty answer, or a 4xx also for a single item, which is kept. */
+  | { kind: 'nothing'; refusal: NoWindow | null }
   /** The item at `skip` cannot be read at any size; everything before it within the window was met already. */
   | { kind: 'unreadable'; skip: number; answer: NoWindow }
 
+/** So many positions in a row that cannot be read say nothing of the service. */
+export const UNREADABLE_IN_A_ROW = 3
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
@@ -32,6 +36,8 @@ export class Reader {
   served = 0
   /** The largest answer of this walk. */
   largest = 0
+  /** The last position that could not be read. */
+  unreadable = Number.NEGATIVE_INFINITY
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
   successes = 0
   patience = 1
@@ -164,11 +170,11 @@ export async function readWindow(reader: Reader, skip: number, options: ReaderOp
   }
   if (answer.kind === 'refused' && skip > 0) {
     const one = await reader.look(skip, 1, { once: options.once === true, maxRetries: 1 })
-    if (isNothing(one)) return { kind: 'nothing' }
+    if (isNothing(one)) return { kind: 'nothing', refusal: one.kind === 'refused' ? one : null }
   }
   // After a failure the start of the list is asked for: does the service work at all? A refusal may only be about the size.
   if (answer.kind === 'failed') await requireAnswerAtStart(reader, skip, answer)
-  const reading = await shrink(reader, skip, answer)
+  const reading = await shrink(reader, skip, answer, options.whole === true)
   return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
 }
 
@@ -181,6 +187,9 @@ export async function readUpTo(
 ): Promise<{ window: ItemsWindow | 'nothing' | null; unreadable: number | null }> {
   const reading = await readWindow(reader, skip, { fresh: true })
   if (reading.kind === 'items') return { window: reading, unreadable: null }
+  // The walk has come further: it is no end of the list.
+  const isWithin = skip <= (reader.kernel.state.floor?.index ?? 0)
+  if (reading.kind === 'nothing' && reading.refusal !== null && isWithin) return { window: null, unreadable: skip }
   if (reading.kind === 'nothing') return { window: 'nothing', unreadable: null }
   // What cannot be read there, the walk has set aside.
   const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
@@ -192,8 +201,12 @@ export async function readUpTo(
  * nothing of the run can have been passed over (docs/proof.md, "again"). With `take` it reaches beyond it.
  */
 export async function seeAgain(reader: Reader, index: number, runStart: number, take = 1): Promise<WindowAnswer> {
-  const from = Math.max(0, runStart - 1)
-  const most = Math.max(take, Math.min(reader.take, reader.largest))
+  const { floor } = reader.kernel.state
+  // Its run is shown to begin behind what cannot be read, if that still cannot.
+  const apart = floor?.index === index && floor.apart !== null && runStart <= floor.apart ? floor.apart : null
+  if (apart !== null) await reader.look(apart - 1, 1, { maxRetries: 1 })
+  const from = apart ?? Math.max(0, runStart - 1)
+  const most = Math.max(take, reader.largest)
   const fits = index + (take > 1 ? 2 : 1) - from <= Math.min(most, reader.largest + 1)
   if (fits && from < index) {
     const answer = await reader.look(from, take > 1 ? take : index + 1 - from)
@@ -222,13 +235,17 @@ function grow(reader: Reader): void {
 
 function nothing(reader: Reader, answer: WindowAnswer): Reading {
   reader.drop(answer)
-  return { kind: 'nothing' }
+  return { kind: 'nothing', refusal: null }
 }
 
 async function requireAnswerAtStart(reader: Reader, skip: number, failed: NoWindow): Promise<void> {
-  const canary = skip === 0 && failed.asked === 1 ? failed : await reader.look(0, 1, { maxRetries: 1 })
-  if (canary.kind === 'items') return
-  throw unlisted(canary)
+  let first: NoWindow | null = skip === 0 && failed.asked === 1 ? failed : null
+  for (let index = first === null ? 0 : 1; index < UNREADABLE_IN_A_ROW; index += 1) {
+    const canary = await reader.look(index, 1, { once: true, maxRetries: 1 })
+    if (canary.kind !== 'items') first ??= canary
+    else if (first === null || canary.ids.length > 0) return
+  }
+  throw unlisted(first as NoWindow)
 }
 
 /** Not even one task is listed: what to say of it. `status` is null where there was none. */
@@ -246,7 +263,7 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
 }
 
 /** Halves until an answer brings something new, else closes in on the first position that cannot be read. */
-async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Reading> {
+async function shrink(reader: Reader, skip: number, first: NoWindow, whole: boolean): Promise<Reading> {
   let good = 0
   let bad = first.asked
   let failure = first
@@ -266,7 +283,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
     if (best !== null) reader.drop(best)
     best = answer
     good = take
-    const enough = answer.ids.length < take || first.kind !== 'refused' || bad - good <= good / 8
+    const enough = answer.ids.length < take || (first.kind !== 'refused' && !whole) || bad - good <= good / 8
     if (enough && (answer.met.includes(0) || answer.ids.length < take)) {
       reader.take = take
       return answer
@@ -287,6 +304,9 @@ async function shrink(reader: Reader, skip: number, first: NoWindow): Promise<Re
   }
   if (best !== null) reader.drop(best)
   else if (first.kind === 'refused') await requireAnswerAtStart(reader, skip, failure)
-  reader.take = reader.served > 0 ? reader.window : 1
+  // What cannot be read mostly stands as far from the next one as from the one before.
+  const apart = skip + good - reader.unreadable
+  reader.unreadable = skip + good
+  reader.take = reader.served > 0 && apart > 0 ? Math.min(reader.window, apart) : 1
   return { kind: 'unreadable', skip: skip + good, answer: failure }
 }

@@ -8,7 +8,7 @@ import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
-import { type Reading, readWindow } from './reader.ts'
+import { type Reading, readWindow, seeAgain } from './reader.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
@@ -69,7 +69,7 @@ function guessAhead({ request, chain, source, skip }: OngoingWalk): void {
 
 function goOn(ongoing: OngoingWalk, reading: Reading): Steps<WalkEnding | null> {
   if (reading.kind === 'unreadable') return onUnreadable(ongoing, reading)
-  return reading.kind === 'nothing' ? onNothing(ongoing) : onWindow(ongoing, reading)
+  return reading.kind === 'nothing' ? onNothing(ongoing, reading) : onWindow(ongoing, reading)
 }
 
 async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
@@ -81,8 +81,16 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkE
     ongoing.lookOn('before', window.ids.length)
     return null
   }
-  if (!beginning && window.met.includes(0) && !ongoing.pageOfOne && !mayJoin(ongoing, window)) return null
-  return yield* join(ongoing, window)
+  const follows = !beginning && (await followsApart(ongoing, window))
+  if (!beginning && !follows && window.met.includes(0) && !ongoing.pageOfOne && !mayJoin(ongoing, window)) return null
+  return yield* join(ongoing, window, follows)
+}
+
+/** Whether the window, read directly behind one that begins behind what cannot be read, joins by its place: no overlap shows that. */
+async function followsApart({ chain, kernel, reader }: OngoingWalk, window: ItemsWindow): Promise<boolean> {
+  if (window.skip !== chain.end || kernel.state.floor?.apart == null || window.met[0] === 1) return false
+  await seeAgain(reader, chain.end - 1, chain.tie?.start ?? chain.end - 1)
+  return kernel.joins(window.handle)
 }
 
 /** Whether a window with something new in it is to be taken in; else it is dropped, and where the next one lies is known. */
@@ -102,11 +110,11 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 }
 
 /** Takes the window in, looks at what it tells of the service, and asks for the end where it looks like one. */
-async function* join(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
+async function* join(ongoing: OngoingWalk, window: ItemsWindow, follows: boolean): Steps<WalkEnding | null> {
   const earlier = ongoing.chain
   const beginning = earlier.last === null
   ongoing.reachBack = 1
-  ongoing.chain = extendChain(earlier, window)
+  ongoing.chain = extendChain(earlier, window, follows)
   const newlyMet = yield* ongoing.takeIn(window)
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
   if (ongoing.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }

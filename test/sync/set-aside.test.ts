@@ -15,8 +15,12 @@ const TASKS = plainTasks(40)
 const whole = (index: number) => JSON.stringify(TASKS[index])
 const deep = (index: number) => whole(index).replace('null', `${'['.repeat(501)}${']'.repeat(501)}`)
 
-/** A service of `TASKS`, but for the texts that stand in `list` by index, and in `details` by id; an answer of 500 where they are empty. */
+/**
+ * A service of `TASKS`, but for the texts that stand in `list` by index, and in `details` by id; an answer of 500 where they are empty,
+ * and to windows that reach beyond `end.index`.
+ */
 async function startService() {
+  const end = { index: Number.POSITIVE_INFINITY }
   const list = new Map<number, string>()
   const details = new Map<string, string>()
   const server = createServer((request, response) => {
@@ -36,13 +40,13 @@ async function startService() {
       }
       const { skip, take } = JSON.parse(Buffer.concat(parts).toString())
       const items = TASKS.map((_, index) => list.get(index) ?? whole(index)).slice(skip, skip + take)
-      says(items.includes('') ? '' : `"items":[${items}]`)
+      says(items.includes('') || skip + take > end.index ? '' : `"items":[${items}]`)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    ...{ url, list, details },
+    ...{ url, list, details, end },
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
   }
 }
@@ -107,8 +111,8 @@ test('a full walk that is partial settles nothing', async () => {
   service.list.set(5, 'null').set(9, deep(9))
   await runSync(context, { command: 'sync' })
   service.list.clear()
-  // Several places in a row that cannot be read.
-  for (let index = 20; index < 40; index += 1) service.list.set(index, '')
+  // Nothing is answered from there on.
+  service.end.index = 20
   expect((await runSync(context, { command: 'sync', full: true })).summary.verdict).toBe('partial')
   expect(listed(path)).toContainEqual(['not-an-object', null])
 })

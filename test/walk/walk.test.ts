@@ -240,11 +240,11 @@ describe('a list that stands still', () => {
     }
   })
 
-  test('four positions in a row that cannot be read end the walk unproven', async () => {
-    const model = makeModel(newestFirst(60), {
-      answer: (skip, take) => (skip < 34 && 30 < skip + take ? 'failed' : null),
-    })
-    expect((await walkModel(model)).result).toMatchObject({ verdict: 'partial', reason: 'unreadable-from' })
+  test('of which nothing is answered from an index on ends the walk unproven, for little', async () => {
+    const model = makeModel(newestFirst(60), { answer: (skip, take) => (skip + take > 30 ? 'failed' : null) })
+    const { result, requests } = await walkModel(model)
+    expect(result).toMatchObject({ verdict: 'partial', reason: 'unreadable-from' })
+    expect(requests).toBeLessThan(80)
   })
 
   test('of which not even one item is answered fails the run', async () => {
@@ -344,7 +344,7 @@ describe('a list that changes while it is read', () => {
     { many: 50, count: 1_000, cap: 100, overlap: 10, most: 240 },
     { many: 10, count: 500, cap: 50, overlap: 10, most: 100 },
     { many: 1, count: 300, cap: 10, overlap: 3, most: 150 },
-    { many: 3, count: 300, cap: 10, overlap: 3, most: 300 },
+    { many: 3, count: 300, cap: 10, overlap: 3, most: 310 },
     { many: 4, count: 300, cap: 10, overlap: 3, most: 700 },
   ])(
     '$many inserted in front of $count before every request, $cap in an answer: complete after $most requests',
