@@ -41,6 +41,8 @@ export interface EndQuestion {
   page: number
   /** The end moved when it was looked at before. */
   moving: boolean
+  /** One answer had room behind the last item. */
+  hasRoom?: true
   /** From where it was looked further on before, and nothing was there; null where it was not. */
   looked: number | null
 }

@@ -1,7 +1,7 @@
 // The end of the list and how it is proven (design.md 6.1, "The end"). An empty answer alone is a missing anchor, a short
 // answer may be a cap: only the last item seen again, with nothing behind it, is an end.
 import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
-import { FAR, lookBeyond, placesBeyond } from './hidden.ts'
+import { FAR, lookBeyond, placesBeyond, placesNear } from './hidden.ts'
 import { followLast } from './last-item.ts'
 import { isUneven } from './paging.ts'
 import { glanceAt, lookAt, prefetch, type Reader, seeAgain } from './reader.ts'
@@ -21,7 +21,11 @@ export async function judgeEnd(reader: Reader, question: EndQuestion): Promise<E
   // known that nothing follows, for a deletion in between could hide an item that does. Where the end moved before, mostly
   // only the place directly behind is asked for, so nothing is prefetched.
   if (question.beyond && !question.moving && question.looked === null)
-    prefetch(reader, [question.index + 1, ...placesBeyond(reader, question, question.index)])
+    prefetch(reader, [
+      question.index + 1,
+      ...placesNear(reader, question, question.index),
+      ...placesBeyond(reader, question, question.index),
+    ])
   let judged = await judge(reader, question)
   if (judged.kind === 'more' && judged.behind !== undefined) judged = await judgeGrowth(reader, question, judged.behind)
   reader.source.prefetch([])
@@ -69,8 +73,8 @@ async function judge(reader: Reader, question: EndQuestion): Promise<EndJudgemen
   if (!same && !tied) return { kind: 'moved' }
   if (again.ids.length > at + 1) return tied ? { kind: 'moved' } : { kind: 'more', behind: again }
   // Answers of one item never show two items together, so no seam can be verified.
-  const single = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
-  if (question.beyond && single) return { kind: 'unprovable', reason: 'page-of-one' }
+  const isSingle = (place > 0 && reader.largest === 1) || (reader.served === 1 && reader.window > 1)
+  if (question.beyond && isSingle && reader.unreadable < 0) return { kind: 'unprovable', reason: 'page-of-one' }
   // An item that has changed its place may have done so within its tie run.
   const counted = tied || (place !== question.index && question.cut !== 'filtered')
   if (!question.beyond || hasLooked(question, place)) return { kind: 'proven', index: place, tied: counted }
@@ -150,7 +154,7 @@ export async function judgeDriftingEnd(reader: Reader, question: EndQuestion): P
 async function judgeUncut(reader: Reader, question: EndQuestion, window: ItemsWindow): Promise<EndJudgement> {
   const index = window.skip + window.ids.length - 1
   if (question.beyond && !hasLooked(question, index)) {
-    const far = await lookBeyond(reader, question, index, true)
+    const far = await lookBeyond(reader, { ...question, hasRoom: true }, index, true)
     if (far.kind !== 'proven') {
       reader.drop(window)
       return far

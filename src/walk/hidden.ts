@@ -1,14 +1,19 @@
 // Pages that are filtered after paging, so that an answer may be empty in the middle of the list: where to look for items
 // behind what seems to be the end, and how to cross a stretch of hidden items by the indexes of those around it.
 import type { ChainState } from './chain.ts'
-import { type EndJudgement, type EndQuestion, readProbe } from './end-judgement.ts'
+import { type EndJudgement, type EndQuestion, MORE, readProbe } from './end-judgement.ts'
 import { isUneven } from './paging.ts'
-import { glanceAt, isNothing, probeAt, type Reader } from './reader.ts'
+import { glanceAt, isNothing, lookAt, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
 /** How many windows behind the end are looked at. */
 export const FAR = 10
+/**
+ * So many positions are read past one after another, for an empty answer may have been cut before its first item. Behind more of them
+ * the walk goes on in pages, and is partial.
+ */
+const MOST_HIDDEN = 250
 
 /**
  * Indexes behind `index` to look at: one window and ten windows further, and every window in between where the length of
@@ -27,17 +32,37 @@ export function placesBeyond(
   return [...distances].sort((one, other) => one - other).map((distance) => index + 1 + distance)
 }
 
+/** So many items side by side that no answer can hold are looked past; more where answers are cut by size. */
+const MOST_BLOCKED = 2
+
+/**
+ * Answers may stop before items that they cannot hold: then others stand a few positions further. One that is refused is passed by
+ * `passUnreadable`.
+ */
+export function placesNear(reader: Reader, { cut, page, hasRoom, moving }: EndQuestion, index: number): number[] {
+  // Where the list moves, what comes in would be taken for what stands behind them.
+  if (hasRoom === true || moving || reader.kernel.state.bracket?.last.kind === 'refused') return []
+  const places: number[] = []
+  for (let far = 1; far < page && (far <= MOST_BLOCKED || isUneven(cut)); far *= 2) places.push(index + 1 + far)
+  return places
+}
+
 export async function lookBeyond(
   reader: Reader,
   question: EndQuestion,
   index: number,
   tied: boolean,
 ): Promise<EndJudgement> {
-  for (const place of placesBeyond(reader, question, index)) {
+  for (const place of [...placesNear(reader, question, index), ...placesBeyond(reader, question, index)]) {
     const judged = readProbe(question, await glanceAt(reader, place))
-    if (judged === 'nothing') continue
+    // In a list that moves the last item may stand near by now.
+    if (judged === 'nothing' || (judged !== MORE && place <= index + question.page)) continue
     if (judged === 'met' || judged === 'elsewhere') return { kind: 'moved' }
-    return crossGap(reader, question, index, place)
+    const crossed = await crossGap(reader, question, index, place)
+    if (crossed.kind !== 'gap' || crossed.window.skip > index + 1) return crossed
+    // Something came in directly behind.
+    reader.drop(crossed.window)
+    return { kind: 'moved' }
   }
   return { kind: 'proven', index, tied }
 }
@@ -52,14 +77,17 @@ async function crossGap(
   index: number,
   until: number,
 ): Promise<EndJudgement> {
-  reader.kernel.filter()
   let found: ItemsWindow | null = null
-  for (let place = index + 1; place <= until && found === null; place += page) {
+  const near = index + MOST_HIDDEN
+  for (let place = index + 1; place <= until && found === null; place += place < near ? 1 : page) {
     const window = await probeAt(reader, place)
     if (window.kind === 'failed') return { kind: 'moved' }
     if (window.kind === 'items' && window.ids.length > 0) found = window
     else reader.drop(window)
   }
+  if (found?.skip !== index + 1) reader.kernel.filter()
+  // What was passed has to be as it was.
+  for (let place = Math.min(near, found?.skip ?? 0) - 1; place > index; place -= 1) await lookAt(reader, place)
   const again = await reader.look(index, 1)
   const holds = again.kind === 'items' && again.ids[0] === lastId
   if (holds) return found === null ? { kind: 'proven', index, tied: false } : { kind: 'gap', window: found }
@@ -85,7 +113,7 @@ export async function crossHidden(reader: Reader, chain: ChainState): Promise<En
   const there = await reader.look(inside, 1)
   if (there.kind !== 'items' || there.ids[0] !== lastId) return { kind: 'moved' }
   const page = chain.cap > 0 ? chain.cap : reader.window
-  const places = placesBeyond(reader, { cut: 'filtered', page }, inside)
+  const places = [inside + 2, ...placesBeyond(reader, { cut: 'filtered', page }, inside)]
   let until = inside + 1
   for (const place of places) {
     const answer = await glanceAt(reader, place)

@@ -78,10 +78,10 @@ const cutTo =
     items.slice(skip, skip + Math.min(take, most(skip)))
 
 test.each<[string, World, number]>([
-  ['in the middle', { length: 3 }, 13],
-  ['in the middle, as long as a window almost,', { length: 8 }, 14],
-  ['at the end of the list', { length: 3, behind: 0 }, 10],
-  ['at the beginning', { length: 3, front: 0 }, 10],
+  ['in the middle', { length: 3 }, 15],
+  ['in the middle, as long as a window almost,', { length: 8 }, 16],
+  ['at the end of the list', { length: 3, behind: 0 }, 12],
+  ['at the beginning', { length: 3, front: 0 }, 12],
   ['that is the list', { length: 9, front: 0, behind: 0 }, 13],
 ])('a run %s that one answer shows whole costs little, shuffled or not', async (_, world, requests) => {
   for (const shuffles of [false, true]) {
@@ -190,7 +190,7 @@ describe('an item that cannot be read', () => {
       const fixed = await walkSeeds({ length, answer: failing(...bad) }, bad)
       const shuffled = await walkSeeds({ length, shuffles: true, answer: failing(...bad) }, bad)
       if (!bad.includes(idAt(AROUND + 1))) expect(fixed).toMatchObject({ complete: SEEDS, reasons: [] })
-      expect(Math.max(fixed.most, shuffled.most)).toBeLessThan(500)
+      expect(Math.max(fixed.most, shuffled.most)).toBeLessThan(520)
     }
   })
 })
