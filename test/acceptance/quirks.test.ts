@@ -68,7 +68,7 @@ describe.concurrent('nothing is lost, exit 0', () => {
       plan: 'tail',
       verdict: 'complete',
     })
-    expect(asked.length).toBeLessThan(60)
+    expect(asked.length).toBeLessThan(64)
     await expectExactCopy(stage)
   })
 
