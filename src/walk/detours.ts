@@ -21,7 +21,7 @@ export async function* onUnreadable(
   if (ongoing.chain.last !== null && reading.skip < ongoing.chain.end - 1) {
     // Within the overlap, so it was met before: the next windows begin behind it.
     ongoing.chain = { ...ongoing.chain, notBelow: reading.skip + 1 }
-    return hasMoved(ongoing)
+    return startAgain(ongoing)
   }
   if (reading.answer.kind === 'refused' && ongoing.chain.last !== null) {
     const { last, end } = ongoing.chain
@@ -33,7 +33,7 @@ export async function* onUnreadable(
   if (passed.kind === 'window') return yield* goOnFrom(ongoing, passed.window)
   if (passed.kind === 'too-many') return { kind: 'stop', reason: 'unreadable-from' }
   if (passed.kind === 'limit') return { kind: 'stop', reason: 'skip-limit' }
-  if (passed.kind === 'moved') return hasMoved(ongoing)
+  if (passed.kind === 'moved') return startAgain(ongoing)
   ongoing.total = passed.total
   return { kind: 'list-end' }
 }
@@ -69,8 +69,8 @@ function* goOnFrom(ongoing: OngoingWalk, window: ItemsWindow): Generator<WalkSte
   return null
 }
 
-/** The list has moved around a position that could not be read. */
-function hasMoved(ongoing: OngoingWalk): WalkEnding | null {
+/** The list has moved around a position that could not be read: its window is read anew, a bounded number of times. */
+function startAgain(ongoing: OngoingWalk): WalkEnding | null {
   ongoing.stuck += 1
   ongoing.retry(ongoing.forward())
   return ongoing.stuck > TRIES ? { kind: 'stop', reason: 'unreadable-from' } : null
