@@ -1,26 +1,20 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
-import type { Fact, KnownRuns, OwedRun } from './facts.ts'
-import {
-  type Basis,
-  type Bracket,
-  type Edge,
-  ended,
-  type Floor,
-  isUnread,
-  reachOf,
-  type State,
-  type Trial,
-  union,
-} from './state.ts'
+import type { Fact, KnownRuns, OwedRun, RunMember } from './facts.ts'
+import { type Basis, type Edge, ended, isUnread, NO_TRIAL, reachOf, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
 type Debts = Pick<State, 'owed' | 'count' | 'edge'>
 
-/** No run is owed any more. */
-export const PAID = { owed: null, count: null, edge: null } as const
+/** No run is owed any more: what was met up to a place but for its ties, was met. */
+export function paid({ floor, pending, owed, ...state }: State): State {
+  const without = <T extends { but: RunMember | null }>(one: T): T =>
+    one.but?.moment === owed?.moment ? { ...one, but: null } : one
+  const settled = { floor: floor === null ? null : without(floor), pending: pending.map(without) }
+  return { ...state, ...settled, owed: null, count: null, edge: null }
+}
 
 /** What `fact` does for the run that is owed: `paid` with the ids counted so far and its own, or its ids `count` from now on. */
-export function countsFor(state: State, fact: Fact, trial: Trial = {}): 'paid' | 'counts' | null {
+export function countsFor(state: State, fact: Fact, trial: Trial = NO_TRIAL): 'paid' | 'counts' | null {
   if (state.owed === null) return null
   const { owed, count } = counted(state, fact, trial)
   if (owed === null) return 'paid'
@@ -38,35 +32,24 @@ export function owedOf({ owed, count }: State): OwedRun | null {
   return owed === null ? null : { ...owed, from: count?.start ?? null, to: count?.end ?? null }
 }
 
-/**
- * The floor's run is owed: ties of its last item may have changed places with it. What was read behind the floor may already
- * show where that run ends.
- */
-export function owingFloor({ floor, bracket }: State): Debts {
-  const { index, gaps, last, isWithinRun, received } = bracket as Bracket
-  const isEnd = !isWithinRun && gaps.length === 0 && last.skip === index + 1
-  return {
-    owed: { moment: floor?.moment ?? null, member: floor?.id ?? '' },
-    count: isEnd ? { ...UNCOUNTED, end: index + 1, isOver: last.kind !== 'items', since: received, received } : null,
-    edge: null,
-  }
+/** A run is owed from now on, unless one was. `isOver`: nothing stands at `end`, behind it. */
+export function owing(
+  state: State,
+  owed: RunMember | null,
+  end: number | null = null,
+  { received, isOver = false }: { received: number; isOver?: boolean } = { received: 0 },
+): Debts {
+  if (state.owed !== null || owed === null) return state
+  const count = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
+  return { owed, count, edge: null }
 }
 
-/** A run is owed from now on. */
-export function owing({ moment, id }: Floor): Debts {
-  return { owed: { moment, member: id ?? '' }, count: null, edge: null }
-}
-
-/** A run is owed from now on, unless one was. The same answer may show where it ends. */
-export function owingTied(state: State, fact: Fact): Debts {
-  if (state.owed !== null) return state
-  const { runEnd: end, runGoesOn, sent, received } = fact
-  const count = end === null ? null : { ...UNCOUNTED, end, isOver: false, since: received, received }
-  const edge =
-    runGoesOn === null
-      ? null
-      : { index: runGoesOn, unread: 0, sent, received, isRun: true, reach: reachOf(state, fact) }
-  return { owed: { moment: fact.first, member: fact.anchorId ?? '' }, count, edge }
+/** The same where an answer shows ties of it alone up to its anchor: that may show where it ends, too. */
+export function owingTied(state: State, owed: RunMember | null, fact: Fact): Debts {
+  const { runEnd, runGoesOn, sent, received } = fact
+  const edge = { index: runGoesOn ?? 0, unread: 0, sent, received, isRun: true, reach: reachOf(state, fact) }
+  const debts = owing(state, owed, runEnd, fact)
+  return state.owed === null && owed !== null && runGoesOn !== null ? { ...debts, edge } : debts
 }
 
 /**
@@ -76,7 +59,7 @@ export function owingTied(state: State, fact: Fact): Debts {
  */
 export function counted(before: State, fact: Fact, { without }: Trial): State {
   const unless = (name: string, holds: boolean): boolean => holds || without === `counted: ${name}`
-  if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return { ...before, ...PAID }
+  if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return paid(before)
   const { sent, received, fresh, hasMember, runGoesOn } = fact
   const { start, end, isOver } = sidesShown(before, fact)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
@@ -105,11 +88,11 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
   // The run may have ended where an answer had room for more, or a window was refused.
   const restsOnCuts = before.ended !== null || fact.kind === 'refused'
   const basis: Basis[] = ['held', ...(restsOnCuts ? ['even-cuts' as const] : [])]
-  const paid = { ...state, ...PAID, basis: union(state.basis, basis) }
+  const all = paid({ ...state, basis: union(state.basis, basis) })
   // Nothing stands behind the run, and what stands before it has been met.
   return closed.isOver && state.floor?.moment === state.owed?.moment
-    ? ended(paid, ['held', 'nothing-hidden-behind'])
-    : paid
+    ? ended(all, ['held', 'nothing-hidden-behind'])
+    : all
 }
 
 /** Whether the run itself stands behind what was counted, which then was another run of the same createdAt. */

@@ -20,13 +20,16 @@ export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | n
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: skip + count - 1, isBefore: true }
 }
 
-/** The same where the floor stands where it stood: nothing in front of it has changed, so the index has not moved. */
-export function emptyHeld({ empty, floor }: State, behind: Floor, { sent, floorAt }: Fact): EmptyIndex | null {
-  if (empty === null || floor === null || floor.run < 0 || floor.isPlaced || floorAt !== floor.joinedAt) return null
-  if (sent < empty.received) return null
+/** The same where the floor has stood where it stood: nothing in front of it has changed, so the index has not moved. */
+export function emptyHeld({ empty, floor }: State, behind: Floor): EmptyIndex | null {
+  if (empty === null || floor === null || floor.run < 0 || floor.index !== floor.joinedAt) return null
   const { joinedAt, run } = floor
-  const isBefore = behind.sent >= empty.received
-  return { ...empty, index: empty.index + joinedAt - run, place: behind.joinedAt, isBefore }
+  return {
+    ...empty,
+    index: empty.index + joinedAt - run,
+    place: behind.joinedAt,
+    isBefore: behind.sent >= empty.received,
+  }
 }
 
 /** By how much what was empty may lie further down than the index says, where the floor's last item is seen. */

@@ -1,10 +1,22 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { countsFor, owing } from './counting.ts'
-import { after, afterEmpty, behindFloor, claimed, heard, trusted, withoutLast } from './effects.ts'
 import type { Fact } from './facts.ts'
-import { type ConditionName, missingFor, type Seam, seamOf } from './rules.ts'
-import { BEFORE, BEGINNING, type Claim, SETTINGS, type State, union, type WalkRange } from './state.ts'
+import { lastRunOf } from './places.ts'
+import {
+  atEnd,
+  behindFloor,
+  type ConditionName,
+  hasPassed,
+  heard,
+  joined,
+  linkOf,
+  type Seam,
+  seamOf,
+  told,
+  trusted,
+} from './rules.ts'
+import { BEGINNING, SETTINGS, type State, type Trial, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
@@ -25,7 +37,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 15
+export const RULES_NUMBER = 16
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -41,14 +53,12 @@ export type MissingLink =
 
 /** So many ids of a run are kept while it is counted. A longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
-/** Answers without items behind the floor, one after another, that are kept. */
-const MOST_GAPS = 256
 /** Answers that a walk may still take in. */
 const MOST_TOLD = 64
 
 /** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
 export function resumed(state: State): State {
-  return { ...state, bracket: null, count: null, edge: null, repeat: null, doubted: null }
+  return { ...state, pending: [], count: null, edge: null, repeat: null, doubted: null }
 }
 
 export class Judge {
@@ -61,10 +71,7 @@ export class Judge {
   /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
   readonly #told = new Map<number, Fact>()
   #last: Fact | null = null
-  /** The window that was read behind the floor; and one that joins by its place, with what it makes of the state. */
-  #behind: number | null = null
-  #byPlace: { handle: number; state: State } | null = null
-  readonly #trial
+  readonly #trial: Trial
 
   constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: MissingLink | null = null) {
     this.state = state
@@ -73,14 +80,19 @@ export class Judge {
   }
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
-  tell(fact: Fact, handle: number | null): 'paid' | 'counts' | null {
-    const counts = this.#hear(fact, handle)
-    if (handle === null) return counts
-    this.#told.set(handle, fact)
+  tell(answer: Fact, handle: number | null): 'paid' | 'counts' | null {
+    if (handle !== null) this.#told.set(handle, answer)
     for (const first of this.#told.keys()) {
       if (this.#told.size <= MOST_TOLD) break
       this.#told.delete(first)
     }
+    const fact = trusted(this.state, answer)
+    this.state = heard(this.state, answer)
+    if (fact === null) return null
+    const counts = countsFor(this.state, fact, this.#trial)
+    if (counts === 'paid') this.isToMark = true
+    this.state = told(this.state, fact, this.#trial)
+    if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     return counts
   }
 
@@ -92,16 +104,13 @@ export class Judge {
   /** Whether the window joins if it is taken in now. */
   joins(handle: number): boolean {
     const fact = this.#told.get(handle)
-    return (
-      this.#byPlace?.handle === handle ||
-      (fact !== undefined && this.#missing(fact, this.#claimToJoin(fact.skip)) === null)
-    )
+    return fact !== undefined && typeof linkOf(this.state, fact, this.#trial) !== 'string'
   }
 
   /** How the window stands to what has joined. */
   seam(handle: number): Seam {
     const fact = this.#told.get(handle)
-    return fact === undefined ? 'none' : seamOf(this.state, fact, this.#trial.settings)
+    return fact === undefined ? 'none' : seamOf(this.state, fact, this.#trial)
   }
 
   /**
@@ -110,25 +119,17 @@ export class Judge {
    */
   take(handle: number): Fact | null {
     const fact = this.#told.get(handle)
-    const byPlace = this.#byPlace?.handle === handle ? this.#byPlace.state : null
-    const claim = this.#claimToJoin(fact?.skip ?? 0)
-    const missing =
-      fact === undefined
-        ? 'every window that is taken in was told'
-        : byPlace === null
-          ? this.#missing(fact, claim)
-          : null
+    const link = fact === undefined ? 'every window that is taken in was told' : linkOf(this.state, fact, this.#trial)
+    const missing = typeof link === 'string' ? link : null
     // It brings nothing new, so it need not join, unless it goes on behind the floor.
-    const isKnown = fact !== undefined && byPlace === null && fact.metPrefix === fact.count
+    const isKnown = fact !== undefined && fact.metPrefix === fact.count
     if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
     // Everything that stayed has been met already.
     if (this.state.ended !== null) return null
     this.spoiled ??= missing
-    if (missing !== null || fact === undefined) return null
-    this.state = byPlace === null ? claimed(this.state, fact, claim, this.#trial) : this.#joinedByPlace(byPlace)
+    if (fact === undefined || typeof link === 'string') return null
+    this.state = joined(this.state, fact, link)
     this.#last = fact
-    this.#byPlace = null
-    this.#behind = null
     return fact
   }
 
@@ -136,7 +137,7 @@ export class Judge {
   owe(): boolean {
     const { owed, floor, ended } = this.state
     if (owed !== null || floor === null || ended !== null) return false
-    this.state = { ...this.state, ...owing(floor) }
+    this.state = { ...this.state, ...owing(this.state, lastRunOf(floor)) }
     return true
   }
 
@@ -149,12 +150,9 @@ export class Judge {
   end(): boolean {
     const last = this.#last
     if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
-    const ends = (['reached', 'room', 'passed'] as const).find(
-      (claim) => (claim !== 'room' || !this.isAhead) && this.#missing(last, claim) === null,
-    )
-    if (ends === undefined) return false
-    this.state = claimed(this.state, last, ends, this.#trial)
-    return true
+    const ended = atEnd(this.state, last, this.isAhead, this.#trial)
+    this.state = ended ?? this.state
+    return ended !== null
   }
 
   /** Missing for good if another process goes on now: the ids of a counted run that have not been marked would be forgotten. */
@@ -164,7 +162,7 @@ export class Judge {
 
   /** Everything that was listed at a moment of this walk has been met: see "passed". */
   get hasPassed(): boolean {
-    return this.state.owed === null && this.#last !== null && this.#missing(this.#last, 'passed') === null
+    return this.state.owed === null && hasPassed(this.state.floor, this.state.empty)
   }
 
   /** The first link that is missing; null where every task that stayed has been met: see `Line`, `complete`. */
@@ -200,64 +198,5 @@ export class Judge {
     this.isToMark = false
     this.#told.clear()
     this.#last = null
-    this.#behind = null
-    this.#byPlace = null
-  }
-
-  #missing(fact: Fact, claim: Claim): ConditionName | null {
-    return missingFor(this.state, fact, claim, this.#trial)
-  }
-
-  #claimToJoin(skip: number): Claim {
-    const from = this.#trial.settings.range?.from ?? null
-    return from !== null && this.state.floor === null && skip > 0 ? 'from' : 'join'
-  }
-
-  #joinedByPlace({ floor, empty, owed, count, edge, basis, isCut, uneven }: State): State {
-    const debt = this.state.owed === null ? { owed, count, edge } : {}
-    const cuts = { isCut: this.state.isCut || isCut, uneven: this.state.uneven || uneven }
-    return { ...this.state, ...debt, ...cuts, bracket: null, floor, empty, basis: union(this.state.basis, basis) }
-  }
-
-  /** What may be claimed of an answer by its index alone. */
-  #claimOf(fact: Fact): Claim {
-    const { bracket, floor, ended } = this.state
-    if (ended !== null) return 'look'
-    for (const claim of bracket === null ? [] : (['again', 'stands'] as const))
-      if (this.#missing(fact, claim) === null) return claim
-    if (this.#missing(fact, 'repeated') === null) return 'repeated'
-    // It shows where the floor's last item stands by now, and not what stands behind it.
-    const index = floor?.index ?? BEFORE
-    if (fact.floorAt !== null && fact.floorAt > index) return 'look'
-    const isRead = bracket !== null && fact.skip === bracket.last.skip && fact.sent >= bracket.received
-    if (!isRead && fact.skip === index + 1 && bracket?.gaps[0]?.kind === fact.kind) return 'look'
-    const before = this.state
-    // Read once more: only this answer counts from now on. And where another one stands directly behind the floor, all begins anew.
-    if (isRead) this.state = { ...before, bracket: withoutLast(bracket) }
-    else if (fact.skip === index + 1) this.state = { ...before, bracket: null }
-    if (this.#missing(fact, 'behind') === null) return 'behind'
-    if (isRead) this.state = before
-    return 'look'
-  }
-
-  #hear(told: Fact, handle: number | null): 'paid' | 'counts' | null {
-    const fact = trusted(this.state, told)
-    this.state = heard(this.state, told)
-    if (fact === null) return null
-    const claim = this.#claimOf(fact)
-    const before = this.state
-    const counts = countsFor(before, fact, this.#trial)
-    if (counts === 'paid') this.isToMark = true
-    const state = after(before, fact, claim, this.#trial)
-    if ((claim === 'again' || claim === 'stands') && this.#behind !== null) {
-      // It joins once it is taken in.
-      this.#byPlace = { handle: this.#behind, state }
-      this.state = after(before, fact, 'look', this.#trial)
-    } else this.state = claim === 'look' ? afterEmpty(state, fact) : state
-    if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
-    if ((this.state.bracket?.gaps.length ?? 0) > MOST_GAPS) this.state = { ...this.state, bracket: null }
-    if (claim === 'behind') this.#behind = fact.kind === 'items' ? handle : null
-    if (this.state.bracket === null) this.#behind = null
-    return counts
   }
 }

@@ -39,7 +39,7 @@ export class Kernel {
   #evidence: Line[]
 
   constructor(range: WalkRange | null, saved: Saved | null = null) {
-    this.#judge = saved === null ? new Judge(range) : new Judge(range, resumed(saved.state), saved.spoiled)
+    this.#judge = saved === null ? new Judge(range) : new Judge(range, saved.state, saved.spoiled)
     this.#evidence = [saved === null ? { op: 'begun', range, rules: RULES_NUMBER } : { op: 'resumed' }]
     this.#hasRange = range !== null
     this.#before = saved?.answers ?? 0
@@ -51,7 +51,7 @@ export class Kernel {
   }
 
   save(): Saved {
-    return { state: this.state, spoiled: this.#judge.spoiled ?? this.#judge.unmarked, answers: this.#answers }
+    return { state: resumed(this.state), spoiled: this.#judge.spoiled ?? this.#judge.unmarked, answers: this.#answers }
   }
 
   /** Lines of evidence since the last call, in order. */

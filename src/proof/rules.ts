@@ -1,52 +1,177 @@
-// The rules of proof: what a walk may claim of a list, step by step. Every rule is a table of conditions, named as in
-// docs/proof.md, which proves them; a test switches each off in turn. What an accepted claim changes is in effects.ts. Pure.
+// What an answer, and a window that is taken in, prove of a list, step by step: docs/proof.md, which names the conditions
+// as they are named here. Pure, plain data in and out.
+import { counted, owing, owingTied, paid } from './counting.ts'
+import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
 import type { Fact } from './facts.ts'
+import { behindRun, debtOf, placed, sightOf } from './places.ts'
 import {
-  BEFORE,
-  type Claim,
-  confirmedBy,
+  type Basis,
+  ended,
   type Floor,
   isUnread,
-  reachOf,
-  SETTINGS,
-  type Settings,
+  NO_TRIAL,
+  type Sight,
   type State,
   type Trial,
+  tiesAreOrdered,
+  union,
   type WalkRange,
 } from './state.ts'
 
-type Condition = (state: State, fact: Fact, settings: Settings) => boolean
+/** All of them: a test switches each off in turn. */
+export const CONDITIONS = [
+  'nothing: came twice',
+  'nothing: asked for as many as any answer held',
+  'join: shows an anchor, or its place does',
+  'join: no other run is owed',
+  'from: begins before the range',
+  'place: asked for by itself',
+  'place: asked for after an answer that shows it',
+  'place: shown once more afterwards',
+  'place: leaves no position out',
+  'apart: still cannot be read',
+  'end: reaches beyond a refusal',
+  'counted: read one after another',
+  'counted: ends where it ended',
+  'counted: as many ids as it is long',
+  'counted: shows one that was met',
+  'room: shorter than asked',
+  'room: shorter than another',
+  'room: no cut by size was seen',
+  'passed: its last run begins behind what was empty',
+  'passed: asked for after it was empty',
+  'reached: shows an item behind the range',
+  'repeated: the last item, asked for alone',
+  'repeated: as further down before',
+  'repeated: read one after another',
+  'repeated: at its place before, asked for alone',
+] as const
 
-export function tiesAreOrdered({ tiedRising, tiedFalling }: State, settings: Settings): boolean {
-  return Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= settings.orderedTies
+/** The words of a condition. */
+export type ConditionName = (typeof CONDITIONS)[number]
+
+/** Whether it holds, or is switched off. */
+function unless({ without }: Trial, name: ConditionName, holds: boolean): boolean {
+  return holds || name === without
 }
 
-/** The answer begins with the list, or shows an anchor that no tie can have carried past an item: docs/proof.md, "shown". */
-export function isShown(state: State, fact: Fact, settings: Settings): boolean {
-  if (fact.skip === 0 || fact.anchor === 'shown') return true
-  return fact.anchor === 'tied' && tiesAreOrdered(state, settings)
+/** How the answer stands to what has joined: by itself, whatever its place says. */
+export type Seam = 'shown' | 'tied' | 'none'
+
+export function seamOf(state: State, fact: Fact, trial: Trial): Seam {
+  if (fact.skip === 0 || fact.anchor === 'shown') return 'shown'
+  if (fact.anchor === 'none') return 'none'
+  return tiesAreOrdered(state, trial) ? 'shown' : 'tied'
 }
 
-/** Whether the claim speaks of something that was read. */
-function saysSomething(
-  { floor, bracket, empty }: State,
-  { kind }: Fact,
-  claim: Claim,
-  range: WalkRange | null,
-): boolean {
-  if (claim === 'look') return true
-  // In front of all positions that cannot be read, the list begins.
-  if (claim === 'behind') return floor !== null || bracket !== null || isUnread(kind)
-  if (claim === 'from') return kind === 'items' && floor === null && typeof range?.from === 'number'
-  if (claim === 'reached') return floor !== null && typeof range?.to === 'number'
-  if (claim === 'passed') return floor !== null && empty !== null
-  if (claim !== 'again' && claim !== 'stands') return kind === 'items'
-  if (bracket === null || bracket.last.kind === 'failed') return false
-  // Where the list begins is no question, and no answer from there reaches beyond a refusal.
-  return kind === 'items' || (bracket.index === BEFORE && bracket.last.kind !== 'refused')
+/**
+ * What may be believed of an answer, null where that is nothing yet. One that brings nothing may be a mistake: it is believed once it has
+ * come twice, one directly after the other. One of the two is no mistake, so they say what one answer would that was asked for
+ * with the first and came with the second.
+ */
+export function trusted(state: State, fact: Fact, trial: Trial = NO_TRIAL): Fact | null {
+  const { doubted } = state
+  if (isNarrow(state, fact, trial)) return null
+  if (!isDoubtful(fact) || trial.without === 'nothing: came twice') return fact
+  if (doubted?.skip !== fact.skip || doubted.asked !== fact.asked || doubted.kind !== fact.kind) return null
+  return { ...fact, sent: Math.min(doubted.sent, fact.sent) }
 }
 
-function isBefore(moment: number, { order, from }: WalkRange): boolean {
+/** An empty answer that was asked for fewer items than another answer held says nothing: so many in a row may be hidden. */
+export function isNarrow({ largest }: State, { kind, asked }: Fact, trial: Trial = NO_TRIAL): boolean {
+  return kind === 'nothing' && !unless(trial, 'nothing: asked for as many as any answer held', asked >= largest)
+}
+
+/** The state once an answer has come, whether it is believed or not. */
+export function heard(state: State, fact: Fact): State {
+  const { skip, asked, kind, sent } = fact
+  return { ...state, doubted: isDoubtful(fact) ? { skip, asked, kind, sent } : null }
+}
+
+function isDoubtful({ kind }: Fact): boolean {
+  return kind === 'nothing' || kind === 'refused'
+}
+
+/** The state after an answer that is believed. */
+export function told(before: State, fact: Fact, trial: Trial = NO_TRIAL): State {
+  const isEnd = before.ended === null && isRepeated(before, fact, trial)
+  const state = placed(noted(before, fact, trial), fact, trial)
+  return isEnd ? ended(state, ['held', 'last-window-again', 'ties-keep-places']) : state
+}
+
+/** By what the window joins if it is taken in now, with what that rests on; or the condition that is missing. */
+export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; rests: Basis[] } | ConditionName {
+  const { range } = trial.settings
+  const { skip, received, first } = fact
+  const own = sightOf(fact)
+  if (range !== null && range.from !== null && state.floor === null && skip > 0) {
+    const isBefore = first !== null && isBeforeRange(first, range)
+    if (!unless(trial, 'from: begins before the range', isBefore)) return 'from: begins before the range'
+    return { sight: own, rests: ['created-order'] }
+  }
+  const byPlace = state.pending.find((one) => one.received === received && one.low >= skip)
+  const sight = byPlace ?? own
+  if (!unless(trial, 'join: shows an anchor, or its place does', sight.low >= skip))
+    return 'join: shows an anchor, or its place does'
+  const debt = debtOf(state, [sight.but], trial)
+  if (debt === null) return 'join: no other run is owed'
+  return { sight: { ...sight, but: debt.but }, rests: union(sight.rests, debt.rests) }
+}
+
+/** The state once a window has been taken in that joins by `sight`. */
+export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sight; rests: Basis[] }): State {
+  const { skip, count, last, lastId: id, trail, oldest, newest, sent, received, asked, anchor, first } = fact
+  const { pending } = state
+  const { but } = sight
+  const index = skip + count - 1
+  const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
+  const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
+  // Directly behind the floor a run begins that is not the floor's.
+  const beginsRun = isPlaced && (isApart || first !== state.floor?.moment)
+  const run = trail < count || skip === 0 || beginsRun ? skip + count - trail : -1
+  const floor: Floor = {
+    ...{ index, id, moment: last, joinedAt: index, but, aloneAt: null, run, apart: isApart ? skip : null },
+    ...{ oldest, newest, sent, received, short: count < asked ? count : null },
+  }
+  return {
+    ...state,
+    ...(isPlaced ? owing(state, but, behindRun(state, sight), fact) : owingTied(state, but, fact)),
+    floor,
+    pending: pending.filter((one) => one.from > index && one.sent >= received),
+    empty: isPlaced ? emptyHeld(state, floor) : emptyBehind(state, fact),
+    ...cutsSeen(state, behindFloor(fact)),
+    basis: union(state.basis, rests),
+  }
+}
+
+/** The state with its end, where the window that joined last, or the one before, shows that of the list or of the range. */
+export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial = NO_TRIAL): State | null {
+  const { floor, empty, largest, uneven } = state
+  const { range } = trial.settings
+  if (floor === null) return null
+  const isReached = range !== null && unless(trial, 'reached: shows an item behind the range', isBehind(floor, range))
+  if (isReached && range.to !== null) return ended(state, ['created-order'])
+  if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
+  const { count, asked, received, runStart, hasMember } = last
+  const hasRoom =
+    unless(trial, 'room: shorter than asked', count < asked) &&
+    unless(trial, 'room: shorter than another', count < largest) &&
+    unless(trial, 'room: no cut by size was seen', !uneven)
+  if (!hasRoom || isAhead || floor.received !== received) return null
+  // All of its run, up to the end.
+  return ended(runStart !== null && hasMember ? paid(state) : state, ['even-cuts'])
+}
+
+/** Everything that was listed at a moment of this walk has been met. */
+export function hasPassed(floor: Floor | null, empty: State['empty'], trial: Trial = NO_TRIAL): boolean {
+  return (
+    empty !== null &&
+    unless(trial, 'passed: its last run begins behind what was empty', (floor?.run ?? -1) >= empty.index) &&
+    unless(trial, 'passed: asked for after it was empty', empty.isBefore)
+  )
+}
+
+function isBeforeRange(moment: number, { order, from }: WalkRange): boolean {
   return from !== null && (order === 'created_desc' ? moment >= from : moment < from)
 }
 
@@ -55,120 +180,80 @@ function isBehind({ oldest, newest }: Floor, { order, to }: WalkRange): boolean 
   return order === 'created_desc' ? oldest < to : newest >= to
 }
 
-/** Whether the floor's run may come to be owed: one run is owed at a time. */
-function mayOwe(state: State, settings: Settings): boolean {
-  return state.owed === null || state.owed.moment === state.floor?.moment || tiesAreOrdered(state, settings)
+/** The last window is given again behind the end: the last item stood further down before, and later less far. */
+function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
+  const { repeat } = state
+  const { skip, sent, firstId } = fact
+  if (repeat === null || repeat.id !== firstId) return false
+  return (
+    unless(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact)) &&
+    unless(trial, 'repeated: as further down before', skip > repeat.place && skip < repeat.skip) &&
+    unless(trial, 'repeated: read one after another', sent >= repeat.received) &&
+    unless(trial, 'repeated: at its place before, asked for alone', repeat.wasPlaced)
+  )
 }
 
-export function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): boolean {
+function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): boolean {
   return kind === 'items' && asked === 1 && firstId !== null && firstId === floor?.id
 }
 
-/** A refusal may be about the window, or the item, and not about the list: then this answer has to reach further. */
-function reachesBeyondRefusal(state: State, fact: Fact): boolean {
-  return state.bracket?.last.kind !== 'refused' || reachOf(state, fact) > state.bracket.reach
+/** What is known of how answers are cut, once so many items were seen behind the floor. */
+function cutsSeen({ floor, largest, isCut, uneven }: State, behind: number): Pick<State, 'isCut' | 'uneven'> {
+  const short = floor?.short ?? null
+  if (short === null || behind <= 0) return { isCut, uneven }
+  // Much more than a short answer showed: that one was cut. A few may have come in meanwhile.
+  return { isCut: true, uneven: uneven || (short < largest && 2 * behind > short) }
 }
 
-/** Whether every position that was passed was asked for again, and brought the same. */
-function isAsItWas(state: State, fact: Fact): boolean {
-  const { bracket } = state
-  const confirmed = confirmedBy(state, fact)
-  return bracket === null || bracket.gaps.every(({ skip }) => confirmed.includes(skip))
+/** It ends before the floor, shorter than asked and than another: the list has become shorter, or the answer was cut by size. */
+function isCutShort({ floor, largest }: State, { skip, count, asked, floorAt }: Fact): boolean {
+  const isShort = count > 0 && count < Math.min(asked, largest)
+  return isShort && floor !== null && floorAt === null && skip + count <= floor.index
 }
 
-/** The answer begins directly behind what could not be read when the floor's window joined, and cannot be now. */
-function beginsApart({ floor, bracket }: State, { skip }: Fact): boolean {
-  return floor !== null && floor.apart === skip && bracket?.confirmed.includes(skip - 1) === true
+/** Items behind the floor's last one, or, where the answer does not show that, behind the ones met that it begins with. */
+export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
+  return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
-/** For each claim its conditions, in the order in which they are tried. */
-export const RULES = {
-  look: {},
-  join: {
-    'join: shows an anchor, or begins with the list': (state, fact, settings) =>
-      isShown(state, fact, settings) || fact.anchor !== 'none',
-    'join: no other run is owed': (state, fact, settings) =>
-      isShown(state, fact, settings) || state.owed === null || state.owed.moment === fact.first,
-  },
-  from: {
-    'from: begins before the range': (_, { first }, { range }) =>
-      first !== null && range !== null && isBefore(first, range),
-  },
-  behind: {
-    'behind: nothing has come from behind yet': ({ bracket }) => bracket?.last.kind !== 'items',
-    'behind: asked for after the floor was read': ({ bracket, floor }, fact) =>
-      fact.sent >= (bracket?.received ?? floor?.received ?? 0),
-    'behind: leaves no position out': ({ bracket, floor }, fact) =>
-      fact.skip === (bracket?.reach ?? floor?.index ?? BEFORE) + 1,
-    'behind: begins with another createdAt, or no other run is owed': (state, fact, settings) =>
-      fact.kind !== 'items' || fact.first !== state.floor?.moment || mayOwe(state, settings),
-    'behind: refused or failed for a single position': (_, { kind, asked }) =>
-      kind === 'items' || kind === 'nothing' || asked === 1,
-  },
-  again: {
-    'again: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
-    'again: begins with the list, shows an anchor, or is apart': (state, fact, settings) =>
-      isShown(state, fact, settings) || beginsApart(state, fact),
-    'again: everything up to the floor has been met': ({ bracket }, fact) =>
-      fact.skip + fact.metPrefix > (bracket?.index ?? 0),
-    'again: reaches beyond a refusal': reachesBeyondRefusal,
-    'again: what was passed is as it was': isAsItWas,
-  },
-  stands: {
-    'stands: asked for after what was read behind': ({ bracket }, fact) => fact.sent >= (bracket?.received ?? 0),
-    'stands: begins with the last item': ({ floor }, { firstId }) => firstId !== null && firstId === floor?.id,
-    'stands: where it stood': ({ bracket }, { skip }) => skip === bracket?.index,
-    'stands: no other run is owed': (state, _, settings) => mayOwe(state, settings),
-    'stands: reaches beyond a refusal': reachesBeyondRefusal,
-    'stands: what was passed is as it was': isAsItWas,
-  },
-  room: {
-    'room: begins with the list or shows an anchor': isShown,
-    'room: shorter than asked': (_, fact) => fact.count < fact.asked,
-    'room: shorter than another': (state, fact) => fact.count < state.largest,
-    'room: no cut by size was seen': ({ uneven }) => !uneven,
-  },
-  passed: {
-    'passed: its last run begins behind what was empty': ({ floor, empty }) =>
-      (floor?.run ?? -1) >= (empty?.index ?? Number.POSITIVE_INFINITY),
-    'passed: asked for after it was empty': ({ empty }) => empty?.isBefore === true,
-  },
-  repeated: {
-    'repeated: the last item, asked for alone': (state, fact) => isLastAlone(state, fact),
-    'repeated: as further down before': ({ repeat }, { skip, firstId }) =>
-      repeat !== null && repeat.id === firstId && skip < repeat.skip,
-    'repeated: behind its place': ({ repeat }, { skip }) => repeat !== null && skip > repeat.place,
-    'repeated: read one after another': ({ repeat }, { sent }) => repeat !== null && sent >= repeat.received,
-    'repeated: at its place before, asked for alone': ({ repeat }) => repeat?.wasPlaced === true,
-  },
-  reached: {
-    'reached: shows an item behind the range': ({ floor }, _, { range }) =>
-      floor !== null && range !== null && isBehind(floor, range),
-  },
-} satisfies Record<Claim, Record<string, Condition>>
-
-/** The words of a condition. */
-export type ConditionName =
-  | { [C in Claim]: keyof (typeof RULES)[C] }[Claim]
-  | `${Claim}: something was read that it can be said of`
-
-const CONDITIONS = Object.fromEntries(
-  Object.entries(RULES).map(([claim, conditions]) => [claim, Object.entries(conditions)]),
-) as Record<Claim, [name: ConditionName, Condition][]>
-
-/** The first condition of `claim` that `fact`, told just now, does not meet; null where it may be claimed. */
-export function missingFor(state: State, fact: Fact, claim: Claim, trial: Trial = {}): ConditionName | null {
-  const settings = trial.settings ?? SETTINGS
-  if (!saysSomething(state, fact, claim, settings.range)) return `${claim}: something was read that it can be said of`
-  for (const [name, holds] of CONDITIONS[claim]) {
-    if (name !== trial.without && !holds(state, fact, settings)) return name
+/** What empty answers said is forgotten where one of them was asked for fewer items than this answer holds: see `isNarrow`. */
+function unsaid(before: State, fact: Fact): State {
+  const { pending, ended, count, narrowest } = before
+  if (narrowest === null || heldOf(fact) <= narrowest) return before
+  return {
+    ...before,
+    narrowest: null,
+    pending: pending.some(({ kind }) => kind === 'nothing') ? [] : pending,
+    empty: null,
+    count: count === null ? null : { ...count, isOver: false },
+    ended: ended?.includes('nothing-hidden-behind') === true ? null : ended,
   }
-  return null
 }
 
-/** How the answer stands to what has joined. */
-export type Seam = 'shown' | 'tied' | 'none'
+/** Items in the answer, of those that were asked for: some services round that up. */
+function heldOf({ count, asked }: Fact): number {
+  return Math.min(count, asked)
+}
 
-export function seamOf(state: State, fact: Fact, settings: Settings): Seam {
-  return isShown(state, fact, settings) ? 'shown' : fact.anchor === 'none' ? 'none' : 'tied'
+/** What is noted of every answer, whatever it says of places. */
+function noted(earlier: State, fact: Fact, trial: Trial): State {
+  const before = unsaid(earlier, fact)
+  const state = {
+    ...before,
+    largest: Math.max(before.largest, heldOf(fact)),
+    narrowest: fact.kind === 'nothing' ? Math.min(before.narrowest ?? fact.asked, fact.asked) : before.narrowest,
+    tiedRising: before.tiedRising + fact.tiedRising,
+    tiedFalling: before.tiedFalling + fact.tiedFalling,
+    uneven: before.uneven || isCutShort(before, fact),
+    empty: emptyAfter(before, fact),
+  }
+  const { floor } = before
+  if (floor !== null && isLastAlone(before, fact)) {
+    const { firstId, skip, sent, received } = fact
+    const wasPlaced = floor.aloneAt !== null && sent >= floor.aloneAt
+    if (skip === floor.joinedAt) state.floor = { ...floor, aloneAt: received }
+    else if (skip > floor.index)
+      state.repeat = { id: firstId as string, skip, place: floor.joinedAt, received, wasPlaced }
+  }
+  return state.owed === null ? state : counted(state, fact, trial)
 }

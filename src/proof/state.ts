@@ -14,19 +14,6 @@ export type Basis =
   | 'ties-keep-places'
   | 'unread-apart'
 
-/** The claims a strategy can make of the reading that was told last. */
-export type Claim =
-  | 'look'
-  | 'join'
-  | 'from'
-  | 'behind'
-  | 'again'
-  | 'stands'
-  | 'room'
-  | 'passed'
-  | 'repeated'
-  | 'reached'
-
 /** The end of the last window that joined: everything that stayed and stood at `index` or before when it was read has been met. */
 export interface Floor {
   index: number
@@ -34,8 +21,8 @@ export interface Floor {
   moment: Moment
   /** Its index in the window that joined. */
   joinedAt: number
-  /** `index` was seen since then, by itself: ties that have not been met may stand before it. */
-  isPlaced: boolean
+  /** But for this run: its ties may have moved past it since. */
+  but: RunMember | null
   /** When its last item was received alone, asked for at `joinedAt`; null where it was not. */
   aloneAt: number | null
   /** Where the run of that createdAt begins in it; -1 where the window does not show it. */
@@ -51,31 +38,17 @@ export interface Floor {
   short: number | null
 }
 
-/** Where an answer brought nothing. */
-interface Gap {
-  skip: number
-  asked: number
-  kind: Fact['kind']
-}
-
-/** The index in front of the list. */
-export const BEFORE = -1
-
-/** What was read directly behind the floor, joined once the floor has been seen to be where it was. */
-export interface Bracket {
-  /** The floor's index when the bracket was begun; `BEFORE` where nothing has joined. */
-  index: number
-  /** Every position up to here was asked for. */
-  reach: number
-  received: number
-  /** The last answer, and where its items end. */
-  last: Gap
-  floor: Floor | null
-  /** The last answer begins with the floor's createdAt. */
-  isWithinRun: boolean
-  /** Positions before it that brought nothing or could not be read, and those that did so again afterwards, or still do before the floor's window. */
-  gaps: Gap[]
-  confirmed: number[]
+/**
+ * What an answer says of where that may stand which stayed and has not been met: at `low` or behind, but for ties of a run. It
+ * speaks of the positions `from` up to, and not including, `to`.
+ */
+export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'> {
+  from: number
+  to: number
+  low: number
+  but: RunMember | null
+  /** What that rests on. */
+  rests: Basis[]
 }
 
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
@@ -120,7 +93,8 @@ export interface EmptyIndex {
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */
 export interface State {
   floor: Floor | null
-  bracket: Bracket | null
+  /** Answers about positions behind the floor that have not joined, those of the lowest positions first. */
+  pending: readonly Sight[]
   /** A run of which some that stayed may not have been met. */
   owed: RunMember | null
   count: Count | null
@@ -154,7 +128,7 @@ export interface State {
 
 export const BEGINNING: State = {
   floor: null,
-  bracket: null,
+  pending: [],
   owed: null,
   count: null,
   edge: null,
@@ -182,7 +156,7 @@ export interface WalkRange {
 }
 
 /** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
-export interface Settings {
+interface Settings {
   orderedTies: number
   /** Null for the whole list. */
   range: WalkRange | null
@@ -190,11 +164,13 @@ export interface Settings {
 
 export const SETTINGS: Settings = { orderedTies: 20, range: null }
 
-/** Only for the tests of the rules: a condition that is switched off, and other settings. */
+/** Settings, and only for the tests of the rules a condition that is switched off. */
 export interface Trial {
   without?: string
-  settings?: Settings
+  settings: Settings
 }
+
+export const NO_TRIAL: Trial = { settings: SETTINGS }
 
 /** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */
 export function reachOf({ isCut, largest }: State, { skip, asked }: Pick<Fact, 'skip' | 'asked'>): number {
@@ -206,19 +182,14 @@ export function isUnread(kind: Fact['kind']): boolean {
   return kind === 'failed' || kind === 'refused'
 }
 
-/** The positions around what was read behind the floor that are as they were, once `fact` has been heard. */
-export function confirmedBy({ bracket, floor }: State, { skip, sent, kind, asked }: Fact): number[] {
-  if (bracket === null || sent < bracket.received) return bracket?.confirmed ?? []
-  const isBefore = isUnread(kind) && asked === 1 && floor?.apart === skip + 1
-  const gap = bracket.gaps.find((one) => one.skip === skip)
-  const isStill = gap?.kind === kind && asked >= gap.asked && (kind !== 'failed' || asked === 1)
-  return isBefore || isStill ? [...bracket.confirmed, skip] : bracket.confirmed
+export function tiesAreOrdered({ tiedRising, tiedFalling }: State, { settings }: Trial): boolean {
+  return Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= settings.orderedTies
 }
 
 export function ended(state: State, basis: Basis[]): State {
-  return { ...state, bracket: null, ended: basis }
+  return { ...state, pending: [], ended: basis }
 }
 
-export function union(some: Basis[], more: Basis[]): Basis[] {
+export function union(some: readonly Basis[], more: readonly Basis[]): Basis[] {
   return [...new Set([...some, ...more])]
 }

@@ -41,7 +41,7 @@ const MOST_BLOCKED = 2
  */
 export function placesNear(reader: Reader, { cut, page, hasRoom, moving }: EndQuestion, index: number): number[] {
   // Where the list moves, what comes in would be taken for what stands behind them.
-  if (hasRoom === true || moving || reader.kernel.state.bracket?.last.kind === 'refused') return []
+  if (hasRoom === true || moving || reader.kernel.state.pending.some(({ kind }) => kind === 'refused')) return []
   const places: number[] = []
   for (let far = 1; far < page && (far <= MOST_BLOCKED || isUneven(cut)); far *= 2) places.push(index + 1 + far)
   return places

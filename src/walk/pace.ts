@@ -1,6 +1,5 @@
 // Where the next window lies. Pure.
-import { tiesAreOrdered } from '../proof/rules.ts'
-import { SETTINGS } from '../proof/state.ts'
+import { NO_TRIAL, tiesAreOrdered } from '../proof/state.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import type { Reader } from './reader.ts'
 
@@ -16,7 +15,7 @@ export function nextSkip(chain: ChainState, owes: boolean, reader: Reader, overl
   const capacity = capacityOf(chain, reader)
   const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), overlapWanted)
   const plain = Math.max(chain.notBelow, chain.end - overlap)
-  if (owes || chain.tie === null || tiesAreOrdered(reader.kernel.state, SETTINGS)) return plain
+  if (owes || chain.tie === null || tiesAreOrdered(reader.kernel.state, NO_TRIAL)) return plain
   const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
   return reach <= overlap || reach >= capacity ? plain : Math.max(chain.notBelow, chain.end - reach)
 }

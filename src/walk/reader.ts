@@ -198,7 +198,7 @@ export async function readUpTo(
 
 /**
  * What stands at `index` by now, in an answer that begins before its run, at `runStart`, where one answer can hold that: so
- * nothing of the run can have been passed over (docs/proof.md, "again"). With `take` it reaches beyond it.
+ * nothing of the run can have been passed over (docs/proof.md, "place"). With `take` it reaches beyond it.
  */
 export async function seeAgain(reader: Reader, index: number, runStart: number, take = 1): Promise<WindowAnswer> {
   const { floor } = reader.kernel.state

@@ -1,10 +1,10 @@
 // What docs/proof.md promises is accepted, step by step, and what the strategy leaves out is told.
 import { expect, test } from 'vitest'
 import { knownOf } from '../../src/proof/counting.ts'
-import { after } from '../../src/proof/effects.ts'
 import { prove } from '../../src/proof/evidence.ts'
 import { factOf, type ListAnswer } from '../../src/proof/facts.ts'
 import { Kernel } from '../../src/proof/kernel.ts'
+import { told } from '../../src/proof/rules.ts'
 import { BEGINNING, type State, type WalkRange } from '../../src/proof/state.ts'
 
 /** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read. */
@@ -205,7 +205,7 @@ test('a first item that cannot be read is passed where it cannot be read afterwa
   reader.look(0, 1)
   const behind = reader.look(1, 2)
   reader.take(behind, '')
-  expect(reader.kernel.missing(false)).toBe('join: shows an anchor, or begins with the list')
+  expect(reader.kernel.missing(false)).toBe('join: shows an anchor, or its place does')
   const other = new Reader('a9! b8 c7')
   other.look(0, 1)
   const again = other.look(1, 2)
@@ -335,8 +335,7 @@ test('a run ends where a window is refused that reaches no further than one that
   const answer = { skip: 0, asked: 2, sent: 0, received: 1, kind: 'items', ids: ['b'], moments: [5], met: [1] } as const
   const refused = { ...answer, skip: 1, sent: 1, received: 2, kind: 'refused', ids: [], moments: [], met: [] } as const
   const owing = { ...BEGINNING, owed: { moment: 5, member: 'b' } }
-  const heardOf = (state: State, told: ListAnswer) =>
-    after(state, factOf(told, knownOf(state, new Set(), false)), 'look')
+  const heardOf = (state: State, heard: ListAnswer) => told(state, factOf(heard, knownOf(state, new Set(), false)))
   const read = heardOf(owing, answer)
   expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, isOver: true })
   expect(heardOf(read, { ...refused, asked: 2 }).count).toBeNull()
@@ -424,7 +423,7 @@ test('a window without an anchor does not join for having the createdAt that is 
   reader.join(4, 2)
   reader.look(0, 3)
   reader.join(4, 3)
-  expect(reader.kernel.missing()).toBe('join: shows an anchor, or begins with the list')
+  expect(reader.kernel.missing()).toBe('join: shows an anchor, or its place does')
 })
 
 test('what was read behind an item is forgotten once that item is seen elsewhere', () => {
@@ -447,16 +446,16 @@ test('an answer from behind an item that shows that item says where it stands by
   reader.join(0, 3)
   reader.list = ['x9', 'a9', 'b8', 'c7']
   reader.look(3, 3)
-  expect(reader.kernel.state).toMatchObject({ floor: { index: 3 }, bracket: null })
+  expect(reader.kernel.state).toMatchObject({ floor: { index: 3 }, pending: [] })
 })
 
 test('nothing mends that a window was taken in behind a gap, and one with nothing new does no harm', () => {
   const reader = new Reader('a9 b8 c7 d6')
   reader.join(0, 2)
   expect(reader.join(1, 1)).toBeNull()
-  expect(reader.join(2, 3)).toBe('join: shows an anchor, or begins with the list')
+  expect(reader.join(2, 3)).toBe('join: shows an anchor, or its place does')
   for (let round = 0; round < 3; round += 1) reader.join(0, 4)
-  expect(reader.kernel.missing()).toBe('join: shows an anchor, or begins with the list')
+  expect(reader.kernel.missing()).toBe('join: shows an anchor, or its place does')
 })
 
 test('where its createdAt has changed, so may its run', () => {

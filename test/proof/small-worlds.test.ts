@@ -1,23 +1,12 @@
 // The proof of the proof: in no small world a false claim is accepted, and without any one condition one is.
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { RULES } from '../../src/proof/rules.ts'
+import { CONDITIONS } from '../../src/proof/rules.ts'
 import { LONG, QUICK } from './scopes.ts'
 import { type Searched, search } from './small-worlds.ts'
 
-/** Conditions of what is no claim, and goes on with every answer: what is believed of it, and the count. */
-const OF_ANSWERS = [
-  'nothing: came twice',
-  'nothing: asked for as many as any answer held',
-  'counted: read one after another',
-  'counted: ends where it ended',
-  'counted: as many ids as it is long',
-  'counted: shows one that was met',
-]
-const CONDITIONS = [...Object.values(RULES).flatMap((conditions) => Object.keys(conditions)), ...OF_ANSWERS]
-
 /** Worlds of each scope that are searched here; `npm run test:soak` goes to the end, and beyond. */
-const MOST = 500
+const MOST = 3_000
 
 describe('in the first small worlds', () => {
   const searched: Searched[] = []
@@ -54,13 +43,12 @@ describe('without the condition', () => {
   test('every condition is tried', () => {
     const tried = [...Object.values(QUICK), ...Object.values(LONG)].flatMap(({ needs }) => needs)
     expect(CONDITIONS.filter((condition) => !tried.includes(condition))).toEqual([])
-    expect(tried.filter((condition) => !CONDITIONS.includes(condition))).toEqual([])
+    expect(tried.filter((condition) => !CONDITIONS.some((one) => one === condition))).toEqual([])
   })
 })
 
 test('docs/proof.md names every condition, and no other', () => {
   const page = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')
   const named = [...page.matchAll(/^- `([^`]+)`$/gm)].map(([, name]) => name as string)
-  expect(named.toSorted()).toEqual(CONDITIONS.toSorted())
-  for (const claim of Object.keys(RULES)) expect(page).toMatch(new RegExp(`^### .*\\b${claim}\\b`, 'm'))
+  expect(named.toSorted()).toEqual([...CONDITIONS].toSorted())
 })

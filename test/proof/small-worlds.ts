@@ -1,12 +1,14 @@
 // Every small world: lists of a few tasks that change at any moment between two answers, and an adversary who reads what
-// it likes, in any order, and claims of it whatever it likes. A claim that the kernel accepts is held against the list: a
-// task that stayed throughout and was not met is a false claim, unless the world broke an assumption that the claim names.
+// it likes, in any order, and takes in whatever it likes. An end that the kernel accepts is held against the list: a
+// task that stayed throughout and was not met makes it false, unless the world broke an assumption that it rests on.
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
-import { after, afterEmpty, heard, isNarrow, trusted, withoutLast } from '../../src/proof/effects.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
-import { missingFor, RULES } from '../../src/proof/rules.ts'
-import { type Basis, BEGINNING, type Claim, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
+import { atEnd, heard, isNarrow, joined, linkOf, told, trusted } from '../../src/proof/rules.ts'
+import { type Basis, BEGINNING, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
+
+/** By what the end of a list, or a link, may be shown beside windows that overlap. */
+export type Evidence = 'place' | 'room' | 'passed' | 'repeated' | 'reached'
 
 export interface Scope {
   name: string
@@ -50,8 +52,8 @@ export interface Scope {
   counts?: boolean
   /** The lists at the beginning, by createdAt; all where absent. */
   lists?: readonly (readonly number[])[]
-  /** Claims that are made; all where absent. */
-  claims?: readonly Claim[]
+  /** What is tried beside windows that overlap; all where absent. */
+  tries?: readonly Evidence[]
   /** More than that at once is refused. */
   refusedAbove?: number
   /** Tasks stand in created order, and the walk speaks of a range. */
@@ -82,11 +84,26 @@ interface Given {
   /** An item that is not hidden stood at its place or behind; behind all that it asked for or was cut at. */
   beyond: boolean
   beyondCut: boolean
-  /** Of `World.compensation`, when it was made and since then. */
-  compensation: number
+  /** Of `World.sinceFloor`, when it was made, and since then. */
+  sinceFloor: number
   deletedSince: boolean
   insertedSince: boolean
   isMistake: boolean
+}
+
+/** An answer that was told, by when it was received. */
+interface Told {
+  received: number
+  fact: Fact
+  ids: number[]
+  /** Deleted between the floor's moment and its own; inserted, and deleted, since its own. */
+  deletedBefore: boolean
+  insertedSince: boolean
+  deletedSince: boolean
+  /** It showed nothing, though something stood there or behind. */
+  isDeceptive: boolean
+  /** Something stood behind what it showed. */
+  beyondCut: boolean
 }
 
 /** What an answer holds, and how many positions it speaks of. */
@@ -100,10 +117,10 @@ interface World {
   readings: number
   mistakes: number
   nextId: number
-  /** Read behind the floor, not joined yet. */
-  pending: number[]
-  /** Of what `held` rests on: 1 deleted since the floor was read, 2 read behind it since then, 3 inserted since then. */
-  compensation: number
+  /** Answers that may be taken in: this one, and those behind the floor that have not joined. */
+  told: Told[]
+  /** The window that was taken in last. */
+  last: Told | null
   /** Deleted (1) and inserted (2) since the count began, and since the floor was taken in. */
   sinceCount: number
   sinceFloor: number
@@ -116,7 +133,6 @@ interface World {
    * that counts.
    */
   sunk: Readonly<Record<number, number>>
-  hiddenBehind: boolean
   broken: Basis[]
   /** Ids of the owed run seen since it was measured. */
   counted: number[]
@@ -144,14 +160,9 @@ export interface Searched {
   /** Ends that were claimed of a list in which a named assumption was broken and a task was missed. */
   excused: Partial<Record<Basis, number>>
   found: FalseClaim | null
-  /** Every claim that was accepted at least once. */
-  used: Set<Claim>
 }
 
-const ALL = Object.keys(RULES) as Claim[]
-/** Claims that prove the end with one reading. */
-const SHORT = new Set<Claim>(['room', 'passed', 'repeated', 'reached'])
-const SHALLOW = Object.keys(BEGINNING) as (keyof State)[]
+const ALL: readonly Evidence[] = ['place', 'room', 'passed', 'repeated', 'reached']
 const GONE = null as unknown as World
 const MISTAKES: readonly Said[] = [
   { kind: 'refused', items: [], length: 0 },
@@ -166,7 +177,7 @@ class Search {
   readonly #scope: Scope
   readonly #trial: Trial
   readonly #most: number
-  readonly #claims: readonly Claim[]
+  readonly #tries: readonly Evidence[]
   /** By world, with how many readings and changes left it was come to. */
   readonly #seen = new Map<string, number[]>()
   readonly #result: Searched = {
@@ -176,14 +187,13 @@ class Search {
     complete: 0,
     excused: {},
     found: null,
-    used: new Set(),
   }
   #stack: World[] = []
 
   constructor(scope: Scope, without: string | undefined, most: number) {
     this.#scope = scope
     this.#most = most
-    this.#claims = scope.claims ?? ALL
+    this.#tries = scope.tries ?? ALL
     const settings = {
       orderedTies: scope.orderedTies ?? Number.POSITIVE_INFINITY,
       range: scope.range ?? null,
@@ -204,8 +214,8 @@ class Search {
             readings,
             mistakes,
             nextId: count,
-            pending: [],
-            compensation: 0,
+            told: [],
+            last: null,
           },
           ...{
             sinceCount: 0,
@@ -213,7 +223,6 @@ class Search {
             sinceAlone: 0,
             sinceEdge: 0,
             sunk: {},
-            hiddenBehind: false,
             counted: [],
             early: null,
             first: null,
@@ -255,10 +264,10 @@ class Search {
     const isSafe = world.items.every((item) => !this.#isMissed(item))
     // Nothing that is said of it can be false any more, or nothing more can be said.
     if (isSafe || world.readings === 0) return
-    const { bracket, count, ended } = world.state
-    const isFar = bracket === null && count === null && ended === null
-    if (world.readings === 1 && isFar && !this.#claims.some((claim) => SHORT.has(claim))) return
-    const key = keyOf(world, this.#scope.range, this.#claims)
+    const { pending, count, ended } = world.state
+    const isFar = pending.length === 0 && count === null && ended === null
+    if (world.readings === 1 && isFar && !this.#tries.some((one) => one !== 'place')) return
+    const key = keyOf(world, this.#scope.range, this.#tries)
     const { readings, changes } = world
     const seen = this.#seen.get(key)
     // What can come of it has been looked at already, with as much left as now.
@@ -281,8 +290,8 @@ class Search {
         const beyond = !isMistake && world.items.some((item, index) => index >= skip && !item.hidden)
         const end = skip + Math.max(1, answer.length)
         const beyondCut = world.items.some((item, index) => index >= end && !item.hidden)
-        const { compensation } = world
-        const marks = { compensation, deletedSince: false, insertedSince: false, isMistake }
+        const { sinceFloor } = world
+        const marks = { sinceFloor, deletedSince: false, insertedSince: false, isMistake }
         const given: Given = { skip, asked, sent: world.now, ...answer, beyond, beyondCut, ...marks }
         const asking = isMistake ? { ...world, mistakes: world.mistakes - 1 } : world
         this.#deliver(asking, given)
@@ -365,12 +374,10 @@ class Search {
 
   /** `kind`: 1 deleted, 2 inserted, 0 neither. */
   #after(world: World, items: Item[], line: string, kind: 0 | 1 | 2): World {
-    let { compensation, early } = world
-    if (kind === 1 && compensation === 0) compensation = 1
-    if (kind === 2 && compensation === 2) compensation = 3
-    early = since(early, kind)
+    const early = since(world.early, kind)
     const first = since(world.first, kind)
     const marks = {
+      told: world.told.map((one) => since(one, kind)),
       sunk: kind === 2 ? ofEach(world.sunk, (sunk) => (sunk === 1 ? 2 : sunk)) : world.sunk,
       sinceCount: world.sinceCount | kind,
       sinceFloor: world.sinceFloor | kind,
@@ -385,7 +392,7 @@ class Search {
     if (isUnordered) isBroken.push('ids-order-ties')
     if (kind === 0) isBroken.push('ties-keep-places')
     const broken = [...new Set([...world.broken, ...isBroken])]
-    return { ...world, ...marks, items, compensation, early, first, trail, broken, changes: world.changes - 1 }
+    return { ...world, ...marks, items, early, first, trail, broken, changes: world.changes - 1 }
   }
 
   #deliver(asking: World, came: Given): void {
@@ -408,20 +415,7 @@ class Search {
       return
     }
     const given = came.isMistake && world.first !== null ? world.first : came
-    for (const claim of this.#claims) this.#offer(world, given, answer, fact, claim)
-    const { bracket } = world.state
-    if (bracket?.last.skip !== fact.skip || fact.sent < bracket.received || !this.#claims.includes('behind')) return
-    // What was read behind the floor last is read once more.
-    const before = { ...world, state: { ...world.state, bracket: withoutLast(bracket) }, pending: [] }
-    this.#offer(before, given, answer, fact, 'behind')
-  }
-
-  #offer(world: World, given: Given, answer: ListAnswer, fact: Fact, claim: Claim): void {
-    this.#result.claims += 1
-    if (missingFor(world.state, fact, claim, this.#trial) !== null) return
-    this.#result.accepted += 1
-    this.#result.used.add(claim)
-    this.#accept(world, given, answer, fact, claim)
+    this.#tell(world, given, answer, fact)
   }
 
   #doubt(world: World, given: Given): void {
@@ -432,102 +426,117 @@ class Search {
     })
   }
 
-  #accept(world: World, given: Given, answer: ListAnswer, fact: Fact, claim: Claim): void {
+  /** The kernel is told the answer; then anything that joins may be taken in. */
+  #tell(world: World, given: Given, answer: ListAnswer, fact: Fact): void {
     const { state: before } = world
-    let state = after(before, fact, claim, this.#trial)
-    if (claim === 'look') state = afterEmpty(state, fact)
-    state = this.#relevant(state)
-    // Nothing has come of it.
-    if (claim === 'look' && SHALLOW.every((field) => state[field] === before[field])) return
-    const ids = given.items.map(({ id }) => id)
-    const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
     const shown = given.kind === 'items' ? show(given.items) : given.kind
-    next.trail = { line: `reads ${given.skip}+${given.asked}: ${shown}; ${claim}`, before: world.trail }
-    if (claim === 'behind') next.pending = [...world.pending, ...ids]
-    else if (state.bracket === null) next.pending = []
-    // What the strategy takes in as met.
-    const joined = new Set(claim === 'join' || claim === 'from' || claim === 'room' ? ids : [])
-    if (claim === 'again' || claim === 'stands') for (const id of world.pending) joined.add(id)
+    const line = `reads ${given.skip}+${given.asked}: ${shown}`
+    const state = this.#relevant(told(before, fact, this.#trial))
+    const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
+    next.trail = { line, before: world.trail }
     const counts = countsFor(before, fact, this.#trial)
     const owed = owedOf(before)
     const ofRun = counts === null || owed === null ? [] : idsOfRun(answer, owed).map(Number)
     const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
-    if (counts === 'paid') for (const id of fact.isWhole && fact.hasMember ? ofRun : counted) joined.add(id)
+    if (counts === 'paid') next.items = met(world.items, fact.isWhole && fact.hasMember ? ofRun : counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
-    next.items = world.items.map((item) => (joined.has(item.id) ? { ...item, met: true } : item))
-    this.#followAssumptions(world, next, given, fact, claim)
+    const entry: Told = {
+      ...{ received: fact.received, fact, ids: given.items.map(({ id }) => id) },
+      ...{ deletedBefore: (given.sinceFloor & 1) !== 0, insertedSince: given.insertedSince },
+      ...{ deletedSince: given.deletedSince, isDeceptive: fact.kind === 'nothing' && given.beyond },
+      beyondCut: given.beyondCut,
+    }
+    next.told = [...world.told, entry]
+    this.#followAnswer(world, next, given, fact)
     this.#judge(next)
+    this.#takeIn(next, given.items.length > 0 ? entry : null, given)
   }
 
-  /** Without what no claim of this scope depends on: worlds that differ in nothing else are one. */
+  /** Each answer that joins by now, and each of the others after it. */
+  #takeIn(world: World, latest: Told | null, given: Given): void {
+    const { state } = world
+    if (state.ended !== null) return
+    const places = this.#tries.includes('place')
+    for (const one of world.told) {
+      const isLatest = one.received === latest?.received
+      if (one.ids.length === 0 || (!isLatest && !places)) continue
+      this.#result.claims += 1
+      const link = linkOf(state, one.fact, this.#trial)
+      if (typeof link === 'string') continue
+      this.#result.accepted += 1
+      const next = { ...world, broken: [...world.broken], last: one, items: met(world.items, one.ids) }
+      next.state = this.#relevant(joined(state, one.fact, link))
+      next.trail = { line: `takes in what was read from ${one.fact.skip}`, before: world.trail }
+      this.#followJoin(world, next, one, given)
+      this.#judge(next)
+      this.#takeIn(next, null, given)
+    }
+  }
+
+  /** Without what nothing of this scope depends on: worlds that differ in nothing else are one. */
   #relevant(state: State): State {
     const relevant = { ...state }
     if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
-    const asksForRoom = this.#claims.some((claim) => claim === 'room' || claim === 'again' || claim === 'stands')
+    const asksForRoom = this.#tries.some((one) => one === 'room' || one === 'place')
     if (!asksForRoom && this.#scope.hidden === undefined)
       Object.assign(relevant, { largest: 0, narrowest: null, uneven: false, isCut: false })
-    if (!this.#claims.includes('passed')) relevant.empty = BEGINNING.empty
-    if (!this.#claims.includes('repeated')) relevant.repeat = null
+    if (!this.#tries.includes('passed')) relevant.empty = BEGINNING.empty
+    if (!this.#tries.includes('repeated')) relevant.repeat = null
+    if (!this.#tries.includes('place') && relevant.ended === null) relevant.pending = []
     if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
     return relevant
   }
 
-  #followAssumptions(world: World, next: World, given: Given, fact: Fact, claim: Claim): void {
+  /** Which assumptions the world has broken, of what an answer has shown. */
+  #followAnswer(world: World, next: World, given: Given, fact: Fact): void {
     const { state: before } = world
     const { state } = next
     const breaks = (basis: Basis) => void (next.broken.includes(basis) || next.broken.push(basis))
-    if (claim === 'behind') {
-      if (given.compensation > 0) next.compensation = given.insertedSince ? 3 : Math.max(2, world.compensation)
-      next.hiddenBehind = fact.kind === 'nothing' && given.beyond && fact.asked >= before.largest
-    }
-    if (claim === 'again' || claim === 'stands') {
-      if (world.compensation === 3) breaks('held')
-      if (before.bracket?.floor === null && world.hiddenBehind) breaks('nothing-hidden-behind')
-      next.hiddenBehind = false
-    }
-    if (claim === 'look' && fact.kind === 'nothing' && given.beyond && fact.skip === 0 && fact.asked >= before.largest)
+    const restsOnPlace = state.pending.some(({ rests }) => rests.includes('held'))
+    const isHeld = restsOnPlace || (before.ended === null && state.ended?.includes('held') === true)
+    if (isHeld && world.told.some((one) => one.deletedBefore && one.insertedSince)) breaks('held')
+    const isEnd = before.ended === null && state.ended !== null
+    if (isEnd && next.told.some((one) => one.isDeceptive && one.fact.asked >= before.largest))
       breaks('nothing-hidden-behind')
-    // The end of a run that is counted, and of the list with it.
-    const isOver = fact.kind === 'nothing' && given.beyond && fact.asked >= before.largest
-    if (isOver && before.owed !== null && before.ended === null && state.ended !== null) breaks('nothing-hidden-behind')
-    const isBegun = state.bracket !== null && state.bracket.received === before.bracket?.received
-    if (state.floor !== before.floor && claim !== 'again' && claim !== 'stands' && !isBegun)
-      next.compensation = given.deletedSince ? 1 : 0
-    if (claim === 'again' || claim === 'stands') next.compensation = 1
     // What cannot be read has the createdAt of another.
     if (world.items.some((one) => one.poisoned && world.items.some((other) => other !== one && other.at === one.at)))
       breaks('unread-apart')
     // Every answer cut alike, or the walk has come by one that was not.
-    const { cap, hidden, refuses } = this.#scope
-    const mayBeUneven = cap === null || hidden !== undefined || (refuses === true && !before.isCut)
-    const isRefused =
-      claim === 'again' || claim === 'stands' ? before.bracket?.last.kind === 'refused' : fact.kind === 'refused'
-    const asksForRoom =
-      claim === 'room' || (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
-    if (asksForRoom && given.beyondCut && mayBeUneven && !before.uneven) breaks('even-cuts')
+    const isRefused = next.told.some((one) => one.fact.kind === 'refused')
+    const asksForRoom = (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
+    if (asksForRoom && given.beyondCut && this.#mayBeUneven(before) && !before.uneven) breaks('even-cuts')
     if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
-    if (claim === 'repeated' && world.sinceAlone === 3) breaks('held')
-    if (claim === 'passed' && Object.values(world.sunk).includes(3)) breaks('held')
+    if (isEnd && state.ended?.includes('last-window-again') === true && world.sinceAlone === 3) breaks('held')
     next.sunk = sunkAfter(world, state, given)
     const isNew = state.empty !== null && !(state.empty.received in world.sunk)
     if (given.beyond && isNew && fact.asked >= before.largest) breaks('nothing-hidden-behind')
-    // Carried on by an index that was looked at twice: nothing in front of it may have changed.
-    const isHeld = (claim === 'again' || claim === 'stands') && state.ended === null
-    if (isHeld && world.sinceFloor === 3) next.sunk = ofEach(next.sunk, () => 3)
-    if (
-      claim === 'join' ||
-      claim === 'from' ||
-      claim === 'room' ||
-      ((claim === 'again' || claim === 'stands') && this.#claims.includes('passed'))
-    )
-      next.sinceFloor = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
-    if (state.floor?.aloneAt !== before.floor?.aloneAt)
-      next.sinceAlone = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+    const sinceThen = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+    // Its last item was seen elsewhere: from now on it stands there.
+    if (state.floor?.received === fact.received) next.sinceFloor = sinceThen
+    if (state.floor?.aloneAt !== before.floor?.aloneAt) next.sinceAlone = sinceThen
     if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
-      next.sinceCount = world.sinceEdge | (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
-    if (state.edge === null || state.edge.received !== before.edge?.received)
-      next.sinceEdge = (given.deletedSince ? 1 : 0) | (given.insertedSince ? 2 : 0)
+      next.sinceCount = world.sinceEdge | sinceThen
+    if (state.edge === null || state.edge.received !== before.edge?.received) next.sinceEdge = sinceThen
+    const isKept = (one: Told): boolean => state.pending.some(({ received }) => received === one.received)
+    next.told = next.told.filter((one) => one.received === fact.received || isKept(one))
+  }
+
+  /** The same, of a window that is taken in. */
+  #followJoin(world: World, next: World, { fact, deletedSince, insertedSince }: Told, given: Given): void {
+    const { state } = next
+    // Carried on by an index that was looked at twice: nothing in front of it may have changed.
+    const isPlaced = fact.skip > 0 && fact.anchor === 'none'
+    next.sunk = sunkAfter(world, state, given)
+    if (isPlaced && world.sinceFloor === 3) next.sunk = ofEach(next.sunk, () => 3)
+    next.sinceFloor = (deletedSince ? 1 : 0) | (insertedSince ? 2 : 0)
+    if (state.count !== null && world.state.count === null) next.sinceCount = next.sinceFloor
+    next.told = world.told.filter((one) => state.pending.some(({ received }) => received === one.received))
+  }
+
+  #mayBeUneven(before: State): boolean {
+    const { cap, hidden, refuses } = this.#scope
+    return cap === null || hidden !== undefined || (refuses === true && !before.isCut)
   }
 
   /** Stayed, lies in what the walk speaks of, and was not met. */
@@ -540,16 +549,30 @@ class Search {
 
   /** Once everything is said to be met. */
   #judge(world: World): void {
+    this.#hold(world)
+    const { state, last } = world
+    if (state.ended !== null || last === null) return
+    const end = atEnd(state, last.fact, false, this.#trial)
+    if (end === null) return
+    const kind = end.ended?.includes('created-order') ? 'reached' : end.ended?.includes('held') ? 'passed' : 'room'
+    if (!this.#tries.includes(kind)) return
+    const broken = [...world.broken]
+    if (kind === 'passed' && Object.values(world.sunk).includes(3)) broken.push('held')
+    if (kind === 'room' && last.beyondCut && this.#mayBeUneven(state) && !state.uneven) broken.push('even-cuts')
+    this.#hold({ ...world, state: end, broken, trail: { line: `ends: ${kind}`, before: world.trail } })
+  }
+
+  #hold(world: World): void {
     const { state, items, broken } = world
-    if (state.ended !== null && state.owed === null) {
-      this.#result.complete += 1
-      if (!items.some((item) => this.#isMissed(item))) return
-      const reason = [...state.basis, ...state.ended].find((basis) => broken.includes(basis))
-      if (reason !== undefined) this.#result.excused[reason] = (this.#result.excused[reason] ?? 0) + 1
-      else this.#result.found = { scope: this.#scope.name, steps: stepsOf(world.trail) }
+    if (state.ended === null || state.owed !== null) {
+      this.#push(world)
       return
     }
-    this.#push(world)
+    this.#result.complete += 1
+    if (!items.some((item) => this.#isMissed(item))) return
+    const reason = [...state.basis, ...state.ended].find((basis) => broken.includes(basis))
+    if (reason !== undefined) this.#result.excused[reason] = (this.#result.excused[reason] ?? 0) + 1
+    else this.#result.found = { scope: this.#scope.name, steps: stepsOf(world.trail) }
   }
 }
 
@@ -562,7 +585,11 @@ function sunkAfter({ state: before, sunk, sinceFloor }: World, { empty }: State,
   return { [empty.received]: before.empty === empty ? known : known === 1 ? 0 : known === 2 ? 3 : known }
 }
 
-function since(given: Given | null, kind: 0 | 1 | 2): Given | null {
+function met(items: readonly Item[], ids: readonly number[]): Item[] {
+  return items.map((item) => (ids.includes(item.id) ? { ...item, met: true } : item))
+}
+
+function since<T extends Given | Told | null>(given: T, kind: 0 | 1 | 2): T {
   if (given === null || kind === 0) return given
   return kind === 1 ? { ...given, deletedSince: true } : { ...given, insertedSince: true }
 }
@@ -591,9 +618,8 @@ function stepsOf(trail: Trail | null): string[] {
 }
 
 /** What the future depends on, ids and moments renamed by their first appearance. */
-function keyOf(world: World, range: WalkRange | undefined, claims: readonly Claim[]): string {
-  const scopeRepeats = claims.includes('repeated')
-  const scopePasses = claims.includes('passed')
+function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evidence[]): string {
+  const scopeRepeats = tries.includes('repeated')
   const moments = new Map<number | null, number>()
   const ids = new Map<number, number>()
   const m = (at: number | null | undefined) => {
@@ -610,17 +636,14 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
   const item = (it: Item) =>
     `${i(it.id)}.${m(it.at)}${side(it.at)}.${(it.stays ? 1 : 0) | (it.met ? 2 : 0) | (it.hidden ? 4 : 0) | (it.poisoned ? 8 : 0)}`
   const { state, early } = world
-  const { floor, bracket, owed, count, empty } = state
+  const { floor, pending, owed, count, empty } = state
   const way = (it: Given | null) =>
     it === null
       ? '-'
-      : `${it.skip}.${it.asked}.${it.kind}.${it.items.map(item).join(',')}.${it.beyond ? 1 : 0}.${it.compensation}.${it.deletedSince ? 1 : 0}${it.insertedSince ? 1 : 0}${it.isMistake ? 1 : 0}`
+      : `${it.skip}.${it.asked}.${it.kind}.${it.items.map(item).join(',')}.${it.beyond ? 1 : 0}.${it.sinceFloor}.${it.deletedSince ? 1 : 0}${it.insertedSince ? 1 : 0}${it.isMistake ? 1 : 0}`
   const times = [
     floor?.sent,
     floor?.received,
-    bracket?.received,
-    bracket?.floor?.sent,
-    bracket?.floor?.received,
     count?.received,
     count?.since,
     empty?.received,
@@ -631,23 +654,34 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     floor?.aloneAt ?? undefined,
     state.doubted?.sent,
     world.first?.sent,
+    ...pending.flatMap((one) => [one.sent, one.received]),
   ]
   const sorted = [...new Set(times.filter((at) => at !== undefined))].sort((a, b) => a - b)
   // Nothing is sent before now but what is on its way: where nothing is, moments of the past are all alike.
   const clock =
     early === null
-      ? times.map((at, n) => (n === 0 || n === 7 || n >= 9 ? sorted.indexOf(at as number) : 0))
+      ? times.map((at, n) => (n === 0 || n === 4 || n >= 6 ? sorted.indexOf(at as number) : 0))
       : times.map((at) => sorted.indexOf(at as number))
   const f = (it: typeof floor) =>
     it === null || it === undefined
       ? '-'
-      : `${it.index}.${it.joinedAt}.${it.isPlaced}.${it.apart}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+      : `${it.index}.${it.joinedAt}.${it.but === null ? '' : `${m(it.but.moment)}_${i(Number(it.but.member))}`}.${it.apart}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
   return [
     world.items.map(item).join(','),
     f(floor),
-    bracket === null
+    pending
+      .map((one) => {
+        const { deletedBefore, insertedSince, deletedSince, isDeceptive, ids } = world.told.find(
+          ({ received }) => received === one.received,
+        ) as Told
+        const flags = [deletedBefore, insertedSince, deletedSince, isDeceptive].map(Number).join('')
+        const but = one.but === null ? '' : `${m(one.but.moment)}_${i(Number(one.but.member))}`
+        return `${one.kind}.${one.from}.${one.to}.${one.low}.${but}.${m(one.first)}.${one.rests.join('')}.${flags}.${ids.map(i).join('_')}`
+      })
+      .join(';'),
+    world.last === null
       ? '-'
-      : `${bracket.index}.${bracket.reach}.${bracket.isWithinRun}.${f(bracket.floor)}.${JSON.stringify([bracket.last, bracket.gaps, bracket.confirmed])}`,
+      : `${world.last.fact.count}.${world.last.fact.asked}.${world.last.received === floor?.received}.${world.last.beyondCut}`,
     owed === null ? '-' : `${m(owed.moment)}.${i(Number(owed.member))}`,
     count === null
       ? '-'
@@ -668,14 +702,11 @@ function keyOf(world: World, range: WalkRange | undefined, claims: readonly Clai
     empty === null ? '-' : `${empty.index}.${empty.place}.${empty.isBefore}.${world.sunk[empty.received]}`,
     state.ended?.join('') ?? '-',
     state.basis.join(''),
-    world.pending.map(i).join('_'),
     world.mistakes,
-    world.compensation,
+    world.sinceFloor,
     count === null ? 0 : world.sinceCount,
-    state.repeat === null && !scopeRepeats && !scopePasses ? 0 : world.sinceFloor,
     scopeRepeats ? world.sinceAlone : 0,
     state.edge === null ? 0 : world.sinceEdge,
-    world.hiddenBehind ? 1 : 0,
     world.broken.toSorted().join(''),
     world.counted.map(i).join('_'),
     way(early),

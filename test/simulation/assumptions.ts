@@ -71,11 +71,15 @@ function brokenBy(
   after: State,
   between: (since: number) => Listing[],
 ): Basis | null {
-  const { floor, bracket, count, empty, owed } = before
-  // It stood behind the floor, later at the floor's index or before it, and the floor stands where it stood.
-  if (floor !== null && bracket !== null && after.bracket === null) {
+  const { floor, pending, count, empty, owed } = before
+  // It stood behind the floor, later before what an answer spoke of, and that was taken to be behind all that was met.
+  const wasPlaced = pending.some((one) =>
+    after.pending.every(({ received, low }) => received !== one.received || low > one.low),
+  )
+  const isPlaced = wasPlaced && (after.ended !== null || after.pending.length > 0)
+  if (floor !== null && isPlaced) {
     const [first, ...since] = between(floor.received).map(({ listed }) => listed.indexOf(id))
-    if ((first ?? -1) > bracket.index && since.some((index) => index >= 0 && index <= bracket.index)) return 'held'
+    if ((first ?? -1) > floor.index && since.some((index) => index >= 0 && index <= floor.index)) return 'held'
   }
   const isPaid = owed?.moment === createdAt && after.owed === null
   if (isPaid && count !== null && isChurned(between(count.since), count.end)) return 'held'

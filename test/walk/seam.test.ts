@@ -48,7 +48,7 @@ function seamAt(...windows: ItemsWindow[]) {
 }
 
 const OWED = 'the run of equal createdAt that is owed has been counted'
-const GAP = 'join: shows an anchor, or begins with the list'
+const GAP = 'join: shows an anchor, or its place does'
 
 describe('a window', () => {
   test.each<[string, ItemsWindow, string]>([
