@@ -32,7 +32,7 @@ export async function firstItemTwice(
   if (at === 0 && window.ids.length < Math.min(first.ids.length, window.asked)) return null
   // The list begins again there: what follows are the items it began with, equal createdAt in any order.
   const beginning = new Set(first.ids)
-  if (window.ids.slice(at).some((id) => !beginning.has(id))) return null
+  if (window.ids.slice(at, at + first.ids.length).some((id) => !beginning.has(id))) return null
   // In turn, so that items inserted in front between two requests do not look the same.
   for (const place of [0, window.skip + at, 0]) {
     const answer = await reader.look(place, 1)

@@ -155,6 +155,19 @@ describe('a list that stands still', () => {
     }
   })
 
+  test('behind a service that counts whole pages by skip, and cuts its first answer to one item, is never proven', async () => {
+    let answers = 0
+    const model = makeModel(newestFirst(5), {
+      answer(skip, take, { items }) {
+        answers += 1
+        const from = Math.floor(skip / take) * take
+        return from < items.length ? items.slice(from, from + Math.min(take, answers === 1 ? 1 : 4)) : 'refused'
+      },
+    })
+    const walked = await walkModel(model, { window: 6, overlap: 3 })
+    expect(walked.result).toMatchObject({ verdict: 'partial', reason: 'skip-ignored' })
+  })
+
   test('behind a service that wraps around is met but not proven', async () => {
     const model = makeModel(newestFirst(45), {
       answer: (skip, take, { items }) => items.slice(skip % items.length).slice(0, take),
