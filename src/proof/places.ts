@@ -68,7 +68,9 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   const pending: Sight[] = []
   for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
   const reach = reachOf(state, fact)
-  const over = pending.find((one) => isOver(one, pending, { ...sight, to: reach }, trial))
+  const over = pending.find(
+    (one) => isOver(one, pending, { ...sight, to: reach }, trial) && debtOf(state, [one.but], trial) !== null,
+  )
   if (over === undefined) return { ...state, pending }
   const rests = over.kind === 'refused' ? [...over.rests, 'even-cuts' as const] : over.rests
   const debts = owing(state, over.but, behindRun(state, over), { ...over, isOver: true })

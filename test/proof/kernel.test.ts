@@ -382,6 +382,26 @@ test('what was empty moves with what stands in front of it', () => {
   expect(reader.kernel.hasPassed).toBe(true)
 })
 
+test('an end shown but for the ties of one run leaves that owed, after the one that is', () => {
+  const reader = new Reader('a9 b8 c7 d6')
+  reader.join(0, 4)
+  reader.tell(1, 4, ['b8', 'x8'])
+  const nothing = (skip: number) => {
+    for (let time = 0; time < 2; time += 1) reader.tell(skip, 4, [])
+  }
+  nothing(4)
+  reader.tell(5, 4, ['f4'])
+  // Ties of d may have changed places with it.
+  reader.look(3, 1)
+  reader.take(2, 'bx')
+  nothing(5)
+  reader.tell(0, 3, ['a9', 'b8', 'x8'])
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  reader.tell(0, 4, ['a9', 'b8', 'x8', 'c7'])
+  // The one is paid; now the other is owed.
+  expect(reader.kernel.owed).toBe(6)
+})
+
 test('a range between two moments', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(1, 3)).toBeNull()
