@@ -144,6 +144,13 @@ test('what is printed has the fields of the page and no others, and each field o
   await look(['sync', '--full', '--max-duration', '1ms'], 4)
   await look(['rejected', '--raw'])
   await look(['rejected', '--replay'], 3)
+  // A position that cannot be read is passed: what its walk proves rests on that.
+  account.options.poison.push('50')
+  Object.assign(env, { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })
+  await look(['sync', '--full'], 3)
+  await look(['verify', '--proof'])
+  Object.assign(env, { TASK_MIRROR_SERVICE_MAX_RETRIES: undefined })
+  account.options.poison.pop()
   account.remove([account.idAt(40)])
   account.insert(3)
   await look(['sync', '--full'])
