@@ -167,7 +167,8 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
   return [rising, falling]
 }
 
-const NO_RUN = { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false } as const
+/** Nothing is shown of a run. */
+export const NO_RUN = { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false } as const
 
 function shownRun(answer: ListAnswer, owed: OwedRun | null) {
   const [first, behind] = placeOfRun(answer, owed)

@@ -4,6 +4,7 @@ import { countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
 import { lastRunOf } from './places.ts'
 import {
+  asTold,
   atEnd,
   behindFloor,
   type ConditionName,
@@ -11,8 +12,10 @@ import {
   heard,
   joined,
   linkOf,
+  recalled,
   type Seam,
   seamOf,
+  type Told,
   told,
   trusted,
 } from './rules.ts'
@@ -69,8 +72,8 @@ export class Judge {
   /** Ids of a run that was counted are still to be marked. */
   isToMark = false
   /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
-  readonly #told = new Map<number, Fact>()
-  #last: Fact | null = null
+  readonly #told = new Map<number, Told>()
+  #last: Told | null = null
   readonly #trial: Trial
 
   constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: MissingLink | null = null) {
@@ -81,7 +84,7 @@ export class Judge {
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
   tell(answer: Fact, handle: number | null): 'paid' | 'counts' | null {
-    if (handle !== null) this.#told.set(handle, answer)
+    if (handle !== null) this.#told.set(handle, asTold(answer, this.state))
     for (const first of this.#told.keys()) {
       if (this.#told.size <= MOST_TOLD) break
       this.#told.delete(first)
@@ -103,13 +106,18 @@ export class Judge {
 
   /** Whether the window joins if it is taken in now. */
   joins(handle: number): boolean {
-    const fact = this.#told.get(handle)
+    const fact = this.#recall(handle)
     return fact !== undefined && typeof linkOf(this.state, fact, this.#trial) !== 'string'
+  }
+
+  #recall(handle: number): Fact | undefined {
+    const told = this.#told.get(handle)
+    return told === undefined ? undefined : recalled(told, this.state)
   }
 
   /** How the window stands to what has joined. */
   seam(handle: number): Seam {
-    const fact = this.#told.get(handle)
+    const fact = this.#recall(handle)
     return fact === undefined ? 'none' : seamOf(this.state, fact, this.#trial)
   }
 
@@ -118,7 +126,7 @@ export class Judge {
    * Returns the window's fact where it has joined and brought something.
    */
   take(handle: number): Fact | null {
-    const fact = this.#told.get(handle)
+    const fact = this.#recall(handle)
     const link = fact === undefined ? 'every window that is taken in was told' : linkOf(this.state, fact, this.#trial)
     const missing = typeof link === 'string' ? link : null
     // It brings nothing new, so it need not join, unless it goes on behind the floor.
@@ -129,7 +137,7 @@ export class Judge {
     this.spoiled ??= missing
     if (fact === undefined || typeof link === 'string') return null
     this.state = joined(this.state, fact, link)
-    this.#last = fact
+    this.#last = this.#told.get(handle) as Told
     return fact
   }
 
@@ -150,7 +158,7 @@ export class Judge {
   end(): boolean {
     const last = this.#last
     if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
-    const ended = atEnd(this.state, last, this.isAhead, this.#trial)
+    const ended = atEnd(this.state, recalled(last, this.state), this.isAhead, this.#trial)
     this.state = ended ?? this.state
     return ended !== null
   }

@@ -2,7 +2,7 @@
 // as they are named here. Pure, plain data in and out.
 import { counted, owing, owingTied, paid } from './counting.ts'
 import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
-import type { Fact } from './facts.ts'
+import { type Fact, NO_RUN } from './facts.ts'
 import { behindRun, debtOf, placed, sightOf } from './places.ts'
 import {
   type Basis,
@@ -97,6 +97,23 @@ export function told(before: State, fact: Fact, trial: Trial = NO_TRIAL): State 
   const isEnd = before.ended === null && isRepeated(before, fact, trial)
   const state = placed(noted(before, fact, trial), fact, trial)
   return isEnd ? ended(state, ['held', 'last-window-again', 'ties-keep-places']) : state
+}
+
+/** An answer as it was told: what its fact says of the floor and of a run is of those that were known by then. */
+export interface Told {
+  fact: Fact
+  floor: string | null
+  owed: string | null
+}
+
+export function asTold(fact: Fact, { floor, owed }: State): Told {
+  return { fact, floor: floor?.id ?? null, owed: owed?.member ?? null }
+}
+
+/** What it says by now: nothing of a floor or of a run that is another one. */
+export function recalled({ fact, floor, owed }: Told, state: State): Fact {
+  const floorAt = floor === (state.floor?.id ?? null) ? fact.floorAt : null
+  return { ...fact, floorAt, ...(owed === (state.owed?.member ?? null) ? {} : NO_RUN) }
 }
 
 /** By what the window joins if it is taken in now, with what that rests on; or the condition that is missing. */

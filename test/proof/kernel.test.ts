@@ -402,6 +402,20 @@ test('an end shown but for the ties of one run leaves that owed, after the one t
   expect(reader.kernel.owed).toBe(6)
 })
 
+test('what an answer says of the floor that was known then is not believed of a later one', () => {
+  const reader = new Reader('a1 b2 c3 d4 e5')
+  reader.join(0, 1)
+  reader.tell(5, 4, [])
+  reader.tell(5, 4, [])
+  const behind = reader.look(1, 2)
+  // It shows where a stands, and not c.
+  const all = reader.look(0, 4)
+  reader.take(behind, 'bc')
+  reader.take(all, 'd')
+  expect(reader.kernel.missing(false)).toBeNull()
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a range between two moments', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(1, 3)).toBeNull()

@@ -4,7 +4,18 @@
 
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
-import { atEnd, heard, isNarrow, joined, linkOf, told, trusted } from '../../src/proof/rules.ts'
+import {
+  asTold,
+  atEnd,
+  type Told as Heard,
+  heard,
+  isNarrow,
+  joined,
+  linkOf,
+  recalled,
+  told,
+  trusted,
+} from '../../src/proof/rules.ts'
 import { type Basis, BEGINNING, type State, type Trial, type WalkRange } from '../../src/proof/state.ts'
 
 /** By what the end of a list, or a link, may be shown beside windows that overlap. */
@@ -94,6 +105,7 @@ interface Given {
 /** An answer that was told, by when it was received. */
 interface Told {
   received: number
+  heard: Heard
   fact: Fact
   ids: number[]
   /** Deleted between the floor's moment and its own; inserted, and deleted, since its own. */
@@ -441,7 +453,7 @@ class Search {
     if (counts === 'paid') next.items = met(world.items, fact.isWhole && fact.hasMember ? ofRun : counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
     const entry: Told = {
-      ...{ received: fact.received, fact, ids: given.items.map(({ id }) => id) },
+      ...{ received: fact.received, heard: asTold(fact, before), fact, ids: given.items.map(({ id }) => id) },
       ...{ deletedBefore: (given.sinceFloor & 1) !== 0, insertedSince: given.insertedSince },
       ...{ deletedSince: given.deletedSince, isDeceptive: fact.kind === 'nothing' && given.beyond },
       beyondCut: given.beyondCut,
@@ -461,11 +473,12 @@ class Search {
       const isLatest = one.received === latest?.received
       if (one.ids.length === 0 || (!isLatest && !places)) continue
       this.#result.claims += 1
-      const link = linkOf(state, one.fact, this.#trial)
+      const fact = recalled(one.heard, state)
+      const link = linkOf(state, fact, this.#trial)
       if (typeof link === 'string') continue
       this.#result.accepted += 1
       const next = { ...world, broken: [...world.broken], last: one, items: met(world.items, one.ids) }
-      next.state = this.#relevant(joined(state, one.fact, link))
+      next.state = this.#relevant(joined(state, fact, link))
       next.trail = { line: `takes in what was read from ${one.fact.skip}`, before: world.trail }
       this.#followJoin(world, next, one, given)
       this.#judge(next)
@@ -552,7 +565,7 @@ class Search {
     this.#hold(world)
     const { state, last } = world
     if (state.ended !== null || last === null) return
-    const end = atEnd(state, last.fact, false, this.#trial)
+    const end = atEnd(state, recalled(last.heard, state), false, this.#trial)
     if (end === null) return
     const kind = end.ended?.includes('created-order') ? 'reached' : end.ended?.includes('held') ? 'passed' : 'room'
     if (!this.#tries.includes(kind)) return
