@@ -107,7 +107,7 @@ export class Judge {
   /** Whether the window joins if it is taken in now. */
   joins(handle: number): boolean {
     const fact = this.#recall(handle)
-    return fact !== undefined && typeof linkOf(this.state, fact, this.#trial) !== 'string'
+    return fact !== undefined && fact.kind === 'items' && typeof linkOf(this.state, fact, this.#trial) !== 'string'
   }
 
   #recall(handle: number): Fact | undefined {
@@ -132,8 +132,8 @@ export class Judge {
     // It brings nothing new, so it need not join, unless it goes on behind the floor.
     const isKnown = fact !== undefined && fact.metPrefix === fact.count
     if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
-    // Everything that stayed has been met already.
-    if (this.state.ended !== null) return null
+    // Everything that stayed has been met already; or there is nothing to take in.
+    if (this.state.ended !== null || (fact !== undefined && fact.kind !== 'items')) return null
     this.spoiled ??= missing
     if (fact === undefined || typeof link === 'string') return null
     this.state = joined(this.state, fact, link)

@@ -70,8 +70,11 @@ export class Kernel {
     const fact = factOf(told, knownOf(this.state, this.#seen, this.#hasRange))
     const owed = owedOf(this.state)
     const counts = this.#judge.tell(fact, handle)
-    const ofRun = counts === null || owed === null ? [] : idsOfRun(answer, owed)
-    if (counts === 'paid') this.#counted = new Set(fact.isWhole && fact.hasMember ? ofRun : [...this.#seen, ...ofRun])
+    const isShown = counts === 'paid' && fact.isWhole && fact.hasMember
+    // Shown as a whole it is all there, wherever it was counted.
+    const run = owed !== null && isShown ? { ...owed, from: null, to: null } : owed
+    const ofRun = counts === null || run === null ? [] : idsOfRun(answer, run)
+    if (counts === 'paid') this.#counted = new Set(isShown ? ofRun : [...this.#seen, ...ofRun])
     else for (const id of ofRun) this.#seen.add(id)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()
     if (handle !== null) {
@@ -111,11 +114,6 @@ export class Kernel {
   /** The run of equal createdAt that is owed: tasks of it may have been passed over. Undefined where none is. */
   get owed(): Moment | undefined {
     return this.state.owed?.moment
-  }
-
-  /** How many different ids of the owed run were seen since its count began. */
-  get counted(): number {
-    return this.#seen.size
   }
 
   /** The run of the floor is owed from now on: the list may end with it. */

@@ -30,7 +30,7 @@ export function sightOf(fact: Fact): Sight {
     ...{ kind, first, sent, received, from: skip, to: skip + (kind === 'items' ? count : 1) },
     low: skip === 0 || anchor !== 'none' ? skip + metPrefix : 0,
     but: isTied ? { moment: first, member: anchorId ?? '' } : null,
-    rests: [],
+    rests: isUnread(kind) ? ['unread-apart'] : [],
   }
 }
 
@@ -69,7 +69,7 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
   const reach = reachOf(state, fact)
   const over = pending.find(
-    (one) => isOver(one, pending, { ...sight, to: reach }, trial) && debtOf(state, [one.but], trial) !== null,
+    (one) => isOver(one, pending, { ...sight, reach }, trial) && debtOf(state, [one.but], trial) !== null,
   )
   if (over === undefined) return { ...state, pending }
   const rests = over.kind === 'refused' ? [...over.rests, 'even-cuts' as const] : over.rests
@@ -134,7 +134,7 @@ function resolved(state: State, sight: Sight, { mark, known }: { mark: Mark; kno
   if (before === undefined || after === undefined) return sight
   const debt = debtOf(state, [before.but, after.but], trial)
   if (debt === null) return sight
-  const more: Basis[] = ['held', ...debt.rests, ...(isUnread(kind) ? ['unread-apart' as const] : [])]
+  const more: Basis[] = ['held', ...debt.rests]
   return { ...sight, low, but: debt.but, rests: union(union(before.rests, after.rests), union(rests, more)) }
 }
 
@@ -152,10 +152,11 @@ function apart({ floor, pending }: State, mark: Mark, { received }: Sight, { wit
 }
 
 /** Nothing stands there or behind. A refusal may be about the window, or an item: then what was seen last has to reach further. */
-function isOver(sight: Sight, pending: readonly Sight[], mark: Sight, { without }: Trial): boolean {
+function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, { without }: Trial): boolean {
   const { kind, from, low, received } = sight
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
-  const isBeyond = mark.to > from && mark.sent >= received
+  // It reaches further, and shows nothing there.
+  const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
   return kind === 'nothing' || (from > 0 && (isBeyond || without === 'end: reaches beyond a refusal'))
 }

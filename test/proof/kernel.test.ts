@@ -416,6 +416,54 @@ test('what an answer says of the floor that was known then is not believed of a 
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('a refusal is no end where the last answer shows what stands there', () => {
+  const reader = new Reader('a1 b2')
+  reader.join(0, 2)
+  reader.refused(2, 1)
+  reader.refused(2, 1)
+  reader.tell(0, 4, ['a1', 'b2', 'c3', 'd4'])
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('no refusal is an end because a window that reaches further fails', () => {
+  const reader = new Reader('')
+  reader.tell(0, 1, ['a1!'])
+  reader.refused(1, 1)
+  reader.refused(1, 1)
+  reader.tell(0, 1, ['a1!'])
+  reader.tell(0, 5, ['a1!'])
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('an answer without items is nothing to take in, and shows no end with room behind it', () => {
+  const reader = new Reader('a1 b2')
+  reader.join(0, 2)
+  reader.tell(0, 5, ['a1!'])
+  reader.take(2, '')
+  expect(reader.kernel.state.floor).toMatchObject({ id: 'b' })
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('a run that is shown as a whole is marked as a whole, wherever it was counted', () => {
+  const reader = new Reader('k1 c1 p2 l2 e2')
+  reader.join(0, 4)
+  reader.tell(4, 5, ['p2', 'A9'])
+  reader.take(2, 'pA')
+  expect(reader.kernel.owed).toBe(2)
+  reader.marks = false
+  reader.tell(4, 5, ['c1', 'e2', 'l2', 'p2', 'A9'])
+  expect(reader.kernel.takeCounted()).toEqual(['e', 'l', 'p'])
+})
+
+test('what stands behind a first item that cannot be read rests on that being apart', () => {
+  const reader = new Reader('a9! b8 c7')
+  reader.look(0, 1)
+  const behind = reader.look(1, 2)
+  reader.look(0, 1)
+  reader.take(behind, 'bc')
+  expect(reader.kernel.state.basis).toContain('unread-apart')
+})
+
 test('a range between two moments', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(1, 3)).toBeNull()

@@ -448,9 +448,11 @@ class Search {
     next.trail = { line, before: world.trail }
     const counts = countsFor(before, fact, this.#trial)
     const owed = owedOf(before)
-    const ofRun = counts === null || owed === null ? [] : idsOfRun(answer, owed).map(Number)
+    const isShown = counts === 'paid' && fact.isWhole && fact.hasMember
+    const run = owed !== null && isShown ? { ...owed, from: null, to: null } : owed
+    const ofRun = counts === null || run === null ? [] : idsOfRun(answer, run).map(Number)
     const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
-    if (counts === 'paid') next.items = met(world.items, fact.isWhole && fact.hasMember ? ofRun : counted)
+    if (counts === 'paid') next.items = met(world.items, isShown ? ofRun : counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
     const entry: Told = {
       ...{ received: fact.received, heard: asTold(fact, before), fact, ids: given.items.map(({ id }) => id) },
