@@ -54,7 +54,8 @@ export function brokenFor(
       answers.set(received, latest)
     }
     const between = (since: number): Listing[] => {
-      const first = answers.get(since) ?? Infinity
+      // Nothing had joined: from the first answer on.
+      const first = since === 0 ? 0 : (answers.get(since) ?? Infinity)
       return [...listings].filter(([answer]) => answer >= first && answer <= latest).map(([, listing]) => listing)
     }
     const basis = brokenBy(missed, before, judge.state, between)
