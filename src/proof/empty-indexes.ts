@@ -20,9 +20,13 @@ export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | n
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: skip + count - 1, isBefore: true }
 }
 
-/** The same where the floor has stood where it stood: nothing in front of it has changed, so the index has not moved. */
-export function emptyHeld({ empty, floor }: State, behind: Floor): EmptyIndex | null {
+/**
+ * The same where the floor stood where it joined until `heldAt`, after it was empty: nothing in front of it had changed, so the index has not
+ * moved.
+ */
+export function emptyHeld({ empty, floor }: State, behind: Floor, heldAt: number): EmptyIndex | null {
   if (empty === null || floor === null || floor.run < 0 || floor.index !== floor.joinedAt) return null
+  if (heldAt < empty.received || floor.received > empty.received) return null
   const { joinedAt, run } = floor
   return {
     ...empty,

@@ -20,7 +20,7 @@ import {
 const MOST_PENDING = 1000
 
 /** The part of a sight that says where nothing can stand that was not met. */
-type Mark = Pick<Sight, 'sent' | 'received' | 'low' | 'but' | 'rests'>
+type Mark = Pick<Sight, 'sent' | 'received' | 'low' | 'but' | 'rests' | 'heldAt'>
 
 /** What an answer says by itself: it begins with the list, or shows an anchor. */
 export function sightOf(fact: Fact): Sight {
@@ -31,6 +31,7 @@ export function sightOf(fact: Fact): Sight {
     low: skip === 0 || anchor !== 'none' ? skip + metPrefix : 0,
     but: isTied ? { moment: first, member: anchorId ?? '' } : null,
     rests: isUnread(kind) ? ['unread-apart'] : [],
+    heldAt: -1,
   }
 }
 
@@ -66,7 +67,8 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   const { floor } = state
   if (state.pending.length === 0 || (floor !== null && sight.low <= floor.index)) return state
   const pending: Sight[] = []
-  for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
+  const mark = { ...sight, heldAt: fact.floorAt === floor?.joinedAt ? sight.sent : -1 }
+  for (const one of state.pending) pending.push(resolved(state, one, { mark, known: pending }, trial))
   const reach = reachOf(state, fact)
   const over = pending.find(
     (one) => isOver(one, pending, { ...sight, reach }, trial) && debtOf(state, [one.but], trial) !== null,
@@ -112,8 +114,8 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, { withou
 
 /** In front of everything there is nothing; and nothing that was not met stood up to the end of the floor. */
 function startOf({ floor }: State): Mark {
-  if (floor === null) return { sent: 0, received: 0, low: 0, but: null, rests: [] }
-  return { ...floor, low: floor.index + 1, rests: [] }
+  if (floor === null) return { sent: 0, received: 0, low: 0, but: null, rests: [], heldAt: -1 }
+  return { ...floor, low: floor.index + 1, rests: [], heldAt: -1 }
 }
 
 /**
@@ -135,7 +137,8 @@ function resolved(state: State, sight: Sight, { mark, known }: { mark: Mark; kno
   const debt = debtOf(state, [before.but, after.but], trial)
   if (debt === null) return sight
   const more: Basis[] = ['held', ...debt.rests]
-  return { ...sight, low, but: debt.but, rests: union(union(before.rests, after.rests), union(rests, more)) }
+  const { heldAt } = mark
+  return { ...sight, low, but: debt.but, heldAt, rests: union(union(before.rests, after.rests), union(rests, more)) }
 }
 
 function best(marks: Mark[]): Mark | undefined {

@@ -155,7 +155,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
     ...(isPlaced ? owing(state, but, behindRun(state, sight), fact) : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received),
-    empty: isPlaced ? emptyHeld(state, floor) : emptyBehind(state, fact),
+    empty: isPlaced ? emptyHeld(state, floor, sight.heldAt) : emptyBehind(state, fact),
     ...cutsSeen(state, behindFloor(fact)),
     basis: union(state.basis, rests),
   }

@@ -49,6 +49,8 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   but: RunMember | null
   /** What that rests on. */
   rests: Basis[]
+  /** When the answer was asked for that showed the floor's last item where it joined, by which this one is placed; -1 where none did. */
+  heldAt: number
 }
 
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
