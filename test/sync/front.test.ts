@@ -1,8 +1,12 @@
 // Where a list in which whatever is written to comes first goes on as it did.
 
 import { describe, expect, test } from 'vitest'
+import type { Run } from '../../src/sync/context.ts'
 import { frontEvidence, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
+import { watchFront } from '../../src/sync/steps/watched-front.ts'
+import type { ParsedList } from '../../src/sync/writer/writing.ts'
 import { Sequence } from '../../src/walk/sequence.ts'
+import type { ItemsWindow } from '../../src/walk/source.ts'
 import fc from '../support/fc.ts'
 
 /** `a` stands as it did; `a!` looks otherwise; `a?` is not known; `a-` is open. */
@@ -15,6 +19,7 @@ function listed(text: string): Listed[] {
   }))
 }
 
+const FINAL = new Uint8Array(7).fill(1)
 const FRONT = [...'abcdefgh']
 
 describe('where a list goes on as it did', () => {
@@ -63,19 +68,39 @@ describe('where a list goes on as it did', () => {
 })
 
 test.each([
-  ['three that moved', 'u! v! w a b c', { moved: 3, fresh: 0 }, true],
-  ['open ones that always stand in front', 'a- b- c- d e f', { moved: 0, fresh: 0 }, false],
-  ['a few new ones', 'u? v? w? a b c', { moved: 0, fresh: 3 }, false],
-  ['many new ones', '0? 1? 2? 3? 4? 5? 6? 7? 8? 9? a b c', { moved: 0, fresh: 10 }, true],
-])('%s: an order in which everything comes to the front, or not yet', (_, text, evidence, is) => {
+  ['three that moved', 'u! v! w a b c', { moved: 3, fresh: 0 }, [true, true]],
+  ['three of the front that passed others', 'f! e! d! a b c g h', { moved: 3, fresh: 0 }, [true, true]],
+  ['some of the front that others have passed', 'e- f- a! b! c! d! g h', { moved: 4, fresh: 0 }, [true, true]],
+  ['three that changed where they stand', 'a! b! c! d e f', { moved: 0, fresh: 0 }, [false, false]],
+  ['the same, and new ones in front', 'x? y? a! b! c! d e f', { moved: 0, fresh: 2 }, [false, false]],
+  ['open ones that always stand in front', 'a- b- c- d e f', { moved: 0, fresh: 0 }, [false, false]],
+  ['a few new ones', 'u? v? w? a b c', { moved: 0, fresh: 3 }, [false, false]],
+  ['many new ones', '0? 1? 2? 3? 4? 5? 6? 7? 8? 9? a b c', { moved: 0, fresh: 10 }, [false, true]],
+])('%s: an order in which everything comes to the front, or not yet', (_, text, evidence, [byCreation, otherwise]) => {
   const all = listed(text)
-  const found = frontEvidence(
-    FRONT,
-    all,
-    all.findIndex(({ isAsBefore, isFinal, id }) => isAsBefore && isFinal && FRONT.includes(id)),
-  )
+  const found = frontEvidence(FRONT, all, untouchedFrom(FRONT, all, 2) ?? Number.NaN)
   expect(found).toEqual(evidence)
-  expect(isTouchOrder(found)).toBe(is)
+  expect(isTouchOrder(found, true)).toBe(byCreation)
+  expect(isTouchOrder(found, false)).toBe(otherwise)
+})
+
+test.each([
+  ['met by the walk that read the front', 7, { moved: 3, fresh: 0 }],
+  ['met by a walk since: they may have come to the front', 4, { moved: 0, fresh: 3 }],
+])('known tasks in front that were %s', async (_, certain, evidence) => {
+  const ids = [...'uvwabcd']
+  const run = {
+    config: { sync: { overlap: 2 } },
+    writer: {
+      certainSeq: async () => certain,
+      knownState: async () => ({ seqs: Float64Array.of(5, 6, 7, 1, 2, 3, 4), isAsBefore: new Uint8Array(7).fill(1) }),
+    },
+  } as unknown as Run
+  const list = watchFront(run, [...'abcd'], 'full')
+  await list.begun(1)
+  await list.onParsed({ handle: 1, ids, flags: FINAL } as unknown as ParsedList)
+  list.joined({ handle: 1, ids, met: new Uint8Array(7), held: new Uint8Array(7).fill(1) } as unknown as ItemsWindow)
+  expect(list.judge()).toEqual(evidence)
 })
 
 describe('two walks', () => {

@@ -79,6 +79,12 @@ export function walkTable(db: Db) {
     `SELECT ${COLUMNS} FROM walks
      WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1`,
   )
+  const leastSeq = db
+    .prepare(
+      `SELECT min(max_seq_at_start) FROM walks WHERE id < @id AND id > coalesce((SELECT id FROM walks
+       WHERE id < @id AND verdict = 'complete' AND kind <> 'range' AND (@kind IS NULL OR kind = @kind) ORDER BY id DESC LIMIT 1), 0)`,
+    )
+    .pluck()
   const firstLines = db.prepare('SELECT lines FROM walk_evidence WHERE walk_id = ? AND number = 1').pluck()
   const interrupted = db.prepare(
     `SELECT ${COLUMNS} FROM walks WHERE kind = 'full' AND range_since IS NULL AND range_until IS NULL AND finished_at IS NULL
@@ -105,6 +111,11 @@ export function walkTable(db: Db) {
     /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */
     lastEnded: (kind: WalkKind, verdict: Verdict | null = null): WalkRow | null =>
       toWalk(lastEnded.get(kind, verdict, verdict)),
+    /**
+     * The highest seq there was when the walk after the last complete one before `id` began; null where that is none. Of `kind`
+     * where given; a range walk is none.
+     */
+    seqAfterComplete: (id: number, kind: WalkKind | null): number | null => leastSeq.get({ id, kind }) as number | null,
     /**
      * A full walk that was begun after the last one that ended, and was cut off; without a state where nothing could prove it any
      * more: version 0.1.0 kept no evidence, another version may have had other rules.

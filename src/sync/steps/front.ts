@@ -13,7 +13,7 @@
 /** A task in list order, as an answer shows it. */
 export interface Listed {
   id: string
-  /** The mirror held it before this walk. */
+  /** The mirror held it when `front` was read. */
   isKnown: boolean
   /** The list shows it in the form in which it showed it last. */
   isAsBefore: boolean
@@ -61,7 +61,7 @@ export function untouchedFrom(front: readonly string[], listed: readonly Listed[
 
 /** What a walk has seen of where the new and changed tasks of a list end. */
 export interface FrontEvidence {
-  /** Known tasks that stand above what is untouched, and stood further down or looked otherwise before. */
+  /** Known tasks above what is untouched that stood elsewhere before. */
   moved: number
   /** Tasks above what is untouched that the mirror did not hold. */
   fresh: number
@@ -71,15 +71,35 @@ const LEAST_MOVED = 3
 /** Without a task that moved: some lists put a kind of task first, and new ones of that kind only. */
 const LEAST_FRESH = 10
 
-/** Whether so much came to the front, and nothing anywhere else, that the list is one in which everything does. */
-export function isTouchOrder({ moved, fresh }: FrontEvidence): boolean {
-  return moved >= LEAST_MOVED || fresh >= LEAST_FRESH
+/**
+ * Whether so much came to the front, and nothing anywhere else, that the list is one in which everything does. `isByCreation`: for
+ * all that the walk shows `createdAt` orders it, newest first. There new tasks come to the front as well, and soon one behind others
+ * that was created a little earlier: only what was known, and has moved, tells such a list from one by last update.
+ */
+export function isTouchOrder({ moved, fresh }: FrontEvidence, isByCreation: boolean): boolean {
+  return moved >= LEAST_MOVED || (fresh >= LEAST_FRESH && !isByCreation)
 }
 
-/** What stands above index `untouched` shows of the order. */
+/** What stands above index `untouched` shows of the order. A task that changed where it stands shows nothing. */
 export function frontEvidence(front: readonly string[], listed: readonly Listed[], untouched: number): FrontEvidence {
-  const stood = new Set(front)
-  const above = listed.slice(0, untouched)
-  const moved = above.filter(({ id, isKnown, isAsBefore }) => isKnown && !(isAsBefore && stood.has(id)))
-  return { moved: moved.length, fresh: above.filter(({ isKnown }) => !isKnown).length }
+  const placeOf = new Map(front.map((id, place) => [id, place]))
+  const places = listed.map(({ id }) => placeOf.get(id))
+  /** At each index the place furthest up of all that stand there or behind. */
+  const furthestUp: number[] = []
+  for (let index = listed.length - 1; index >= 0; index -= 1)
+    furthestUp[index] = Math.min(
+      furthestUp[index + 1] ?? Number.POSITIVE_INFINITY,
+      places[index] ?? Number.POSITIVE_INFINITY,
+    )
+  const evidence: FrontEvidence = { moved: 0, fresh: 0 }
+  let furthestDown = -1
+  for (const [index, { isKnown, isAsBefore }] of listed.slice(0, untouched).entries()) {
+    const place = places[index]
+    const hasPassed = place !== undefined && (place < furthestDown || place > (furthestUp[index] as number))
+    if (!isKnown) evidence.fresh += 1
+    // What had no place in front stood further down.
+    else if (place === undefined || (hasPassed && !isAsBefore)) evidence.moved += 1
+    furthestDown = Math.max(furthestDown, place ?? -1)
+  }
+  return evidence
 }

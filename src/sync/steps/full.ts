@@ -17,15 +17,19 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let previous: { digest: string; sequence: Sequence } | null = null
   let drift = 0
   const { order: known } = run.facts
+  const { settleMs } = run.config.sync
   let { front } = run.facts
+  // By last update every complete walk reads it anew.
+  let since: 'complete' | 'full' | null = known === 'updated_desc' ? 'complete' : 'full'
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
     // One that was cut off does not show how the list stands now.
-    const list: WatchedFront | null = resume === null ? watchFront(run, front ?? []) : null
+    const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
+    let isByCreation = true
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
-      ...(list === null ? {} : { onParsed: list.onParsed }),
+      ...(list === null ? {} : { begun: list.begun, onParsed: list.onParsed }),
       request: {
         start: 0,
         beyond: true,
@@ -34,7 +38,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         joined(window, shown) {
           list?.joined(window)
           for (const [index, id] of window.ids.entries()) if (window.met[index] === 0) sequence.add(id)
-          if (isCreatedOrder(orderShown(shown, run.config.sync.settleMs).order)) sequence.forgetIfLong()
+          isByCreation = shown.inversionDesc <= Math.max(settleMs, run.facts.inversion_ms ?? 0)
+          if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },
@@ -51,7 +56,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
     if (asKnown || order !== 'none')
       return close({ verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order })
-    cameToFront = came !== null && (cameToFront || isTouchOrder(came))
+    cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
     // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
     // by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both want the lap to be one answer:
     // between two, a new task that was passed over can move from what is still unread to what was read.
@@ -64,6 +69,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     previous = { digest, sequence }
     cutoff = digestCutoff
     front = done.result.front ?? undefined
+    since = null
   }
 }
 
@@ -79,7 +85,7 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   const learned: Facts = learnedFrom(run, result)
   const complete = verdict === 'complete'
   if (complete && result.order !== null) learned.order = result.order
-  if (complete && result.front !== null) learned.front = result.front
+  if (complete) learned.front = result.front ?? undefined
   const newest = result.order === 'created_asc' ? result.newest : result.newestInFirst
   const frontier = isCreatedOrder(result.order) ? frontierOf(result, newest, settleMs) : null
   if (frontier !== null)

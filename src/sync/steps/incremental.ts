@@ -85,11 +85,14 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const { total } = facts
   const inserted = (await run.writer.counts()).inserted
-  const list = watchFront(run, facts.front as string[])
+  const list = watchFront(run, facts.front as string[], 'complete')
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
   const done = await runWalk(run, {
     kind: 'head',
-    begun: behind.begun,
+    async begun(walkId) {
+      await list.begun(walkId)
+      await behind.begun(walkId)
+    },
     onParsed: list.onParsed,
     atLeast: behind.atLeast,
     request: {

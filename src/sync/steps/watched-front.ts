@@ -12,6 +12,7 @@ const MOST_COMPARED = 20_000
 const MOST_WINDOWS = 256
 
 export interface WatchedFront {
+  begun(walkId: number): Promise<void>
   onParsed(parsed: ParsedList): Promise<void>
   /** A window has joined the walk. */
   joined(window: ItemsWindow): void
@@ -22,13 +23,14 @@ export interface WatchedFront {
   judge(): FrontEvidence | null
 }
 
-/** `front`: ids that stood first then, in their order. */
-export function watchFront(run: Run, front: readonly string[]): WatchedFront {
+/** `front`: ids that stood first then, in their order. `since`: then was the last complete walk, or the last full one; null: just now. */
+export function watchFront(run: Run, front: readonly string[], since: 'complete' | 'full' | null): WatchedFront {
   const { writer, config } = run
   const wanted = neighboursWanted(config.sync.overlap)
-  const before = new Map<string, boolean>()
+  const before = new Map<string, Pick<Listed, 'isKnown' | 'isAsBefore'>>()
   const finals = new Map<number, Uint8Array>()
   const listed: Listed[] = []
+  let certain = Number.MAX_SAFE_INTEGER
   let seen = 0
   let lastFresh = -1
   let freshOpen = -1
@@ -39,6 +41,11 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
   }
 
   return {
+    async begun(walkId) {
+      if (since !== null && front.length > 0)
+        certain = await writer.certainSeq(walkId, since === 'full' ? 'full' : null)
+    },
+
     async onParsed(parsed) {
       const { handle, ids } = parsed
       finals.set(handle, finalsOf(parsed))
@@ -48,9 +55,13 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
         finals.delete(oldest)
       }
       if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
-      const { isAsBefore } = await writer.knownState(handle)
-      // What was seen first counts: later this walk may have taken it in.
-      for (const [index, id] of ids.entries()) if (!before.has(id)) before.set(id, isAsBefore[index] === 1)
+      const { seqs, isAsBefore } = await writer.knownState(handle)
+      for (const [index, id] of ids.entries()) {
+        // What was seen first counts: later this walk may have taken it in.
+        if (before.has(id)) continue
+        const seq = seqs[index] as number
+        before.set(id, { isKnown: seq > 0 && seq <= certain, isAsBefore: isAsBefore[index] === 1 })
+      }
     },
 
     joined({ ids, met, held, handle }) {
@@ -58,13 +69,13 @@ export function watchFront(run: Run, front: readonly string[]): WatchedFront {
       finals.delete(handle)
       for (const [index, id] of ids.entries()) {
         if (met[index] === 1) continue
-        const isKnown = held[index] === 1
+        const state = before.get(id)
+        const isKnown = state?.isKnown ?? held[index] === 1
         const isFinal = final?.[index] === 1
         if (isFinal) lastFresh = isKnown ? Math.max(lastFresh, freshOpen) : seen
         // Behind all that is final it stands where the end of the list is looked at (open-apart.ts).
         else if (!isKnown) freshOpen = seen
-        const isAsBefore = before.get(id)
-        if (isAsBefore !== undefined && listed.length < MOST_COMPARED) listed.push({ id, isKnown, isAsBefore, isFinal })
+        if (state !== undefined && listed.length < MOST_COMPARED) listed.push({ id, ...state, isFinal })
         seen += 1
       }
     },

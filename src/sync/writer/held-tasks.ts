@@ -1,9 +1,8 @@
 // What the mirror holds already: tasks to compare the service's answers with.
 import { placesOf } from '../../mirror/tables/tasks.ts'
+import type { WalkKind } from '../../mirror/tables/walks.ts'
 import type { Writing } from './writing.ts'
 
-/** Walks looked back at, far more than ever end partial in a row. */
-const MOST_WALKS = 1_000
 /** Rows looked at for a witness near a place. */
 const NEARBY = 1_000
 
@@ -13,19 +12,11 @@ export function heldTasks(writing: Writing) {
 
   return {
     /**
-     * The highest seq that was there before anything was taken in by a walk that ended short of `complete` or not at all,
-     * since the last one before `walkId` that was complete. What such a walk met stands at the front of the list like what
-     * it did not meet.
+     * The highest seq that was there before anything was taken in by a walk since the last one before `walkId` that was
+     * complete: of `kind`, where given. What walks met since stands at the front of the list like what they did not meet.
      */
-    certainSeq(walkId: number): number {
-      let certain = Number.MAX_SAFE_INTEGER
-      for (let id = walkId - 1; id > 0 && id >= walkId - MOST_WALKS; id -= 1) {
-        const walk = walks.get(id)
-        if (walk === null || (walk.verdict === 'complete' && walk.kind !== 'range')) break
-        certain = Math.min(certain, walk.maxSeqAtStart)
-      }
-      return certain
-    },
+    certainSeq: (walkId: number, kind: WalkKind | null = null): number =>
+      walks.seqAfterComplete(walkId, kind) ?? Number.MAX_SAFE_INTEGER,
 
     /** Ids of live tasks met in this run, near `parts` (0 to 1) of all rows, else the newest; no more than parts. */
     witnesses(parts: number[]): string[] {
