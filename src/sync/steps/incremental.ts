@@ -2,6 +2,7 @@
 // to the front (front.ts).
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
+import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
@@ -161,11 +162,25 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const { verdict, reason, isRefuted } = judge(run, done, inFront.doubt(done.oldestReadAt))
+  const isMore = await hasGrownElsewhere(run, result)
+  const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
+  const { verdict, reason, isRefuted } = judge(run, done, doubt)
   const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
+  // Until a walk has met what is more, the next one is to find that, too.
+  if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })
   const next = frontierOf(result, result.newest, settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
   const ended = await endWalk(run, done, { verdict, reason, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
   return { ...ended, isRefuted, bringForward: shrunk }
+}
+
+/**
+ * Whether the list has become longer than by what was taken in: something is new where a tail walk does not look. So it is in a list
+ * by last update, of which the tail stands as it did. What is hidden has no row.
+ */
+async function hasGrownElsewhere({ facts, opened, writer }: Run, { total, filtered }: WalkResult): Promise<boolean> {
+  if (total === null || facts.total === undefined || filtered || facts.filtered_pages === true) return false
+  const { inserted, restored, rejected } = await writer.counts()
+  return total > Math.max(facts.total, opened.liveTasks) + inserted + restored + rejected
 }
