@@ -227,7 +227,8 @@ export function stringBytes(row: Buffer, column: number): number {
 export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
   const length = stringBytes(row, column)
   if (length === 0) return [0, 0]
-  let at = ROW_HEAD
-  for (let before = 0; before < column; before += 1) at += stringBytes(row, before)
-  return [row[at] as number, row[at + length - 1] as number]
+  // Fewer strings stand behind a body than before it.
+  let end = row.length
+  for (let behind = column + 1; behind < TASK_COLUMNS.length; behind += 1) end -= stringBytes(row, behind)
+  return [row[end - length] as number, row[end - 1] as number]
 }

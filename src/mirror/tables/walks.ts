@@ -75,6 +75,7 @@ export function walkTable(db: Db) {
   const countMet = db.prepare('UPDATE walks SET met = met + ? WHERE id = ?')
   const prune = db.prepare(`DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}`)
   const byId = db.prepare(`SELECT ${COLUMNS} FROM walks WHERE id = ?`)
+  const kindById = db.prepare('SELECT kind FROM walks WHERE id = ?').pluck()
   const lastEnded = db.prepare(
     `SELECT ${COLUMNS} FROM walks
      WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1`,
@@ -108,6 +109,8 @@ export function walkTable(db: Db) {
       writeOne(end, result.verdict, result.reason, result.ordering, now, now, id)
     },
     get: (id: number): WalkRow | null => toWalk(byId.get(id)),
+    /** Asked with every window, whose walk's state and first window take long to parse. */
+    kindOf: (id: number): WalkKind | null => (kindById.get(id) as WalkKind | undefined) ?? null,
     /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */
     lastEnded: (kind: WalkKind, verdict: Verdict | null = null): WalkRow | null =>
       toWalk(lastEnded.get(kind, verdict, verdict)),

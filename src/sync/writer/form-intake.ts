@@ -7,7 +7,7 @@ import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { learnedBy } from '../learned-forms.ts'
-import { bodyBytes, type SampleRequest } from './form-sample.ts'
+import type { SampleRequest } from './form-sample.ts'
 import { storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
@@ -43,8 +43,8 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     sampled(): SampleTask[] {
       const items = writing.sample.take()
       compared.clear()
-      for (const { id, isFinal, bytes } of items)
-        compared.set(id, { isFinal, bodies: bodyBytes(bytes), listed: [storedTask(rowOf(bytes))], details: [] })
+      for (const { id, isFinal, bytes, bodies } of items)
+        compared.set(id, { isFinal, bodies, listed: [storedTask(rowOf(bytes))], details: [] })
       return items.map(({ id, place }) => ({ id, place }))
     },
 

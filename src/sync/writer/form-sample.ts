@@ -14,8 +14,9 @@ interface SampledItem {
   /** Its index in the list when it was met. */
   place: number
   isFinal: boolean
-  /** Its encoded row. */
+  /** Its encoded row, and how long its bodies are in it. */
   bytes: Buffer
+  bodies: LongestBodies
 }
 
 export interface SampleRequest {
@@ -90,7 +91,7 @@ export class FormSample {
   #longest: Longest = {}
   #doubted: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
-  #lastInWindow: SampledItem | null = null
+  #lastInWindow: { listed: ListedTask; place: number } | null = null
   #state = 1
 
   begin(request: SampleRequest): void {
@@ -126,8 +127,7 @@ export class FormSample {
 
   /** The window's bytes are about to be given up. */
   leave(): void {
-    if (this.#lastInWindow !== null)
-      this.#passed.last = { ...this.#lastInWindow, bytes: Buffer.from(this.#lastInWindow.bytes) }
+    if (this.#lastInWindow !== null) this.#passed.last = itemOf(this.#lastInWindow.listed, this.#lastInWindow.place)
     this.#lastInWindow = null
   }
 
@@ -176,7 +176,7 @@ export class FormSample {
     passed.items += 1
     if (listed.final) {
       passed.first ??= itemOf(listed, place)
-      this.#lastInWindow = { id: listed.id, place, isFinal: true, bytes: listed.bytes }
+      this.#lastInWindow = { listed, place }
     } else passed.open ??= itemOf(listed, place)
     keepLongest(passed.longest, listed, place)
     const shape = shapeOf(listed)
@@ -208,8 +208,7 @@ function keepLongest(
 ): void {
   const lengths = bodyBytes(listed.bytes)
   for (const body of ['result', 'data'] as const) {
-    const known = kept[body]
-    const least = known === undefined ? beyond[body] : bodyBytes(known.bytes)[body]
+    const least = kept[body]?.bodies[body] ?? beyond[body]
     if (lengths[body] > least) kept[body] = itemOf(listed, place)
   }
 }
@@ -218,8 +217,8 @@ export function bodyBytes(row: Buffer): LongestBodies {
   return { result: stringBytes(row, BODIES.result), data: stringBytes(row, BODIES.data) }
 }
 
-function itemOf(listed: ListedTask, place: number): SampledItem {
-  return { id: listed.id, place, isFinal: listed.final, bytes: Buffer.from(listed.bytes) }
+function itemOf({ id, final, bytes }: ListedTask, place: number): SampledItem {
+  return { id, place, isFinal: final, bytes: Buffer.from(bytes), bodies: bodyBytes(bytes) }
 }
 
 /** Which columns it fills, whether a body breaks off, names in `extra`, with booleans, as `"truncated":true`. */

@@ -64,13 +64,13 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
 }
 
 /**
- * Lets no thread's young generation grow any more, and has the heaps collected when they are 1.7 times what lives: with windows
+ * Lets no thread's young generation grow any more, and has the heaps collected when they are twice what lives: with windows
  * read ahead they would take 150 MB more and save no time (docs/decisions/performance-diary.md). V8 reads the flags each time it thinks of growing; there
  * is no other way to say so once it runs.
  */
 function keepHeapsSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=70')
+  setFlagsFromString('--heap-growing-percent=100')
 }
 
 /** Prepares windows in steps, so that answers of the writer and of the service never wait long for this thread. */

@@ -85,7 +85,7 @@ export function windowIntake(writing: Writing) {
       const taking = new WindowTaking(writing, holding, step)
       const hasChanged = changedSince(holding.viewedAt, writing.pieces(), recent)
       writing.throwBroken()
-      writing.sample.enter(step.walkId, (id) => writing.walks.get(id)?.kind ?? null)
+      writing.sample.enter(step.walkId, writing.walks.kindOf)
       // Where the set-aside store is full, a window is taken back: that one, and none before it.
       const inTransaction = holding.unfit.size === 0 ? writing.gather : writing.commit
       inTransaction(() => taking.take(hasChanged))
