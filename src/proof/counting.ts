@@ -18,7 +18,7 @@ export function countsFor(state: State, fact: Fact, trial: Trial = NO_TRIAL): 'p
   if (state.owed === null) return null
   const { owed, count } = counted(state, fact, trial)
   if (owed === null) return 'paid'
-  return fact.fresh > 0 && count !== null && count.ids > 0 && count.since === state.count?.since ? 'counts' : null
+  return count !== null && count.since === state.count?.since && count.ids > state.count.ids ? 'counts' : null
 }
 
 /** What `factOf` has to know of ids. */

@@ -263,6 +263,18 @@ test('a run longer than a window is owed until it is counted', () => {
   expect(reader.kernel.missing(false)).toBeNull()
 })
 
+test('an id that an answer showed which was asked for before the count began is counted when it is seen later', () => {
+  const reader = new Reader('a9 b5 c5 d5 e5 f2 g1')
+  reader.join(0, 3)
+  reader.join(2, 3)
+  reader.join(4, 3)
+  reader.look(0, 3)
+  const early = { skip: 3, asked: 2, sent: 0, received: 5, kind: 'items' as const }
+  reader.kernel.tell({ ...early, ids: ['d', 'e'], moments: [5, 5], met: [1, 1] }, null)
+  reader.look(3, 3)
+  expect(reader.kernel.missing(false)).toBeNull()
+})
+
 test('an answer that was cut by size is known as such, too, where what it left out has joined by its place', () => {
   const reader = new Reader('a9 b8 c7 d6 e5')
   reader.join(0, 3)
