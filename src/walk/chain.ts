@@ -89,7 +89,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
   if (!reachesLast) {
     // The window ends before the chain's last item: the walk goes on from the window's end.
-    return { ...chain, end: skip + count }
+    return standingAt(chain, skip + count)
   }
   // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
   let from = lastAt + 1

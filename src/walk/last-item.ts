@@ -1,12 +1,66 @@
-// The last item of a list that moves, found again in one answer however far it has gone since. What that proves is
-// judged by end.ts and ties.ts.
-
-import { isNothing, probeAt, type Reader } from './reader.ts'
+// The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again however far it has gone.
+import type { Moment } from '../task.ts'
+import type { OngoingWalk } from './ongoing-walk.ts'
+import { isNothing, lookAt, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
-import type { ItemsWindow } from './source.ts'
+import type { ItemsWindow, WindowAnswer } from './source.ts'
 
-/** How many answers the last item of a drifting list is followed through. */
+/** How many answers it is followed through. */
 const MOST_HOPS = 16
+
+/** The item met last, where it stood last; `id` is null where the walk has met nothing yet, and its index is -1 then. */
+export interface LastItem {
+  id: string | null
+  moment: Moment
+  index: number
+  /** Where its run of equal createdAt begins. */
+  runStart: number
+}
+
+/** The item that the chain ends with, at the place where an answer showed it last; null where that is not found. */
+export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
+  const { reader, chain } = ongoing
+  const { last } = reader
+  if (last === null) return { id: null, moment: null, index: -1, runStart: 0 }
+  const index = chain.filtered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
+  if (index === null) return null
+  const isRun = chain.tie?.moment === last.moment && !chain.filtered
+  return { ...last, index, runStart: Math.max(0, index - (isRun ? ongoing.tiesBefore() : 0)) }
+}
+
+/** Where items are left out: the last index from which on an answer shows the item. */
+async function placeAmongHidden(
+  reader: Reader,
+  id: string,
+  { skip, asked }: { skip: number; asked: number },
+): Promise<number | null> {
+  const search = Search.between(skip + 1, skip + Math.max(1, asked))
+  while (!search.isClosed) {
+    const answer = await lookAt(reader, search.place, { once: true })
+    if (answer.kind === 'failed') return null
+    if (answer.kind === 'items' && answer.ids.includes(id)) search.tooNear()
+    else search.tooFar()
+  }
+  return (search.near as number) - 1
+}
+
+/** The index of the last item, or of another one of its run that was met, where the answer shows it. */
+export function placeIn({ id, moment, index }: LastItem, answer: WindowAnswer): number | null {
+  if (answer.kind !== 'items') return null
+  const at = answer.ids.lastIndexOf(id ?? '')
+  if (at >= 0) return answer.skip + at
+  // Ties come in another order: as far as the answer shows what was met.
+  let met = 0
+  while (met < answer.ids.length && answer.met[met] === 1) met += 1
+  const isTied = met > 0 && moment !== null && answer.moments[met - 1] === moment
+  return isTied ? Math.max(index, answer.skip + met - 1) : null
+}
+
+/** Whether the answer ends with the last item, or with another one of its run that was met, where that stood. */
+export function endsWith(answer: WindowAnswer, { id, moment, index }: LastItem): boolean {
+  if (answer.kind !== 'items' || answer.skip + answer.ids.length - 1 !== index) return false
+  return answer.ids.at(-1) === id || (moment !== null && answer.moments.at(-1) === moment && answer.met.at(-1) === 1)
+}
 
 /**
  * An answer that holds the last item, looked for from about `reach` before `index` on, where it stood: meanwhile it may
@@ -27,8 +81,7 @@ export async function followLast(
       if (!search.tooFar()) return null
       continue
     }
-    if (answer.kind !== 'items') return null
-    if (answer.met.includes(0)) return null
+    if (answer.kind !== 'items' || answer.met.includes(0)) return null
     search.tooNear(answer.ids.length)
   }
   return null

@@ -7,7 +7,7 @@ const REQUESTS_PER_WINDOW = 4
 const MOST_MISSES = 2
 
 /** `give-up`: the walk ends without a proof. */
-export type Patience = 'go-on' | 'give-up'
+type Patience = 'go-on' | 'give-up'
 
 export class MovingEnd {
   /** It had moved when it was looked at. */

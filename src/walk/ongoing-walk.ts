@@ -1,15 +1,14 @@
 // The state of a walk that is under way, what of it is saved for another process to go on from, and the walk's result.
-// Where the walk goes is decided by walk.ts, detours.ts, ties.ts and ending.ts.
+// Where the walk goes is decided by walk.ts, behind.ts, detours.ts and ties.ts.
 import type { MissingLink } from '../proof/judge.ts'
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
 import { type ChainState, newChain, overlapOf } from './chain.ts'
-import type { EndQuestion } from './end-judgement.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
-import { cutOf, isSingle } from './paging.ts'
+import { type Cut, cutOf } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
@@ -31,12 +30,11 @@ export class OngoingWalk {
   chain: ChainState
   /** Where the run begins that the kernel says is owed. */
   owedFrom: number
-  private tieStart: number
+  /** What the chain ended with before the last window joined. */
+  private before: { id: string; index: number; ties: number }
   firstWindow: FirstWindow | null
   readonly doubts: string[]
   total: number | null = null
-  /** The last item of the last window that joined: the chain's last one may be deleted by now. */
-  shown: { id: string; moment: Moment } | null = null
   /** Where the next window begins. */
   skip: number
   /** Where the end of the chain is looked for, while windows show nothing of it. */
@@ -58,8 +56,6 @@ export class OngoingWalk {
   /** Windows that brought something new in this process. */
   windows = 0
   readonly end = new MovingEnd()
-  /** How often an unreadable position turned out to have moved, since something new was met. */
-  stuck = 0
   /** Answers in which items met before stood in no order at all. */
   scrambled = 0
   /** The next window must be asked for now, not taken from what was read ahead. */
@@ -84,7 +80,9 @@ export class OngoingWalk {
     this.doubts = [...(resumed?.doubts ?? [])]
     if (resumed !== undefined)
       Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
-    this.tieStart = this.chain.tie?.start ?? 0
+    this.before = this.chainEnd()
+    const { last, end } = this.chain
+    this.reader.last = last === null ? null : { ...last, index: end - 1 }
     this.skip = resumed === undefined ? request.start : this.forward()
   }
 
@@ -136,35 +134,27 @@ export class OngoingWalk {
     return Math.min(request.settings.maxRequests, REQUESTS + REQUESTS_PER_ITEM * met) - reader.requests
   }
 
-  endQuestion(last: { id: string; moment: Moment }, index: number): EndQuestion {
-    const { cap, tie } = this.chain
-    const { beyond } = this.request
-    const { hasMoved: moving, looked } = this.end
-    const page = cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
-    return {
-      lastId: last.id,
-      lastMoment: last.moment,
-      index,
-      runStart: tie === null || tie.moment !== last.moment ? index : tie.start,
-      beyond,
-      isPart: this.request.start > 0,
-      cut: cutOf(this.chain),
-      page,
-      moving,
-      looked,
-    }
+  /** Why answers hold less than was asked for. */
+  get cut(): Cut {
+    return cutOf(this.chain)
   }
 
-  /** The service never gives two items at once. */
-  get pageOfOne(): boolean {
-    return isSingle(this.chain)
+  /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
+  get page(): number {
+    const { cap } = this.chain
+    return cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
   }
 
-  doubtPageOfOne(window: ItemsWindow): boolean {
-    if (this.pageOfOne || window.asked === 1 || window.ids.length > 1 || this.reader.largest > 1) return this.pageOfOne
-    this.chain = { ...this.chain, singles: this.chain.singles + 1 }
-    if (this.pageOfOne) this.doubts.push('page-of-one')
-    return this.pageOfOne
+  /** The list ends with the item at `index`. */
+  endsAt(index: number): WalkEnding {
+    this.total = index + 1
+    return { kind: 'list-end' }
+  }
+
+  /** The end, or what cannot be read, was looked at in vain: whether the walk gives up. */
+  spent(): WalkEnding | null {
+    const patience = this.end.spent(this.reader.requests, this.windows)
+    return patience === 'go-on' ? null : { kind: 'stop', reason: 'end-keeps-moving' }
   }
 
   /** Up to the end of the list: whether an item older than the walk, seen in an answer that was not taken in, was never met. */
@@ -180,8 +170,25 @@ export class OngoingWalk {
     if (this.inLap) return
     const { owed } = this.kernel
     this.kernel.take(window.handle)
-    if (owed === undefined && this.kernel.owed !== undefined) this.owedFrom = this.tieStart
-    this.tieStart = this.chain.tie?.start ?? 0
+    if (owed === undefined && this.kernel.owed !== undefined) {
+      // Where the run that the chain ended with begins by now.
+      const { id, index, ties } = this.before
+      const at = window.ids.lastIndexOf(id)
+      this.owedFrom = Math.max(0, (at < 0 ? index : window.skip + at) - ties)
+    }
+    this.before = this.chainEnd()
+  }
+
+  /** What the chain ends with: the item, its index, and how many of its createdAt stand directly before it. */
+  private chainEnd(): { id: string; index: number; ties: number } {
+    const { last, end } = this.chain
+    return { id: last?.id ?? '', index: end - 1, ties: this.tiesBefore() }
+  }
+
+  /** Items of equal createdAt directly before the chain's last one. */
+  tiesBefore(): number {
+    const { end, tie } = this.chain
+    return tie === null ? 0 : Math.max(0, end - 1 - tie.start)
   }
 
   /** Takes `window` in, and returns how many of its items are met for the first time. */
@@ -189,16 +196,15 @@ export class OngoingWalk {
     const { newlyMet } = yield this.step(window)
     this.met += newlyMet
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
-    if (newlyMet > 0) {
-      this.windows += 1
-      this.stuck = 0
-    }
+    if (newlyMet > 0) this.windows += 1
     return newlyMet
   }
 
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
     this.take(window)
+    // The chain's last one may be deleted by now.
+    if (!this.inLap) this.reader.last = { ...lastOf(window), index: window.skip + window.ids.length - 1 }
     const { chain, owedFrom, met, reader, doubts } = this
     const state: WalkState = {
       chain,

@@ -19,26 +19,17 @@ export interface Paging {
   /** Seams in a row at which the last item stood further down than the answers before had said. */
   shifts: number
   filtered: boolean
-  /** Answers of one item where more were asked for, in a walk that never was given two. */
-  singles: number
 }
 
-export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0, filtered: false, singles: 0 }
+export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0, filtered: false }
 
 /** So many seams in a row, and answers in a row that are the same, and it is no drift: items are left out. */
 export const SUSPICIOUS_SHIFTS = 3
-/** So many answers of one item are no coincidence, and large items are no explanation. */
-const SINGLES = 20
 
-export function cutOf({ cap, capLow, filtered, singles }: Paging): Cut {
+export function cutOf({ cap, capLow, filtered }: Paging): Cut {
   if (filtered) return 'filtered'
-  if (isSingle({ singles })) return 'single'
   if (capLow < cap) return 'bytes'
   return cap > 0 ? 'count' : 'none'
-}
-
-export function isSingle({ singles }: Pick<Paging, 'singles'>): boolean {
-  return singles >= SINGLES
 }
 
 /** How many items an answer holds says little of how far it reaches. */
@@ -51,7 +42,7 @@ export function isUneven(cut: Cut): boolean {
  * down the chain's last items stand in it than was read before; null where it does not show that.
  */
 export function pagingAfter(
-  { cap, capLow, shortAnswer, shifts, filtered, singles }: Paging,
+  { cap, capLow, shortAnswer, shifts, filtered }: Paging,
   { ids, met, asked }: ItemsWindow,
   { goesOn, shift }: { goesOn: boolean; shift: number | null },
 ): Paging {
@@ -63,7 +54,6 @@ export function pagingAfter(
     shortAnswer: ids.length < asked ? ids.length : null,
     shifts: shift === null ? shifts : shift > 0 ? shifts + 1 : 0,
     filtered,
-    singles,
   }
 }
 

@@ -20,7 +20,7 @@ export type Reading =
   | { kind: 'unreadable'; skip: number; answer: NoWindow }
 
 /** So many positions in a row that cannot be read say nothing of the service. */
-export const UNREADABLE_IN_A_ROW = 3
+const UNREADABLE_IN_A_ROW = 3
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
@@ -49,6 +49,10 @@ export class Reader {
   isLookedBehind = false
   /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
   growth = 0
+  /** The item met last, where an answer showed it last. */
+  last: { id: string; moment: Moment; index: number } | null = null
+  /** The item seen furthest down. */
+  furthest: { index: number; moment: Moment } = { index: -1, moment: null }
   #shownEnd: { index: number; requests: number } | null = null
 
   constructor(source: WindowSource, settings: { readonly window: number }, kernel: Kernel) {
@@ -105,6 +109,7 @@ export class Reader {
     const handle = answer.kind === 'items' ? answer.handle : null
     this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
     this.largest = Math.max(this.largest, ids.length)
+    if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
     const { horizon } = this.kernel
@@ -113,6 +118,17 @@ export class Reader {
       this.isLookedBehind = false
     }
     return answer
+  }
+
+  /** One of several of equal createdAt may have changed places with another. */
+  #follow({ skip, ids, moments }: ItemsWindow): void {
+    const end = skip + ids.length - 1
+    if (ids.length > 0 && end > this.furthest.index) this.furthest = { index: end, moment: moments.at(-1) as Moment }
+    const at = this.last === null ? -1 : ids.lastIndexOf(this.last.id)
+    if (this.last === null || at < 0) return
+    const { moment } = this.last
+    const isTied = moment !== null && (moments[at - 1] === moment || moments[at + 1] === moment)
+    if (!isTied) this.last.index = skip + at
   }
 
   /** A short answer ends at `index`: maybe where the list does. */
@@ -130,7 +146,7 @@ export function isNothing(answer: WindowAnswer): boolean {
 }
 
 /** The largest size known to work. */
-function probeSize(reader: Reader): number {
+export function probeSize(reader: Reader): number {
   return reader.served > 0 ? reader.served : reader.take
 }
 
@@ -151,11 +167,6 @@ export async function lookAt(reader: Reader, skip: number, options: ReaderOption
 /** `lookAt` for a place further on than the walk has come: no proof rests on what brings nothing there. */
 export function glanceAt(reader: Reader, skip: number): Promise<WindowAnswer> {
   return lookAt(reader, skip, { once: true })
-}
-
-/** `places` will probably be probed, and it does not matter in which order: they may be asked for all at once. */
-export function prefetch(reader: Reader, places: readonly number[]): void {
-  reader.source.prefetch(places.map((skip) => ({ skip, take: probeSize(reader) })))
 }
 
 /**
@@ -214,11 +225,6 @@ export async function seeAgain(reader: Reader, index: number, runStart: number, 
     if (answer.kind === 'items' && answer.ids.length > index - from) return answer
   }
   return reader.look(index, take)
-}
-
-/** The id at `index` of the list, as an answer shows it. */
-export function idAt(answer: WindowAnswer, index: number): string | undefined {
-  return answer.kind === 'items' ? answer.ids[index - answer.skip] : undefined
 }
 
 /** Doubles the size again after a success, more and more rarely where doubling keeps failing. */

@@ -24,7 +24,7 @@ const ROUNDS_IN_DOUBT = 3
  */
 export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   const { reader, kernel } = ongoing
-  if (ongoing.pageOfOne || kernel.owed !== undefined) return true
+  if (kernel.owed !== undefined) return true
   const chain = seenAgain(ongoing.chain, window)
   if (chain.tie === null) return true
   const lastId = chain.last?.id ?? null

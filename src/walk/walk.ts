@@ -1,14 +1,16 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
+import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, extendChain, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { askForEnd, endWhereShown, passHorizon } from './ending.ts'
-import { firstItemTwice, hasMoved, isScrambled } from './guards.ts'
+import { endInMotion, passHorizon } from './growing.ts'
+import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
-import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
+import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
-import { type Reading, readWindow, seeAgain } from './reader.ts'
+import { readWindow } from './reader.ts'
+import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
@@ -31,18 +33,16 @@ const LAP_REQUESTS_PER_WINDOW = 5
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   const ongoing = new OngoingWalk(source, request)
   guessAhead(ongoing)
+  let found: Found | null = null
   for (;;) {
     const { fruitless, met, reader } = ongoing
     if (reader.requests >= ongoing.request.settings.maxRequests) return ongoing.result('request-limit')
     if (ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest))
       return ongoing.result('no-progress')
-    const reading = await readWindow(reader, ongoing.skip, {
-      fresh: ongoing.fresh,
-      once: ongoing.isLooking() && ongoing.skip > 0,
-    })
-    yield* markCounted(ongoing)
-    ongoing.fresh = false
-    const ended = (yield* goOn(ongoing, reading)) ?? (yield* endWhereShown(ongoing))
+    const onward: Onward = found === null ? yield* readOn(ongoing) : yield* join(ongoing, found)
+    found = onward?.kind === 'window' ? onward : null
+    if (onward?.kind === 'window') continue
+    const ended = onward ?? (await endWhereShown(ongoing))
     if (ended?.kind === 'stop') {
       ongoing.isStopped = true
       if (ended.reason === null && ongoing.kernel.owed !== undefined) yield* payOwed(ongoing)
@@ -67,13 +67,17 @@ function guessAhead({ request, chain, source, skip }: OngoingWalk): void {
   if (isWhole && chain.last === null) source.readAhead(skip, window - overlapOf(window, overlap), window)
 }
 
-function goOn(ongoing: OngoingWalk, reading: Reading): Steps<WalkEnding | null> {
-  if (reading.kind === 'unreadable') return onUnreadable(ongoing, reading)
-  return reading.kind === 'nothing' ? onNothing(ongoing, reading) : onWindow(ongoing, reading)
+async function* readOn(ongoing: OngoingWalk): Steps<Onward> {
+  const { skip, fresh } = ongoing
+  const reading = await readWindow(ongoing.reader, skip, { fresh, once: ongoing.isLooking() && skip > 0 })
+  yield* markCounted(ongoing)
+  ongoing.fresh = false
+  if (reading.kind === 'unreadable') return yield* onUnreadable(ongoing, reading)
+  return reading.kind === 'nothing' ? yield* onNothing(ongoing, reading) : yield* onWindow(ongoing, reading)
 }
 
-async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
-  const { chain, request } = ongoing
+async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onward> {
+  const { chain, request, kernel } = ongoing
   const beginning = chain.last === null
   if (beginning && window.skip > 0 && request.accepts !== undefined && !(await request.accepts(window))) {
     yield { kind: 'keep', window }
@@ -81,16 +85,15 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkE
     ongoing.lookOn('before', window.ids.length)
     return null
   }
-  const follows = !beginning && (await followsApart(ongoing, window))
-  if (!beginning && !follows && window.met.includes(0) && !ongoing.pageOfOne && !mayJoin(ongoing, window)) return null
-  return yield* join(ongoing, window, follows)
-}
-
-/** Whether the window, read directly behind one that begins behind what cannot be read, joins by its place: no overlap shows that. */
-async function followsApart({ chain, kernel, reader }: OngoingWalk, window: ItemsWindow): Promise<boolean> {
-  if (window.skip !== chain.end || kernel.state.floor?.apart == null || window.met[0] === 1) return false
-  await seeAgain(reader, chain.end - 1, chain.tie?.start ?? chain.end - 1)
-  return kernel.joins(window.handle)
+  if (!beginning && window.skip === chain.end && window.met[0] === 0 && !kernel.isSpoiled) {
+    // No overlap was possible.
+    const onward = yield* goOnBehind(ongoing, { first: window, byPlace: true })
+    if (onward !== 'moved') return onward
+    ongoing.retry(ongoing.forward())
+    return ongoing.spent()
+  }
+  if (!beginning && window.met.includes(0) && !mayJoin(ongoing, window)) return null
+  return yield* join(ongoing, { kind: 'window', window, follows: false })
 }
 
 /** Whether a window with something new in it is to be taken in; else it is dropped, and where the next one lies is known. */
@@ -110,7 +113,7 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 }
 
 /** Takes the window in, looks at what it tells of the service, and asks for the end where it looks like one. */
-async function* join(ongoing: OngoingWalk, window: ItemsWindow, follows: boolean): Steps<WalkEnding | null> {
+async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<Onward> {
   const earlier = ongoing.chain
   const beginning = earlier.last === null
   ongoing.reachBack = 1
@@ -128,39 +131,42 @@ async function* join(ongoing: OngoingWalk, window: ItemsWindow, follows: boolean
     if (beginning && window.skip === 0) ongoing.front = window.ids
     return { kind: 'stop', reason: null }
   }
-  const twice = await firstItemTwice(ongoing.reader, ongoing.firstWindow, earlier, window)
-  if (twice !== null) return { kind: 'stop', reason: twice }
+  const twice = beginning ? null : await firstItemTwice(ongoing, window)
+  if (twice !== null) return twice
 
   const passed = await passHorizon(ongoing)
   if (passed === 'passed') return { kind: 'list-end' }
   const last = lastOf(window)
-  ongoing.shown = last
   // A service that moves skip back answers with a full window that ends with the same item as the one before.
   const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
   const capped = window.ids.length === ongoing.chain.cap
   const short = same || (window.ids.length < window.asked && !capped)
   // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
   const behind = last.id !== ongoing.chain.last?.id && ongoing.fruitless <= 3 * ongoing.request.settings.overlap + 10
-  if (
-    passed === null &&
-    short &&
-    !behind &&
-    (newlyMet === 0 || beginning || window.ids.length <= ongoing.reader.largest / 2)
-  ) {
-    const ended = yield* askForEnd(ongoing, window, newlyMet === 0)
-    if (ended !== null) return ended
+  // One item alone leaves no room for an overlap.
+  const byPlace = newlyMet === 0 || (window.ids.length === 1 && window.asked > 1 && (follows || beginning))
+  const seemsLast = byPlace || beginning || window.ids.length <= ongoing.reader.largest / 2
+  if (passed === null && (short || byPlace) && !behind && seemsLast) {
+    const onward = yield* askForEnd(ongoing, byPlace)
+    if (onward !== null) return onward
   }
   advance(ongoing, window, earlier)
   return null
 }
 
+/** Null where the walk goes on: more lies behind, or the list has moved. */
+async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
+  const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
+  const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
+  if (ended !== null) return ended
+  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
+  ongoing.end.hasMoved ||= onward === 'moved'
+  return ongoing.reader.largest < 2 ? null : ongoing.spent()
+}
+
 /** Where the next window begins, and what is worth reading ahead. */
 function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState): void {
   const { chain, request, reader } = ongoing
-  if (ongoing.pageOfOne) {
-    ongoing.skip = chain.end
-    return
-  }
   ongoing.skip = ongoing.forward()
   // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
   if (chain.filtered) ongoing.skip = Math.max(ongoing.skip, window.skip + Math.floor(window.asked / 2))

@@ -11,8 +11,8 @@ import { storedTask } from '../../src/sync/writer/intake.ts'
 import { takeDetail } from '../../src/sync/writer/take-detail.ts'
 import type * as TakeListed from '../../src/sync/writer/take-listed.ts'
 import type * as Windows from '../../src/sync/writer/windows.ts'
+import type * as Behind from '../../src/walk/behind.ts'
 import type * as Chain from '../../src/walk/chain.ts'
-import type * as End from '../../src/walk/end.ts'
 import type * as Ties from '../../src/walk/ties.ts'
 
 /** What is wrong, and a seed that finds it: where the code has changed so that it does not any more, the next ones are tried. */
@@ -120,12 +120,12 @@ export function breakTies(real: typeof Ties): typeof Ties {
   }
 }
 
-export function breakEnd(real: typeof End): typeof End {
+export function breakBehind(real: typeof Behind): typeof Behind {
   return {
     ...real,
-    async judgeEnd(reader, question) {
-      if (active === 'short-is-end') return { kind: 'proven', index: question.index, tied: false }
-      return real.judgeEnd(reader, question)
+    async *goOnBehind(ongoing, options) {
+      if (active === 'short-is-end') return { kind: 'list-end' }
+      return yield* real.goOnBehind(ongoing, options)
     },
   }
 }

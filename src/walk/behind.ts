@@ -1,0 +1,211 @@
+// What stands directly behind the last item, told by places: where no overlap shows it, at positions that bring nothing or cannot be
+// read, and at the end of the list (docs/proof.md, "place" and "end"). One way for all of them: read on behind that item until an answer
+// brings something, or nothing is seen further on; then look once more at what was passed, from the last position to the first, and
+// at the item itself. What that shows the kernel says.
+import { isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
+import { measureGrowth, showEnd } from './growing.ts'
+import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
+import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
+import { isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
+import { ofRepeats } from './repeats.ts'
+import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
+import { payOwed } from './ties.ts'
+
+/** More positions in a row are not passed one by one. */
+const MOST_PASSED = 200
+/** How often the last item is followed to where an answer shows it. */
+const MOST_MOVES = 4
+
+/** A window to be taken in; `follows`: it begins directly behind the last item, without showing it. */
+export interface Found {
+  kind: 'window'
+  window: ItemsWindow
+  follows: boolean
+}
+
+/** Null where the walk reads on as ever: more lies behind. */
+export type Onward = WalkEnding | Found | null
+
+/**
+ * `first`: what was read directly behind the last item just now. `byPlace`: no overlap shows more, so the window that follows joins by its
+ * place. `moved` where that was not to be found out, as the list moves.
+ */
+export async function* goOnBehind(
+  ongoing: OngoingWalk,
+  { first = null, byPlace }: { first?: Reading | null; byPlace: boolean },
+): Steps<Onward | 'moved'> {
+  const { reader, kernel } = ongoing
+  let last = await lastItem(ongoing)
+  let given = first
+  for (let moves = 0; last !== null && moves < MOST_MOVES; moves += 1) {
+    if (given === null && moves === 0 && !byPlace) foresee(ongoing, last)
+    const passed: Passed[] = []
+    const window = await readBehind(ongoing, last, passed, given)
+    given = null
+    if (window === null || window === 'moved') {
+      reader.source.prefetch([])
+      return window ?? (yield* endBehind(ongoing, last, passed))
+    }
+    if (passed.length > 0) return yield* joinByPlace(ongoing, last, passed, window)
+    const isNew = isNews(window, last.id)
+    if (isNew && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
+    const place = placeIn(last, window)
+    const isNext = isNew && place === null
+    const grows = isNext && kernel.horizon === null && (await measureGrowth(ongoing, last, window))
+    reader.source.prefetch([])
+    if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
+    const repeats = isNext || moves > 0 ? null : await ofRepeats(ongoing, last, window)
+    reader.drop(window)
+    if (repeats?.kind === 'stop') return repeats
+    if (repeats?.kind === 'last') return yield* claimEnd(ongoing, { ...last, index: repeats.index }, true)
+    // Where the list grows it is asked for again, after there was nothing further on.
+    if (isNext && byPlace) continue
+    if (isNew) return null
+    last = place === null ? null : { ...last, index: place, runStart: last.runStart + place - last.index }
+  }
+  return 'moved'
+}
+
+/** Reads on behind `last`; null where nothing is seen there, and `passed` are the positions before that. */
+async function readBehind(
+  ongoing: OngoingWalk,
+  last: LastItem,
+  passed: Passed[],
+  given: Reading | null,
+): Promise<ItemsWindow | null | 'moved'> {
+  const { reader } = ongoing
+  let until = last.index + 1
+  for (let next = until; ; next += 1) {
+    const isFew = reader.take < reader.largest
+    const reading =
+      given !== null && passed.length === 0
+        ? given
+        : await readWindow(reader, next, { fresh: true, whole: true, ...(passed.length > 0 && { maxRetries: 1 }) })
+    if (reading.kind === 'items') return passed.length > 0 ? wholeRun(reader, reading) : reading
+    if (reading.kind === 'unreadable' && reading.skip !== next) return 'moved'
+    passed.push(reading.kind === 'unreadable' ? reading.answer : reading.refusal)
+    // So few may be hidden there: asked for as many as answers hold.
+    if (isFew && passed.at(-1) === null && !isNothing(await lookAt(reader, next))) return 'moved'
+    if (next < until && passed.length <= MOST_PASSED) continue
+    if (passed.length > MOST_PASSED) return passed.at(-1) === null ? readUnproven(reader, until) : null
+    const further = await seenFurther(ongoing, last, passed)
+    if (typeof further !== 'number') return further
+    until = further
+  }
+}
+
+/** Behind more hidden items than are passed one by one the walk goes on, and is partial. */
+async function readUnproven(reader: Reader, place: number): Promise<ItemsWindow | 'moved'> {
+  const reading = await readWindow(reader, place, { fresh: true })
+  return reading.kind === 'items' ? reading : 'moved'
+}
+
+/** The window behind what was passed joins, once that and the last item were seen again. */
+async function* joinByPlace(
+  ongoing: OngoingWalk,
+  last: LastItem,
+  passed: readonly Passed[],
+  window: ItemsWindow,
+): Steps<Found | 'moved'> {
+  const { reader, kernel, chain } = ongoing
+  const leavesOut = passed.includes(null)
+  if (leavesOut) kernel.filter()
+  const again = await lookBack(reader, last, passed)
+  // Where that shows no more than before, the walk goes on, and is partial.
+  const isHere = again !== null && (last.id === null || placeIn(last, again) === last.index)
+  if (!kernel.joins(window.handle) && !(isHere && passed.length > 0)) {
+    reader.drop(window)
+    return 'moved'
+  }
+  yield* setAside(last, passed)
+  ongoing.end.passedBy()
+  const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
+  ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
+  return { kind: 'window', window, follows: passed.length === 0 }
+}
+
+/** Nothing was seen behind what was passed: the list ends there, if that and the last item stand as they did. */
+async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]): Steps<Onward | 'moved'> {
+  const { reader, kernel } = ongoing
+  const end = passed.at(-1)
+  if (end?.kind === 'failed' || passed.length > MOST_PASSED) return { kind: 'stop', reason: 'unreadable-from' }
+  // Behind what is refused there is nothing, and nothing shows that it is the end.
+  if (end?.kind === 'refused' && passed.length > 1) return { kind: 'stop', reason: 'skip-limit' }
+  const before = passed.slice(0, -1)
+  const isFree = before.every((answer) => answer === null)
+  const again = await lookBack(reader, last, before, isFree ? Math.max(1, reader.served) : 1)
+  if (again === null) return 'moved'
+  if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
+  if (last.id === null) return 'moved'
+  if (!endsWith(again, last)) return 'moved'
+  yield* setAside(last, before)
+  return yield* claimEnd(ongoing, { ...last, index: last.index + passed.length - 1 }, false)
+}
+
+/** It looks like the end of the list; whether it is, the kernel says. */
+async function* claimEnd(ongoing: OngoingWalk, last: LastItem, repeats: boolean): Steps<WalkEnding | 'moved'> {
+  const { kernel, firstWindow, chain } = ongoing
+  // One answer that shows the whole run at the end, else it is counted; among items that are left out no run can be.
+  if (kernel.missing() !== null) yield* showEnd(ongoing, last)
+  if (kernel.missing() !== null && !chain.filtered) kernel.owe()
+  if (kernel.owed !== undefined) yield* payOwed(ongoing, repeats ? last.index + 1 : null)
+  // What the walk began with, and not what it met last, stands at the end: it has moved.
+  if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
+    ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
+  if (kernel.missing() === 'the end of the list was shown' && ongoing.end.missed() === 'go-on') return 'moved'
+  return ongoing.endsAt(ongoing.chain.last?.id === last.id || repeats ? last.index : ongoing.chain.end - 1)
+}
+
+/** Looks again at what was passed, and then at `last`; null where something stands now where nothing could be read. */
+async function lookBack(
+  reader: Reader,
+  { id, index, runStart }: LastItem,
+  passed: readonly Passed[],
+  take = 1,
+): Promise<WindowAnswer | null> {
+  for (let at = passed.length - 1; at >= 0; at -= 1) {
+    const place = index + 1 + at
+    const again = passed[at] === null ? await lookAt(reader, place) : await reader.look(place, 1, { maxRetries: 1 })
+    if (again.kind === 'items' && again.ids.length > 0) return null
+  }
+  return id === null ? reader.look(0, 1, { maxRetries: 1 }) : seeAgain(reader, index, runStart, take)
+}
+
+/** Positions that cannot be read are set aside. */
+function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generator<WalkStep, void, StepResult> {
+  for (const [at, answer] of passed.entries()) {
+    if (answer === null) continue
+    const identity = `${at} behind ${id ?? 'nothing'}`
+    yield { kind: 'unreadable', skip: index + 1 + at, identity, message: answer.message }
+  }
+}
+
+/** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
+function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
+  const { reader, end } = ongoing
+  if (end.hasMoved || reader.kernel.horizon !== null || !looksFurther(ongoing, index + 1)) return
+  const further = placesFurther(ongoing, index + 1).map((skip) => ({ skip, take: probeSize(reader) }))
+  reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
+}
+
+/** `window`, or a larger one from the same place, so that a run of equal createdAt that it begins with ends in it. */
+async function wholeRun(reader: Reader, window: ItemsWindow): Promise<ItemsWindow> {
+  const { skip, asked, ids, moments } = window
+  if (ids.length < asked || asked >= reader.window || moments.some((moment) => moment !== moments[0])) return window
+  reader.take = Math.min(reader.window, 2 * asked)
+  const larger = await readWindow(reader, skip, { fresh: true, whole: true })
+  if (larger.kind !== 'items') return window
+  reader.drop(window)
+  return larger.ids.length > ids.length ? wholeRun(reader, larger) : larger
+}
+
+/** The kernel has its proof of the end, whatever it was read for: the walk is over once it was looked for further on, too. */
+export async function endWhereShown(ongoing: OngoingWalk): Promise<WalkEnding | null> {
+  const { chain, kernel, reader } = ongoing
+  if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
+  const last = { ...chain.last, index: chain.end - 1, runStart: chain.end - 1 }
+  // Where single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
+  if ((await reader.look(last.index, Math.max(1, reader.served))).kind !== 'items') return ongoing.spent()
+  if ((await seenFurther(ongoing, last, [null])) !== null) return ongoing.spent()
+  return ongoing.endsAt(chain.end - 1)
+}

@@ -1,0 +1,80 @@
+// Whether something stands further on than what brings nothing: services leave items out, stop before what no answer can hold, or refuse
+// and fail. A limited number of places is looked at; no proof rests on what brings nothing there.
+import type { LastItem } from './last-item.ts'
+import type { OngoingWalk } from './ongoing-walk.ts'
+import { isUneven } from './paging.ts'
+import { glanceAt, type Reader, seeAgain } from './reader.ts'
+import type { ItemsWindow, NoWindow } from './source.ts'
+
+/** How many windows behind the end are looked at. */
+export const FAR = 10
+/** So many items side by side that no answer can hold are looked past; more where answers are cut by size. */
+const MOST_BLOCKED = 2
+/** So many positions in a row that cannot be read say nothing of the service; more are passed only where it goes on behind them. */
+const FEW_IN_A_ROW = 3
+
+/** A position that brings nothing (null), or cannot be read. */
+export type Passed = NoWindow | null
+
+/** Whether it is looked further on than `place`, where nothing stands: once for each end that seems to be one. */
+export function looksFurther({ request, end, chain, page }: OngoingWalk, place: number): boolean {
+  return request.beyond && (chain.filtered || end.looked === null || Math.abs(place - end.looked) >= page)
+}
+
+/**
+ * The places behind `place` to look at: the next ones, one window and ten windows further, and every window in between where the length of
+ * answers says little. Where an answer reaches less far than a window, also at distances that double.
+ */
+export function placesFurther({ reader, page, cut, end }: OngoingWalk, place: number, { near = true } = {}): number[] {
+  const farthest = FAR * reader.window
+  const distances = new Set<number>()
+  // Where the list moves, what comes in would be taken for what stands behind them.
+  const isNear = near && !end.hasMoved
+  for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven(cut)); far *= 2) distances.add(far)
+  for (let step = 1; step <= (isUneven(cut) ? FAR : 1); step += 1) distances.add(step * page)
+  if (page < reader.window) for (let far = page; far < farthest; far *= 2) distances.add(far)
+  distances.add(reader.window).add(farthest)
+  return [...distances].sort((one, other) => one - other).map((distance) => place + distance)
+}
+
+/** The next place behind what was `passed` at which something stands; null where none is seen, as at the end of the list. */
+export async function seenFurther(
+  ongoing: OngoingWalk,
+  last: LastItem,
+  passed: readonly Passed[],
+): Promise<number | null | 'moved'> {
+  const { reader, end } = ongoing
+  const place = last.index + passed.length
+  const kind = passed.at(-1)?.kind
+  let isEnd = kind === undefined
+  if (passed.length === 1 && kind === 'refused' && last.id !== null) {
+    // Where the list ends, a window that reaches beyond it is not refused; nor is the last item, unless it has moved.
+    isEnd = (await reader.look(last.index, Math.max(2, reader.served))).kind !== 'refused'
+    if (!isEnd && (await seeAgain(reader, last.index, last.runStart)).kind === 'refused') return 'moved'
+  }
+  if (!isEnd) return passed.length <= FEW_IN_A_ROW ? place + 1 : goesOn(reader, place + 1, kind as NoWindow['kind'])
+  if (!looksFurther(ongoing, place)) return null
+  for (const further of placesFurther(ongoing, place, { near: kind !== 'refused' })) {
+    const answer = await glanceAt(reader, further)
+    if (answer.kind !== 'items' || answer.ids.length === 0) continue
+    if (isNews(answer, last.id)) return further
+    // In a list that moves the last item may stand near by now.
+    if (further > last.index + ongoing.page) return 'moved'
+  }
+  end.looked = place
+  return null
+}
+
+/** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */
+async function goesOn(reader: Reader, from: number, kind: NoWindow['kind']): Promise<number | null> {
+  for (let distance = 0; distance <= FAR * reader.window; distance = 2 * distance + 1) {
+    const answer = await reader.look(from + distance, 1, { once: true, maxRetries: 1 })
+    if (answer.kind === 'items' && (kind === 'failed' || answer.ids.length > 0)) return from + distance
+  }
+  return null
+}
+
+/** Whether an answer shows items that have not been met, and not only in front of the last item. */
+export function isNews({ ids, met }: ItemsWindow, lastId: string | null): boolean {
+  return met.includes(0, ids.lastIndexOf(lastId ?? '') + 1)
+}

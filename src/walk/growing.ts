@@ -1,0 +1,135 @@
+// Lists that grow or move while their end is read: what has been met once an index is passed at which there was nothing a moment ago
+// (docs/proof.md, "passed"), and an end that one answer shows with room for more ("room").
+import { extendChain } from './chain.ts'
+import { isNews, looksFurther, placesFurther, seenFurther } from './further.ts'
+import { followLast, type LastItem, lastItem } from './last-item.ts'
+import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
+import { isUneven } from './paging.ts'
+import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
+import type { ItemsWindow } from './source.ts'
+import { payOwed } from './ties.ts'
+
+/** Looks for an index behind the end of a growing list. Where all show items, the end is not near. */
+const HORIZON_TRIES = 4
+/** Answers with the last item that are compared in a list that moves. At every second one it may just have grown. */
+const MOVING_LOOKS = 5
+/** How often an answer that shows the end of the list, with the run that it ends with as a whole, is looked for. */
+const TRIES_WHOLE = 3
+
+/** Few items directly behind the last one, which the list may have grown by: looks for an index at which there is nothing; whether there is one. */
+export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind: ItemsWindow): Promise<boolean> {
+  const { reader, end } = ongoing
+  if (behind.ids.length >= reader.largest) return false
+  if (end.looked === null && looksFurther(ongoing, last.index)) {
+    for (const place of placesFurther(ongoing, last.index + 1, { near: false }))
+      if (!isNothing(await glanceAt(reader, place))) return false
+  }
+  end.looked = last.index
+  await seekHorizon(reader, behind)
+  return reader.kernel.horizon !== null
+}
+
+/**
+ * Behind the answer that showed items behind the chain: an index at which there is nothing. The list has grown by as much
+ * as that answer holds; by the next one it may have grown by as much again.
+ */
+async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
+  let end = behind.skip + behind.ids.length
+  let growth = behind.ids.length
+  const isKnown = (): boolean => (reader.kernel.horizon?.index ?? Infinity) <= end + growth
+  for (let tries = 0; tries < HORIZON_TRIES && !isKnown(); tries += 1) {
+    const answer = await lookAt(reader, end + growth)
+    if (answer.kind !== 'items') return
+    if (answer.ids.length > 0) end = answer.skip + answer.ids.length
+    growth *= 2
+  }
+}
+
+/**
+ * `passed`: everything has been met that was listed at a moment of this walk (docs/proof.md, "passed"), and it was looked for further on,
+ * too. `more`: but something lies directly behind, which has to be met first. Null: neither is known.
+ */
+export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
+  const { chain, request, reader, end, kernel } = ongoing
+  if (chain.filtered || kernel.owed !== undefined) return null
+  if ((request.beyond && end.looked === null) || !kernel.hasPassed || reader.pending.some((id) => reader.unmet.has(id)))
+    return null
+  if (!reader.isLookedBehind && (await showsMore(ongoing))) return 'more'
+  ongoing.total = chain.end
+  return 'passed'
+}
+
+/** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */
+async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
+  const { chain, reader } = ongoing
+  const answer = await lookAt(reader, chain.end + Math.max(0, Math.round(reader.growth)))
+  reader.isLookedBehind = true
+  // To be met as well, then it fits beside others.
+  if (answer.kind === 'items') reader.pending.push(...answer.ids)
+  ongoing.fresh = true
+  return answer.kind === 'failed' || (answer.kind === 'items' && answer.met.includes(0))
+}
+
+/**
+ * The end of a list that moves with every request: one answer that holds the last item and reaches to the end shows at one moment
+ * everything that lies behind, unless it was cut. Two of different length, both shorter than others were, are not cut by count; and
+ * where no answer of this walk was cut by bytes, these are not either.
+ */
+export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | null> {
+  const { reader } = ongoing
+  if (isUneven(ongoing.cut)) return null
+  const lengths = new Set<number>()
+  const behind = new Set<string>()
+  const last = await lastItem(ongoing)
+  if (last?.id == null) return null
+  let { index: place } = last
+  let end = { index: place, at: reader.requests }
+  for (let look = 1; look <= MOVING_LOOKS; look += 1) {
+    const window = await followLast(reader, last.id, place, Math.max(1, Math.floor(reader.largest / (look + 1))))
+    if (window === null) return null
+    place = window.skip + window.ids.lastIndexOf(last.id)
+    const earlier = end
+    end = { index: window.skip + window.ids.length - 1, at: reader.requests }
+    if (window.ids.length < reader.largest) lengths.add(window.ids.length)
+    // What was seen behind an earlier answer is part of this one, unless it does not fit beside the others.
+    const isLast = lengths.size >= 2 && window.ids.length < reader.largest && behind.isSubsetOf(new Set(window.ids))
+    // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
+    const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
+    const further = isLast ? await glanceAt(reader, end.index + 1 + Math.round(perRequest)) : null
+    if (further?.kind === 'items' && isNews(further, last.id)) for (const id of further.ids) behind.add(id)
+    else if (further !== null) return yield* endsWith(ongoing, window)
+    reader.drop(window)
+  }
+  return null
+}
+
+/** Whether the list ends with `window`, which is taken in. */
+async function* endsWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
+  const { kernel } = ongoing
+  ongoing.chain = extendChain(ongoing.chain, window)
+  yield* ongoing.takeIn(window)
+  if (kernel.missing() !== null && !ongoing.chain.filtered) kernel.owe()
+  if (kernel.owed !== undefined) yield* payOwed(ongoing)
+  if (kernel.missing() === 'the end of the list was shown') return null
+  const index = window.skip + window.ids.length - 1
+  const isAll = (await seenFurther(ongoing, { ...lastOf(window), index, runStart: index }, [null])) === null
+  return isAll ? ongoing.endsAt(index) : null
+}
+
+/** One answer that shows the whole run at the end of the list: an item before it, all of it, nothing behind it. */
+export async function* showEnd(ongoing: OngoingWalk, { id, index }: LastItem): Steps<void> {
+  const { reader, kernel } = ongoing
+  let place = index
+  // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
+  for (let tries = 0; tries < TRIES_WHOLE && kernel.missing() !== null; tries += 1) {
+    const answer = await followLast(reader, id ?? '', place, Math.floor(Math.max(reader.largest, 2) / 2))
+    if (answer === null) return
+    if (kernel.seam(answer.handle) !== 'shown') {
+      reader.drop(answer)
+      return
+    }
+    ongoing.chain = extendChain(ongoing.chain, answer)
+    yield* ongoing.takeIn(answer)
+    place = answer.skip + answer.ids.lastIndexOf(id ?? '')
+  }
+}
