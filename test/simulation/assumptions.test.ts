@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { brokenFor, type Listing } from './assumptions.ts'
 
-/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown. */
-function walkOver(answers: { listed: string; skip: number; take: boolean }[], inFront = '') {
+/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown; `from`: where the answer begins, if not at `skip`. */
+function walkOver(answers: { listed: string; skip: number; take: boolean; from?: number }[], inFront = '') {
   const kernel = new Kernel(null)
   const listings = new Map<number, Listing>()
   const met = new Set<string>()
-  for (const [number, { listed, skip, take }] of answers.entries()) {
-    const shown = [...listed].slice(skip, skip + 3)
+  for (const [number, { listed, skip, take, from = skip }] of answers.entries()) {
+    const shown = [...listed].slice(from, from + 3)
     const moments = shown.map((id) => -id.charCodeAt(0))
     const times = { sent: number, received: number + 1 }
     const marks = shown.map((id) => (met.has(id) ? 1 : 0))
@@ -33,6 +33,7 @@ function walkOver(answers: { listed: string; skip: number; take: boolean }[], in
 
 const FIRST = { listed: 'bcdz', skip: 0, take: true }
 const NOTHING = { skip: 3, take: false }
+const NOTHING_LEFT = { skip: 6, take: false }
 const AGAIN = { skip: 1, take: false }
 
 test('what goes and what comes around two empty answers is the broken assumption of an end', () => {
@@ -49,4 +50,15 @@ test('a task that is missing, although nothing moved, breaks none', () => {
 test('a task that was passed over in front, although nothing moved, breaks none', () => {
   const still = [FIRST, NOTHING, NOTHING, AGAIN].map((answer) => ({ ...answer, listed: 'bcd' }))
   expect(walkOver(still, 'z')).toEqual({ missing: null, broken: null })
+})
+
+test('answers that begin further up than at their skip are the broken assumption of an end', () => {
+  // Whole pages of six are counted, and three items of each are shown.
+  const pages = [FIRST, { skip: 3, take: true, from: 0 }, NOTHING_LEFT, NOTHING_LEFT, { skip: 5, take: false, from: 0 }]
+  expect(walkOver(pages.map((page) => ({ ...page, listed: 'bcdz' })))).toEqual({ missing: null, broken: 'stretch' })
+})
+
+test('an answer that begins further down, behind what is hidden, breaks none', () => {
+  const still = [FIRST, NOTHING, NOTHING, AGAIN].map((answer) => ({ ...answer, listed: 'bcd' }))
+  expect(walkOver(still, 'az')).toEqual({ missing: null, broken: null })
 })

@@ -16,6 +16,9 @@ export interface Listing {
   isTrue: boolean
 }
 
+/** What a world may break: what a claim rests on, or that an answer is a stretch of the list (docs/proof.md, "Stretch"), on which each does. */
+export type Broken = Basis | 'stretch'
+
 /**
  * `lines`: the evidence of a walk; `viewed`: numbers of the answers that the walk was given, in that order; `listings`: those of the
  * service, by their numbers. Null where the world broke nothing by which `missed` could have been missed.
@@ -25,10 +28,10 @@ export function brokenFor(
   lines: Iterable<Line>,
   viewed: readonly number[],
   listings: ReadonlyMap<number, Listing>,
-): Basis | null {
+): Broken | null {
   /** The service's number of each answer of the walk, by the number that it has there. */
   const answers = new Map<number, number>()
-  const broken = new Set<Basis>()
+  const broken = new Set<Broken>()
   let judge: Judge | null = null
   let next = 0
   let latest = 0
@@ -61,7 +64,7 @@ export function brokenFor(
     const basis = brokenBy(missed, before, judge.state, between)
     if (basis !== null) broken.add(basis)
   }
-  const rests = [...(judge?.state.basis ?? []), ...(judge?.state.ended ?? [])]
+  const rests = ['stretch' as const, ...(judge?.state.basis ?? []), ...(judge?.state.ended ?? [])]
   return rests.find((basis) => broken.has(basis)) ?? null
 }
 
@@ -71,20 +74,25 @@ function brokenBy(
   before: State,
   after: State,
   between: (since: number) => Listing[],
-): Basis | null {
+): Broken | null {
   const { floor, pending, count, empty, owed } = before
   // It stood behind the floor, later before what an answer spoke of, and that was taken to be behind all that was met.
   const wasPlaced = pending.some((one) =>
     after.pending.every(({ received, low }) => received !== one.received || low > one.low),
   )
   const isPlaced = wasPlaced && (after.ended !== null || after.pending.length > 0)
+  const isEnd = before.ended === null && after.ended !== null
+  // The answers that show the floor, before and now.
+  const shown = between(floor?.received ?? 0)
+  const marks = isPlaced || isEnd ? [shown.at(0), shown.at(-1)] : []
+  if (marks.some((listing) => listing !== undefined && isShifted(listing, id))) return 'stretch'
   if (floor !== null && isPlaced) {
     const [first, ...since] = between(floor.received).map(({ listed }) => listed.indexOf(id))
     if ((first ?? -1) > floor.index && since.some((index) => index >= 0 && index <= floor.index)) return 'held'
   }
   const isPaid = owed?.moment === createdAt && after.owed === null
   if (isPaid && count !== null && isChurned(between(count.since), count.end)) return 'held'
-  if (before.ended !== null || after.ended === null) return null
+  if (!isEnd || after.ended === null) return null
   if (after.ended.includes('grows-at-its-ends') && empty !== null && isChurned(between(empty.received), empty.index))
     return 'held'
   const isOverlooked = ({ skip, asked, count: shown, listed, isTrue }: Listing): boolean =>
@@ -95,6 +103,13 @@ function brokenBy(
       .at(-1)
       ?.listed.at(-1) === floor?.id
   return after.ended.includes('last-window-again') && !isLast ? 'last-window-again' : null
+}
+
+/** The answer began further up than at `skip`: by the index of its last item, `id` stands before that, and it stands behind it. */
+function isShifted({ skip, count, lastId, listed, isTrue }: Listing, id: string): boolean {
+  const last = lastId === null ? -1 : listed.lastIndexOf(lastId)
+  const at = listed.indexOf(id)
+  return isTrue && last >= 0 && at > last && at < skip + count
 }
 
 /** Up to this index something went and something came. */
