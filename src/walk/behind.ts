@@ -48,13 +48,14 @@ export async function* goOnBehind(
     }
     if (passed.length > 0) return yield* joinByPlace(ongoing, last, passed, window)
     const isNew = isNews(window, last.id)
-    if (isNew && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
     const place = placeIn(last, window)
+    if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
     const isNext = isNew && place === null
-    const grows = isNext && kernel.horizon === null && (await measureGrowth(ongoing, last, window))
+    const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
+    const mayGrow = isNext && repeats === null && kernel.horizon === null
+    const grows = mayGrow && (await measureGrowth(ongoing, last, window))
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
-    const repeats = isNext || moves > 0 ? null : await ofRepeats(ongoing, last, window)
     reader.drop(window)
     if (repeats?.kind === 'stop') return repeats
     if (repeats?.kind === 'last') return yield* claimEnd(ongoing, { ...last, index: repeats.index }, true)

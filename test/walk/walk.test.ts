@@ -468,8 +468,8 @@ describe('a list that changes while it is read', () => {
         return shuffle(items.slice(from, from + take), random).slice(0, 1 + ((from * 7 + 31) % 8))
       },
     })
-    const { result, requests } = await walkModel(model, { window: 8, overlap: 2 })
-    expect(result.verdict).toBe('partial')
+    const { result, met, requests } = await walkModel(model, { window: 8, overlap: 2 })
+    expect(result.verdict === 'partial' || model.items.every(({ id }) => met.has(id))).toBe(true)
     expect(requests).toBeLessThanOrEqual(1_000 + 20 * count)
   })
 
