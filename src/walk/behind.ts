@@ -107,9 +107,15 @@ async function* joinByPlace(
   last: LastItem,
   passed: readonly Passed[],
   window: ItemsWindow,
-): Steps<Found | 'moved'> {
+): Steps<Found | WalkEnding | 'moved'> {
   const { reader, kernel, chain } = ongoing
   const leavesOut = passed.includes(null)
+  // A list that grows faster than it is read may look like one with hidden items for ever.
+  const spent = leavesOut ? ongoing.spent() : null
+  if (spent !== null) {
+    reader.drop(window)
+    return spent
+  }
   if (leavesOut) kernel.filter()
   const again = await lookBack(reader, last, passed)
   // Where that shows no more than before, the walk goes on, and is partial.
@@ -119,7 +125,7 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  ongoing.end.passedBy()
+  if (passed.length === 0) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
