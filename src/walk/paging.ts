@@ -3,10 +3,10 @@
 import type { ItemsWindow } from './source.ts'
 
 /**
- * Why answers hold less than was asked for while more is there: at all, by a fixed number of items, by one item, by size or another
- * number that varies, or as items are left out after paging, so that an index says where a window lies and not where an item stands.
+ * Why answers hold less than was asked for while more is there: at all, by a fixed number of items, by size or another number that
+ * varies, or as items are left out after paging, so that an index says where a window lies and not where an item stands.
  */
-export type Cut = 'none' | 'count' | 'single' | 'bytes' | 'filtered'
+export type Cut = 'none' | 'count' | 'bytes' | 'filtered'
 
 /** Plain data. */
 export interface Paging {

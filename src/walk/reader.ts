@@ -140,7 +140,7 @@ export class Reader {
   }
 }
 
-/** True for an empty answer or a refusal. A refusal may be about the size: see `probe`. */
+/** True for an empty answer or a refusal. A refusal may be about the size: see `probeAt`. */
 export function isNothing(answer: WindowAnswer): boolean {
   return answer.kind === 'refused' || (answer.kind === 'items' && answer.ids.length === 0)
 }

@@ -1,5 +1,5 @@
 // About how long a list is, from a few looks far apart: for the time that is left. Proves nothing: where the list ends is
-// decided by the walk alone (walk/end.ts), and counted exactly by total.ts.
+// decided by the walk alone (walk/behind.ts), and counted exactly by total.ts.
 
 import { Search } from '../search.ts'
 import { FAR_SKIP } from './paging.ts'

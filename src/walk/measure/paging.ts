@@ -52,7 +52,7 @@ export async function findTakeLimit(pager: Pager, { take, larger }: Start): Prom
 
 export interface Cap {
   /** `short`: answers are a fixed number of items short of what was asked for. */
-  kind: Exclude<Cut, 'single'> | 'short' | 'unknown'
+  kind: Cut | 'short' | 'unknown'
   /** Items the largest answer held while more were asked for and there; the items missing for `short`. */
   items: number | null
   why: string

@@ -1,5 +1,5 @@
 // How many items the list holds, found by galloping and bisecting in whole windows and proven by its last item. At most
-// some forty requests; a walk of the list is not needed, and its proof (walk/end) is not replaced.
+// some forty requests; a walk of the list is not needed, and its proof (walk/behind.ts) is not replaced.
 
 import { Search } from '../search.ts'
 import type { Pager, PastEnd, Seen, Start } from './paging.ts'
