@@ -9,7 +9,7 @@ import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import { isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
-import { payOwed } from './ties.ts'
+import { payAtEnd } from './ties.ts'
 
 /** More positions in a row are not passed one by one. */
 const MOST_PASSED = 200
@@ -152,10 +152,9 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
 /** It looks like the end of the list; whether it is, the kernel says. */
 async function* claimEnd(ongoing: OngoingWalk, last: LastItem, repeats: boolean): Steps<WalkEnding | 'moved'> {
   const { kernel, firstWindow, chain } = ongoing
-  // One answer that shows the whole run at the end, else it is counted; among items that are left out no run can be.
+  // One answer that shows the whole run at the end, else it is counted.
   if (kernel.missing() !== null) yield* showEnd(ongoing, last)
-  if (kernel.missing() !== null && !chain.filtered) kernel.owe()
-  if (kernel.owed !== undefined) yield* payOwed(ongoing, repeats ? last.index + 1 : null)
+  yield* payAtEnd(ongoing, repeats ? last.index + 1 : null)
   // What the walk began with, and not what it met last, stands at the end: it has moved.
   if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }

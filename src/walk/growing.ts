@@ -1,13 +1,12 @@
 // Lists that grow or move while their end is read: what has been met once an index is passed at which there was nothing a moment ago
 // (docs/proof.md, "passed"), and an end that one answer shows with room for more ("room").
-import { extendChain } from './chain.ts'
 import { isNews, looksFurther, placesFurther, seenFurther } from './further.ts'
 import { followLast, type LastItem, lastItem } from './last-item.ts'
 import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
-import { payOwed } from './ties.ts'
+import { payAtEnd } from './ties.ts'
 
 /** Looks for an index behind the end of a growing list. Where all show items, the end is not near. */
 const HORIZON_TRIES = 4
@@ -97,19 +96,17 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
     const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
     const further = isLast ? await glanceAt(reader, end.index + 1 + Math.round(perRequest)) : null
     if (further?.kind === 'items' && isNews(further, last.id)) for (const id of further.ids) behind.add(id)
-    else if (further !== null) return yield* endsWith(ongoing, window)
+    else if (further !== null) return yield* endWith(ongoing, window)
     reader.drop(window)
   }
   return null
 }
 
 /** Whether the list ends with `window`, which is taken in. */
-async function* endsWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
+async function* endWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
   const { kernel } = ongoing
-  ongoing.chain = extendChain(ongoing.chain, window)
   yield* ongoing.takeIn(window)
-  if (kernel.missing() !== null && !ongoing.chain.filtered) kernel.owe()
-  if (kernel.owed !== undefined) yield* payOwed(ongoing)
+  yield* payAtEnd(ongoing)
   if (kernel.missing() === 'the end of the list was shown') return null
   const index = window.skip + window.ids.length - 1
   const isAll = (await seenFurther(ongoing, { ...lastOf(window), index, runStart: index }, [null])) === null
@@ -128,7 +125,6 @@ export async function* showEnd(ongoing: OngoingWalk, { id, index }: LastItem): S
       reader.drop(answer)
       return
     }
-    ongoing.chain = extendChain(ongoing.chain, answer)
     yield* ongoing.takeIn(answer)
     place = answer.skip + answer.ids.lastIndexOf(id ?? '')
   }

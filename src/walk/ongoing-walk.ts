@@ -3,7 +3,7 @@
 import type { MissingLink } from '../proof/judge.ts'
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
-import { type ChainState, newChain, overlapOf } from './chain.ts'
+import { type ChainState, extendChain, newChain, overlapOf } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
@@ -191,8 +191,12 @@ export class OngoingWalk {
     return tie === null ? 0 : Math.max(0, end - 1 - tie.start)
   }
 
-  /** Takes `window` in, and returns how many of its items are met for the first time. */
-  *takeIn(window: ItemsWindow): Generator<WalkStep, number, StepResult> {
+  /**
+   * Lays `window` onto the chain and takes it in (`follows`: see `extendChain`), and returns how many of its items are met for the
+   * first time.
+   */
+  *takeIn(window: ItemsWindow, follows = false): Generator<WalkStep, number, StepResult> {
+    this.chain = extendChain(this.chain, window, follows)
     const { newlyMet } = yield this.step(window)
     this.met += newlyMet
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1

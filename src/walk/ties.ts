@@ -73,6 +73,13 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   yield* markCounted(ongoing)
 }
 
+/** What seems to be the end of the list may be within a run: that is counted. Among items that are left out none can be. */
+export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
+  const { kernel, chain } = ongoing
+  if (kernel.missing() !== null && !chain.filtered) kernel.owe()
+  if (kernel.owed !== undefined) yield* payOwed(ongoing, limit)
+}
+
 /** Where the owed run begins: the chain ends with it, or with another one of the same createdAt, or with none. */
 function startOfOwed({ kernel, chain: { tie, tail, end }, owedFrom }: OngoingWalk): number {
   const { owed, count } = kernel.state

@@ -1,7 +1,7 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
-import { type ChainState, extendChain, overlapOf } from './chain.ts'
+import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
@@ -117,8 +117,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const earlier = ongoing.chain
   const beginning = earlier.last === null
   ongoing.reachBack = 1
-  ongoing.chain = extendChain(earlier, window, follows)
-  const newlyMet = yield* ongoing.takeIn(window)
+  const newlyMet = yield* ongoing.takeIn(window, follows)
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
   if (ongoing.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
   if (ongoing.hasLeftOwed(window)) yield* payOwed(ongoing)
@@ -188,7 +187,6 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
   for (let fruitless = 0; fruitless < SCRAMBLED && reader.requests < request.settings.maxRequests; ) {
     const reading = await readWindow(reader, ongoing.skip)
     if (reading.kind !== 'items') return
-    ongoing.chain = extendChain(ongoing.chain, reading)
     const newlyMet = yield* ongoing.takeIn(reading)
     fruitless = newlyMet > 0 ? 0 : fruitless + 1
     ongoing.skip = reading.skip + reading.ids.length
