@@ -158,7 +158,7 @@ async function* claimEnd(ongoing: OngoingWalk, last: LastItem, repeats: boolean)
   // What the walk began with, and not what it met last, stands at the end: it has moved.
   if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
-  if (kernel.missing() === 'the end of the list was shown' && ongoing.end.missed() === 'go-on') return 'moved'
+  if (kernel.missing() === 'the end of the list was shown' && !ongoing.end.missed()) return 'moved'
   return ongoing.endsAt(ongoing.chain.last?.id === last.id || repeats ? last.index : ongoing.chain.end - 1)
 }
 

@@ -12,13 +12,10 @@ export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { k
   if (chain.last !== null && reading.skip < chain.end - 1) {
     // Within the overlap, so it was met before: the next windows begin behind it.
     ongoing.chain = { ...chain, notBelow: reading.skip + 1 }
-    ongoing.retry(ongoing.forward())
-    return ongoing.spent()
+    return ongoing.readAgain()
   }
   const onward = reading.skip === chain.end ? yield* goOnBehind(ongoing, { first: reading, byPlace: true }) : 'moved'
-  if (onward !== 'moved') return onward
-  ongoing.retry(ongoing.forward())
-  return ongoing.spent()
+  return onward === 'moved' ? ongoing.readAgain() : onward
 }
 
 export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind: 'nothing' }): Steps<Onward> {

@@ -6,9 +6,6 @@ const REQUESTS_PER_WINDOW = 4
 /** What looks like the end, and is not proven to be it, is looked at anew so often. */
 const MOST_MISSES = 2
 
-/** `give-up`: the walk ends without a proof. */
-type Patience = 'go-on' | 'give-up'
-
 export class MovingEnd {
   /** It had moved when it was looked at. */
   hasMoved = false
@@ -24,15 +21,15 @@ export class MovingEnd {
     this.since = null
   }
 
-  /** What the walk took for the end was not proven to be it. */
-  missed(): Patience {
+  /** What the walk took for the end was not proven to be it: whether the walk gives up. */
+  missed(): boolean {
     this.misses += 1
-    return this.misses > MOST_MISSES ? 'give-up' : 'go-on'
+    return this.misses > MOST_MISSES
   }
 
-  /** It was looked at in vain. `requests`: those of the walk so far; `windows`: those of them that brought something. */
-  spent(requests: number, windows: number): Patience {
+  /** It was looked at in vain: whether the walk gives up. `requests`: its own so far; `windows`: those that brought something. */
+  spent(requests: number, windows: number): boolean {
     this.since ??= requests
-    return requests - this.since > REQUESTS + REQUESTS_PER_WINDOW * windows ? 'give-up' : 'go-on'
+    return requests - this.since > REQUESTS + REQUESTS_PER_WINDOW * windows
   }
 }

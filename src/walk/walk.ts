@@ -88,9 +88,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
   if (!beginning && window.skip === chain.end && window.met[0] === 0 && !kernel.isSpoiled) {
     // No overlap was possible.
     const onward = yield* goOnBehind(ongoing, { first: window, byPlace: true })
-    if (onward !== 'moved') return onward
-    ongoing.retry(ongoing.forward())
-    return ongoing.spent()
+    return onward === 'moved' ? ongoing.readAgain() : onward
   }
   if (!beginning && window.met.includes(0) && !mayJoin(ongoing, window)) return null
   return yield* join(ongoing, { kind: 'window', window, follows: false })
