@@ -3,15 +3,13 @@
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
-import { glanceAt, type Reader, seeAgain } from './reader.ts'
+import { glanceAt, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
 
 /** How many windows behind the end are looked at. */
 export const FAR = 10
 /** So many items side by side that no answer can hold are looked past; more where answers are cut by size. */
 const MOST_BLOCKED = 2
-/** So many positions in a row that cannot be read say nothing of the service; more are passed only where it goes on behind them. */
-const FEW_IN_A_ROW = 3
 
 /** A position that brings nothing (null), or cannot be read. */
 export type Passed = NoWindow | null
@@ -52,7 +50,9 @@ export async function seenFurther(
     isEnd = (await reader.look(last.index, Math.max(2, reader.served))).kind !== 'refused'
     if (!isEnd && (await seeAgain(reader, last.index, last.runStart)).kind === 'refused') return 'moved'
   }
-  if (!isEnd) return passed.length <= FEW_IN_A_ROW ? place + 1 : goesOn(reader, place + 1, kind as NoWindow['kind'])
+  // More than a few are passed only where the service goes on behind them.
+  if (!isEnd)
+    return passed.length <= UNREADABLE_IN_A_ROW ? place + 1 : goesOn(reader, place + 1, kind as NoWindow['kind'])
   if (!looksFurther(ongoing, place)) return null
   for (const further of placesFurther(ongoing, place, { near: kind !== 'refused' })) {
     const answer = await glanceAt(reader, further)

@@ -3,6 +3,7 @@
 
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
+import { FAR } from './further.ts'
 import { glanceAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
@@ -14,8 +15,9 @@ const NEAREST = 2
 export async function isListEmpty(reader: Reader): Promise<boolean> {
   // How far one answer reaches is not known yet.
   const places: number[] = []
-  for (let place = NEAREST; place < 10 * reader.window; place *= 4) places.push(place)
-  for (const place of [...places, 10 * reader.window]) {
+  const farthest = FAR * reader.window
+  for (let place = NEAREST; place < farthest; place *= 4) places.push(place)
+  for (const place of [...places, farthest]) {
     const answer = await glanceAt(reader, place)
     if (answer.kind === 'failed' || (answer.kind === 'items' && answer.ids.length > 0)) return false
   }

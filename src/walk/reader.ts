@@ -20,7 +20,7 @@ export type Reading =
   | { kind: 'unreadable'; skip: number; answer: NoWindow }
 
 /** So many positions in a row that cannot be read say nothing of the service. */
-const UNREADABLE_IN_A_ROW = 3
+export const UNREADABLE_IN_A_ROW = 3
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
