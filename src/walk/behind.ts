@@ -27,8 +27,8 @@ export interface Found {
 export type Onward = WalkEnding | Found | null
 
 /**
- * `first`: what was read directly behind the last item just now. `byPlace`: no overlap shows more, so the window that follows joins by its
- * place. `moved` where that was not to be found out, as the list moves.
+ * `byPlace`: no overlap shows more, so the window that follows joins by its place. `first`: what was read directly behind the last item
+ * just now, where it is so. `moved` where that was not to be found out, as the list moves.
  */
 export async function* goOnBehind(
   ongoing: OngoingWalk,
@@ -36,12 +36,10 @@ export async function* goOnBehind(
 ): Steps<Onward | 'moved'> {
   const { reader, kernel } = ongoing
   let last = await lastItem(ongoing)
-  let given = first
   for (let moves = 0; last !== null && moves < MOST_MOVES; moves += 1) {
-    if (given === null && moves === 0 && !byPlace) foresee(ongoing, last)
+    if (moves === 0 && !byPlace) foresee(ongoing, last)
     const passed: Passed[] = []
-    const window = await readBehind(ongoing, last, passed, given)
-    given = null
+    const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)
     if (window === null || window === 'moved') {
       reader.source.prefetch([])
       return window ?? (yield* endBehind(ongoing, last, passed))
@@ -67,7 +65,7 @@ export async function* goOnBehind(
   return 'moved'
 }
 
-/** Reads on behind `last`; null where nothing is seen there, and `passed` are the positions before that. */
+/** Reads on behind `last`: what brings something first, null where nothing is seen there. `passed` are the positions before that. */
 async function readBehind(
   ongoing: OngoingWalk,
   last: LastItem,
@@ -79,7 +77,7 @@ async function readBehind(
   for (let next = until; ; next += 1) {
     const isFew = reader.take < reader.largest
     const reading =
-      given !== null && passed.length === 0
+      passed.length === 0 && given !== null
         ? given
         : await readWindow(reader, next, { fresh: true, whole: true, ...(passed.length > 0 && { maxRetries: 1 }) })
     if (reading.kind === 'items') return passed.length > 0 ? wholeRun(reader, reading) : reading
@@ -143,8 +141,7 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
   const again = await lookBack(reader, last, before, isFree ? Math.max(1, reader.served) : 1)
   if (again === null) return 'moved'
   if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
-  if (last.id === null) return 'moved'
-  if (!endsWith(again, last)) return 'moved'
+  if (last.id === null || !endsWith(last, again)) return 'moved'
   yield* setAside(last, before)
   return yield* claimEnd(ongoing, { ...last, index: last.index + passed.length - 1 }, false)
 }

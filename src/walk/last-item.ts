@@ -57,7 +57,7 @@ export function placeIn({ id, moment, index }: LastItem, answer: WindowAnswer): 
 }
 
 /** Whether the answer ends with the last item, or with another one of its run that was met, where that stood. */
-export function endsWith(answer: WindowAnswer, { id, moment, index }: LastItem): boolean {
+export function endsWith({ id, moment, index }: LastItem, answer: WindowAnswer): boolean {
   if (answer.kind !== 'items' || answer.skip + answer.ids.length - 1 !== index) return false
   return answer.ids.at(-1) === id || (moment !== null && answer.moments.at(-1) === moment && answer.met.at(-1) === 1)
 }
