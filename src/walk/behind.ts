@@ -36,15 +36,18 @@ export async function* goOnBehind(
 ): Steps<Onward | 'moved'> {
   const { reader, kernel } = ongoing
   let last = await lastItem(ongoing)
+  if (last === null && first?.kind === 'items') reader.drop(first)
   for (let moves = 0; last !== null && moves < MOST_MOVES; moves += 1) {
     if (moves === 0 && !byPlace) foresee(ongoing, last)
     const passed: Passed[] = []
     const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)
-    if (window === null || window === 'moved') {
-      reader.source.prefetch([])
-      return window ?? (yield* endBehind(ongoing, last, passed))
-    }
+    const brings = window !== null && window !== 'moved' && passed.length === 0
+    const joins = brings && isNews(window, last.id) && kernel.joins(window.handle)
+    // What was foreseen is stale from here on, but for what measures growth.
+    if (!brings || joins) reader.source.prefetch([])
+    if (window === null || window === 'moved') return window ?? (yield* endBehind(ongoing, last, passed))
     if (passed.length > 0) return yield* joinByPlace(ongoing, last, passed, window)
+    if (joins) return { kind: 'window', window, follows: false }
     const isNew = isNews(window, last.id)
     const place = placeIn(last, window)
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
@@ -56,7 +59,7 @@ export async function* goOnBehind(
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
     reader.drop(window)
     if (repeats?.kind === 'stop') return repeats
-    if (repeats?.kind === 'last') return yield* claimEnd(ongoing, { ...last, index: repeats.index }, true)
+    if (repeats?.kind === 'last') return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
     // Where the list grows it is asked for again, after there was nothing further on.
     if (isNext && byPlace) continue
     if (isNew) return null
@@ -118,7 +121,7 @@ async function* joinByPlace(
   const again = await lookBack(reader, last, passed)
   // Where that shows no more than before, the walk goes on, and is partial.
   const isHere = again !== null && (last.id === null || placeIn(last, again) === last.index)
-  if (!kernel.joins(window.handle) && !(isHere && passed.length > 0)) {
+  if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.isSpoiled))) {
     reader.drop(window)
     return 'moved'
   }
@@ -143,11 +146,17 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
   if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
   if (last.id === null || !endsWith(last, again)) return 'moved'
   yield* setAside(last, before)
-  return yield* claimEnd(ongoing, { ...last, index: last.index + passed.length - 1 }, false)
+  // What brought nothing there is no part of the list: something stood further on for a moment.
+  const unread = before.findLastIndex((answer) => answer !== null) + 1
+  return yield* claimEnd(ongoing, last, { unread })
 }
 
-/** It looks like the end of the list; whether it is, the kernel says. */
-async function* claimEnd(ongoing: OngoingWalk, last: LastItem, repeats: boolean): Steps<WalkEnding | 'moved'> {
+/** It looks like the end of the list, with so many positions behind `last` that cannot be read; whether it is, the kernel says. */
+async function* claimEnd(
+  ongoing: OngoingWalk,
+  last: LastItem,
+  { unread = 0, repeats = false }: { unread?: number; repeats?: boolean },
+): Steps<WalkEnding | 'moved'> {
   const { kernel, firstWindow, chain } = ongoing
   // One answer that shows the whole run at the end, else it is counted.
   if (kernel.missing() !== null) yield* showEnd(ongoing, last)
@@ -156,7 +165,7 @@ async function* claimEnd(ongoing: OngoingWalk, last: LastItem, repeats: boolean)
   if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   if (kernel.missing() === 'the end of the list was shown' && !ongoing.end.missed()) return 'moved'
-  return ongoing.endsAt(ongoing.chain.last?.id === last.id || repeats ? last.index : ongoing.chain.end - 1)
+  return ongoing.endsAt((ongoing.chain.last?.id === last.id || repeats ? last.index : ongoing.chain.end - 1) + unread)
 }
 
 /** Looks again at what was passed, and then at `last`; null where something stands now where nothing could be read. */

@@ -15,7 +15,20 @@ export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { k
     return ongoing.readAgain()
   }
   const onward = reading.skip === chain.end ? yield* goOnBehind(ongoing, { first: reading, byPlace: true }) : 'moved'
-  return onward === 'moved' ? ongoing.readAgain() : onward
+  return onward === 'moved' ? await readInFront(ongoing, reading.skip) : onward
+}
+
+/** The list has moved: where its last item stands by now, a few in front of the position that cannot be read show. */
+async function readInFront(ongoing: OngoingWalk, position: number): Promise<Onward> {
+  const { reader, kernel, chain } = ongoing
+  const from = Math.max(chain.notBelow, Math.min(ongoing.forward(), position - 2))
+  const ended = ongoing.readAgain()
+  if (ended !== null || from >= position) return ended
+  const window = await reader.read(from, position - from, { fresh: true })
+  if (window.kind === 'items' && window.ids.length > 0 && kernel.seam(window.handle) === 'shown')
+    return { kind: 'window', window, follows: false }
+  reader.drop(window)
+  return null
 }
 
 export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind: 'nothing' }): Steps<Onward> {

@@ -36,9 +36,11 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   let found: Found | null = null
   for (;;) {
     const { fruitless, met, reader } = ongoing
-    if (reader.requests >= ongoing.request.settings.maxRequests) return ongoing.result('request-limit')
-    if (ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest))
-      return ongoing.result('no-progress')
+    const isOver = reader.requests >= ongoing.request.settings.maxRequests
+    if (isOver || ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest)) {
+      if (found !== null) reader.drop(found.window)
+      return ongoing.result(isOver ? 'request-limit' : 'no-progress')
+    }
     const onward: Onward = found === null ? yield* readOn(ongoing) : yield* join(ongoing, found)
     found = onward?.kind === 'window' ? onward : null
     if (onward?.kind === 'window') continue
@@ -77,7 +79,7 @@ async function* readOn(ongoing: OngoingWalk): Steps<Onward> {
 }
 
 async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onward> {
-  const { chain, request, kernel } = ongoing
+  const { chain, request, reader } = ongoing
   const beginning = chain.last === null
   if (beginning && window.skip > 0 && request.accepts !== undefined && !(await request.accepts(window))) {
     yield { kind: 'keep', window }
@@ -85,7 +87,12 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
     ongoing.lookOn('before', window.ids.length)
     return null
   }
-  if (!beginning && window.skip === chain.end && window.met[0] === 0 && !kernel.isSpoiled) {
+  if (
+    !beginning &&
+    window.skip === chain.end &&
+    window.met[0] === 0 &&
+    !(ongoing.kernel.isSpoiled && reader.largest > 1 && reader.take > 1)
+  ) {
     // No overlap was possible.
     const onward = yield* goOnBehind(ongoing, { first: window, byPlace: true })
     return onward === 'moved' ? ongoing.readAgain() : onward

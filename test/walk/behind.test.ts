@@ -1,0 +1,44 @@
+// What stands behind the last item, told by places: lists that stand still where not said otherwise.
+import { expect, test } from 'vitest'
+import { type Item, makeModel, newestFirst, walkModel } from './model.ts'
+
+test('answers of one item, one that cannot be read directly before a run that cannot be counted so: all others are met', async () => {
+  const items: Item[] = [9, 8, 7, 6, 6, 6, 6, 5, 4, 3, 2].map((at, index) => ({ id: `t${index}`, at: at * 1000 }))
+  const model = makeModel(items, {
+    answer: (skip, take) => (skip <= 2 && skip + take > 2 ? 'failed' : items.slice(skip, skip + 1)),
+  })
+  const { met, unreadable, requests } = await walkModel(model, { window: 50, overlap: 10 })
+  expect({ met: met.size, unreadable }).toEqual({ met: 10, unreadable: [2] })
+  expect(requests).toBeLessThan(300)
+})
+
+test('positions behind the end at which something stood for a moment do not count in the total', async () => {
+  // Two tasks come in behind the end while it is looked at, and are gone when it is read on from there.
+  const items = newestFirst(25)
+  const passing = [1, 2].map((index) => ({ id: `passing${index}`, at: 0 }))
+  const model = makeModel(items, {
+    before: (_, it) => {
+      const asked = it.requests.filter(({ skip }) => skip === 25).length
+      it.items = asked === 1 && it.requests.at(-1)?.skip === 25 ? [...items, ...passing] : [...items]
+    },
+  })
+  const { result } = await walkModel(model, { window: 10, overlap: 3 })
+  expect(result).toMatchObject({ verdict: 'complete', total: 25 })
+})
+
+test.each([
+  ['the item before it', 't00024'],
+  ['another one', 't00003'],
+])('%s is deleted while what cannot be read is looked at: the walk goes on behind that', async (_, id) => {
+  for (let at = 2; at < 45; at += 1) {
+    const model = makeModel(newestFirst(60), {
+      before(request, it) {
+        if (request === at) it.items = it.items.filter((item) => item.id !== id)
+      },
+      answer: (skip, take, it) =>
+        it.items.slice(skip, skip + take).some((item) => item.id === 't00025') ? 'failed' : null,
+    })
+    const { result, met } = await walkModel(model, { window: 10, overlap: 3 })
+    expect({ at, verdict: result.verdict, isMet: met.size >= 58 }).toEqual({ at, verdict: 'complete', isMet: true })
+  }
+})
