@@ -3,7 +3,7 @@
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
-import { glanceAt, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
+import { glanceAt, isNothing, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
 
 /** How many windows behind the end are looked at. */
@@ -56,8 +56,9 @@ export async function seenFurther(
   if (!looksFurther(ongoing, place)) return null
   for (const further of placesFurther(ongoing, place, { near: kind !== 'refused' })) {
     const answer = await glanceAt(reader, further)
-    if (answer.kind !== 'items' || answer.ids.length === 0) continue
-    if (isNews(answer, last.id)) return further
+    if (isNothing(answer)) continue
+    // What fails is no end: something stands there.
+    if (answer.kind !== 'items' || isNews(answer, last.id)) return further
     // In a list that moves the last item may stand near by now.
     if (further > last.index + ongoing.page) return 'moved'
   }

@@ -96,7 +96,7 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
     const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
     const further = isLast ? await glanceAt(reader, end.index + 1 + Math.round(perRequest)) : null
     if (further?.kind === 'items' && isNews(further, last.id)) for (const id of further.ids) behind.add(id)
-    else if (further !== null) return yield* endWith(ongoing, window)
+    else if (further !== null && further.kind !== 'failed') return yield* endWith(ongoing, window)
     reader.drop(window)
   }
   return null
