@@ -126,7 +126,7 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  if (passed.length === 0) ongoing.end.passedBy()
+  if (passed.length === 0 && kernel.horizon === null) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }

@@ -58,7 +58,8 @@ export async function seenFurther(
     const answer = await glanceAt(reader, further)
     if (isNothing(answer)) continue
     // What fails is no end: something stands there.
-    if (answer.kind !== 'items' || isNews(answer, last.id)) return further
+    if (answer.kind !== 'items') return further <= place + MOST_BLOCKED ? further : 'moved'
+    if (isNews(answer, last.id)) return further
     // In a list that moves the last item may stand near by now.
     if (further > last.index + ongoing.page) return 'moved'
   }
