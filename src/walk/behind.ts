@@ -126,7 +126,8 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  if (passed.length === 0 && kernel.horizon === null) ongoing.end.passedBy()
+  // Something had been seen further down: it is not the end that moves.
+  if (kernel.horizon === null || reader.furthest.index >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }

@@ -1,6 +1,6 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
 
-/** Requests that a walk may make once it looks for its end: so many, and so many more for every window that brought something. */
+/** Requests that a walk may make once it looks for its end: so many, and so many more for every window that had brought something by then. */
 const REQUESTS = 240
 const REQUESTS_PER_WINDOW = 4
 /** What looks like the end, and is not proven to be it, is looked at anew so often. */
@@ -11,14 +11,14 @@ export class MovingEnd {
   hasMoved = false
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
-  /** How many requests the walk had made when it looked at the end first; null where it has not, or what looked like it was passed. */
-  private since: number | null = null
+  /** How many requests the walk may have made; null where it has not looked at its end, or what looked like it was passed. */
+  private most: number | null = null
   private misses = 0
 
   /** The chain went on by a place, where the end had seemed to be. */
   passedBy(): void {
     this.hasMoved = false
-    this.since = null
+    this.most = null
   }
 
   /** What the walk took for the end was not proven to be it: whether the walk gives up. */
@@ -29,7 +29,7 @@ export class MovingEnd {
 
   /** It was looked at in vain: whether the walk gives up. `requests`: its own so far; `windows`: those that brought something. */
   spent(requests: number, windows: number): boolean {
-    this.since ??= requests
-    return requests - this.since > REQUESTS + REQUESTS_PER_WINDOW * windows
+    this.most ??= requests + REQUESTS + REQUESTS_PER_WINDOW * windows
+    return requests > this.most
   }
 }
