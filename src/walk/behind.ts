@@ -117,10 +117,14 @@ async function* joinByPlace(
     reader.drop(window)
     return spent
   }
+  if (!(await isStillPassed(reader, last, passed))) {
+    reader.drop(window)
+    return 'moved'
+  }
   if (leavesOut) kernel.filter()
-  const again = await lookBack(reader, last, passed)
+  const again = await seeLast(reader, last)
   // Where that shows no more than before, the walk goes on, and is partial.
-  const isHere = again !== null && (last.id === null || placeIn(last, again) === last.index)
+  const isHere = last.id === null || placeIn(last, again) === last.index
   if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.isSpoiled))) {
     reader.drop(window)
     return 'moved'
@@ -142,8 +146,8 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
   if (end?.kind === 'refused' && passed.length > 1) return { kind: 'stop', reason: 'skip-limit' }
   const before = passed.slice(0, -1)
   const isFree = before.every((answer) => answer === null)
-  const again = await lookBack(reader, last, before, isFree ? Math.max(1, reader.served) : 1)
-  if (again === null) return 'moved'
+  if (!(await isStillPassed(reader, last, before))) return 'moved'
+  const again = await seeLast(reader, last, isFree ? Math.max(1, reader.served) : 1)
   if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
   if (last.id === null || !endsWith(last, again)) return 'moved'
   yield* setAside(last, before)
@@ -169,18 +173,17 @@ async function* claimEnd(
   return ongoing.endsAt((ongoing.chain.last?.id === last.id || repeats ? last.index : ongoing.chain.end - 1) + unread)
 }
 
-/** Looks again at what was passed, and then at `last`; null where something stands now where nothing could be read. */
-async function lookBack(
-  reader: Reader,
-  { id, index, runStart }: LastItem,
-  passed: readonly Passed[],
-  take = 1,
-): Promise<WindowAnswer | null> {
+/** Whether what was passed behind `index` still brings nothing, or cannot be read, looked at from the last position to the first. */
+async function isStillPassed(reader: Reader, { index }: LastItem, passed: readonly Passed[]): Promise<boolean> {
   for (let at = passed.length - 1; at >= 0; at -= 1) {
     const place = index + 1 + at
     const again = passed[at] === null ? await lookAt(reader, place) : await reader.look(place, 1, { maxRetries: 1 })
-    if (again.kind === 'items' && again.ids.length > 0) return null
+    if (again.kind === 'items' && again.ids.length > 0) return false
   }
+  return true
+}
+
+function seeLast(reader: Reader, { id, index, runStart }: LastItem, take = 1): Promise<WindowAnswer> {
   return id === null ? reader.look(0, 1, { maxRetries: 1 }) : seeAgain(reader, index, runStart, take)
 }
 
