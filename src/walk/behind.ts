@@ -41,15 +41,13 @@ export async function* goOnBehind(
     if (moves === 0 && !byPlace) foresee(ongoing, last)
     const passed: Passed[] = []
     const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)
-    const brings = window !== null && window !== 'moved' && passed.length === 0
-    const joins = brings && isNews(window, last.id) && kernel.joins(window.handle)
+    const isDirect = window !== null && window !== 'moved' && passed.length === 0
+    const place = isDirect ? placeIn(last, window) : null
     // What was foreseen is stale from here on, but for what measures growth.
-    if (!brings || joins) reader.source.prefetch([])
+    if (!isDirect || place !== null) reader.source.prefetch([])
     if (window === null || window === 'moved') return window ?? (yield* endBehind(ongoing, last, passed))
-    if (passed.length > 0) return yield* joinByPlace(ongoing, last, passed, window)
-    if (joins) return { kind: 'window', window, follows: false }
+    if (!isDirect) return yield* joinByPlace(ongoing, last, passed, window)
     const isNew = isNews(window, last.id)
-    const place = placeIn(last, window)
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
     const isNext = isNew && place === null
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)

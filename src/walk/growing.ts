@@ -104,7 +104,11 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
 
 /** Whether the list ends with `window`, which is taken in. */
 async function* endWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
-  const { kernel } = ongoing
+  const { kernel, reader } = ongoing
+  if (!kernel.joins(window.handle)) {
+    reader.drop(window)
+    return null
+  }
   yield* ongoing.takeIn(window)
   yield* payAtEnd(ongoing)
   if (kernel.missing() === 'the end of the list was shown') return null
