@@ -61,6 +61,8 @@ export async function* goOnBehind(
     // Where the list grows it is asked for again, after there was nothing further on.
     if (isNext && byPlace) continue
     if (isNew) return null
+    // It stands further down than an answer said: the list has moved, or answers leave items out.
+    if (place !== null) ongoing.chain = { ...ongoing.chain, shifts: ongoing.chain.shifts + 1 }
     last = place === null ? null : { ...last, index: place, runStart: last.runStart + place - last.index }
   }
   return 'moved'

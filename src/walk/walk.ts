@@ -151,7 +151,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const byPlace = newlyMet === 0 || (window.ids.length === 1 && window.asked > 1 && (follows || beginning))
   const seemsLast = byPlace || beginning || window.ids.length <= ongoing.reader.largest / 2
   if (passed === null && (short || byPlace) && !behind && seemsLast) {
-    const onward = yield* askForEnd(ongoing, byPlace)
+    const onward = yield* askForEnd(ongoing, window, byPlace)
     if (onward !== null) return onward
   }
   advance(ongoing, window, earlier)
@@ -159,9 +159,13 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 }
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
-async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
+async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, byPlace: boolean): Steps<Onward> {
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
-  const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
+  let ended: Onward = onward === 'moved' ? null : onward
+  if (onward === 'moved') {
+    await suspectFilter(ongoing, window)
+    if (!ongoing.chain.filtered) ended = yield* endInMotion(ongoing)
+  }
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
   ongoing.end.hasMoved ||= onward === 'moved'

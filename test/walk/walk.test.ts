@@ -218,6 +218,23 @@ describe('a list that stands still', () => {
     },
   )
 
+  test.each([
+    ['hohhhhhooohhhhhhhhohhhhhhhhhohohhhhhhoohhoooohhohoooho', 12],
+    ['hhoohhho', 3],
+    ['oohhoohhhohhoo', 5],
+  ])(
+    '%s, hidden ones left out of answers of %i, is no list that moves: complete means complete',
+    async (pattern, cap) => {
+      const model = makeModel(newestFirst(pattern.length), {
+        answer: (skip, _, { items }) =>
+          items.slice(skip, skip + cap).filter(({ id }) => pattern[Number(id.slice(1))] === 'o'),
+      })
+      const { result, met } = await walkModel(model, { window: 1_000, overlap: 10 })
+      const listed = [...pattern].filter((letter) => letter === 'o').length
+      expect(result.verdict === 'partial' || met.size === listed).toBe(true)
+    },
+  )
+
   test('whose first thirty are hidden, ten in an answer, is not empty', async () => {
     const model = makeModel(newestFirst(500), {
       answer: (skip, _, { items }) => items.slice(skip, skip + 10).filter(({ id }) => id >= 't00030'),
