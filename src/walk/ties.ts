@@ -30,13 +30,6 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   const lastId = chain.last?.id ?? null
   ongoing.tiedTries = ongoing.tiedAt === lastId ? ongoing.tiedTries + 1 : 0
   ongoing.tiedAt = lastId
-  const apart = kernel.state.floor?.apart ?? null
-  if (apart !== null && chain.tie.start <= apart && ongoing.tiedTries < TIED_TRIES) {
-    // The run begins directly behind what cannot be read: only places show that.
-    reader.drop(window)
-    ongoing.retry(ongoing.chain.end)
-    return false
-  }
   const reach = chain.end - chain.tie.start + ongoing.reachBack
   const wanted = Math.max(chain.notBelow, chain.end - reach)
   if (ongoing.tiedTries < TIED_TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
