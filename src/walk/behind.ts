@@ -6,8 +6,9 @@ import { isNews, looksFurther, type Passed, placesFurther, seenFurther } from '.
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
-import { isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
+import { glanceAt, isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
 import { payAtEnd } from './ties.ts'
 
@@ -88,15 +89,31 @@ async function readBehind(
     passed.push(reading.kind === 'unreadable' ? reading.answer : reading.refusal)
     // So few may be hidden there: asked for as many as answers hold.
     if (isFew && passed.at(-1) === null && !isNothing(await lookAt(reader, next))) return 'moved'
-    if (next < until && passed.length <= MOST_PASSED) continue
-    if (passed.length > MOST_PASSED) return passed.at(-1) === null ? readUnproven(reader, until) : null
+    if (next < until) continue
     const further = await seenFurther(ongoing, last, passed)
     if (typeof further !== 'number') return further
-    until = further
+    const furthest = last.index + MOST_PASSED + 1
+    until = further <= furthest ? further : await firstAnswered(reader, next + 1, further, passed)
+    // Behind more the walk goes on, and is partial.
+    if (until > furthest) return readUnproven(reader, until)
   }
 }
 
-/** Behind more hidden items than are passed one by one the walk goes on, and is partial. */
+/** Between two positions, of which the second one brings something: where answers begin to do so. */
+async function firstAnswered(reader: Reader, from: number, to: number, passed: readonly Passed[]): Promise<number> {
+  const search = Search.between(from, to)
+  const isFailing = passed.at(-1)?.kind === 'failed'
+  while (!search.isClosed) {
+    const answer = isFailing
+      ? await reader.look(search.place, 1, { once: true, maxRetries: 1 })
+      : await glanceAt(reader, search.place)
+    const isAnswered = answer.kind === 'items' && (isFailing || answer.ids.length > 0)
+    if (isAnswered) search.tooFar()
+    else search.tooNear()
+  }
+  return search.far as number
+}
+
 async function readUnproven(reader: Reader, place: number): Promise<ItemsWindow | 'moved'> {
   const reading = await readWindow(reader, place, { fresh: true })
   return reading.kind === 'items' ? reading : 'moved'
@@ -141,7 +158,7 @@ async function* joinByPlace(
 async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]): Steps<Onward | 'moved'> {
   const { reader, kernel } = ongoing
   const end = passed.at(-1)
-  if (end?.kind === 'failed' || passed.length > MOST_PASSED) return { kind: 'stop', reason: 'unreadable-from' }
+  if (end?.kind === 'failed') return { kind: 'stop', reason: 'unreadable-from' }
   // Behind what is refused there is nothing, and nothing shows that it is the end.
   if (end?.kind === 'refused' && passed.length > 1) return { kind: 'stop', reason: 'skip-limit' }
   const before = passed.slice(0, -1)

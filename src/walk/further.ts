@@ -69,7 +69,7 @@ export async function seenFurther(
 
 /** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */
 async function goesOn(reader: Reader, from: number, kind: NoWindow['kind']): Promise<number | null> {
-  for (let distance = 0; distance <= FAR * reader.window; distance = 2 * distance + 1) {
+  for (let distance = 0; distance <= 2 * FAR * reader.window; distance = 2 * distance + 1) {
     const answer = await reader.look(from + distance, 1, { once: true, maxRetries: 1 })
     if (answer.kind === 'items' && (kind === 'failed' || answer.ids.length > 0)) return from + distance
   }

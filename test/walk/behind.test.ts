@@ -42,3 +42,26 @@ test.each([
     expect({ at, verdict: result.verdict, isMet: met.size >= 58 }).toEqual({ at, verdict: 'complete', isMet: true })
   }
 })
+
+test.each([
+  ['left out of answers', 50, null],
+  ['left out of answers', 100, null],
+  ['failing', 50, 'failed'],
+  ['failing', 100, 'failed'],
+] as const)(
+  'three hundred in a row, %s of %i: all others are met, and the walk is partial',
+  async (_, window, failed) => {
+    const items = newestFirst(2500)
+    const isGone = (index: number) => index >= 700 && index < 1000
+    const model = makeModel(items, {
+      answer(skip, take) {
+        const places = Array.from({ length: Math.min(take, items.length - skip) }, (__, at) => skip + at)
+        if (failed !== null) return places.some(isGone) ? failed : null
+        return places.flatMap((index) => (isGone(index) ? [] : [items[index] as Item]))
+      },
+    })
+    const { result, met, requests } = await walkModel(model, { window, overlap: 3 })
+    expect({ verdict: result.verdict, met: met.size }).toEqual({ verdict: 'partial', met: 2200 })
+    expect(requests).toBeLessThan(1500)
+  },
+)

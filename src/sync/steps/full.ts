@@ -110,8 +110,7 @@ export const REASONS: Record<string, string> = {
   'end-not-shown': 'no answer showed where the list ends.',
   'not-joined': 'a window could not be joined with those before it, so tasks between them may be missing.',
   'end-keeps-moving': 'the end of the list moved whenever it was looked at; a later run will try again.',
-  'unreadable-from':
-    'nothing is answered from an index on, more than 200 items in a row cannot be read, or the list moved around one that cannot.',
+  'unreadable-from': 'nothing is answered from an index on, or the list moved around an item that cannot be read.',
   'from-cache':
     'a cache on the way answered what had to be asked anew, so nothing proves that the list has not moved since.',
   'list-shrunk':
