@@ -40,7 +40,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 16
+export const RULES_NUMBER = 17
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -84,7 +84,7 @@ export class Judge {
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
   tell(answer: Fact, handle: number | null): 'paid' | 'counts' | null {
-    if (handle !== null) this.#told.set(handle, asTold(answer, this.state))
+    if (handle !== null && answer.kind === 'items') this.#told.set(handle, asTold(answer, this.state))
     for (const first of this.#told.keys()) {
       if (this.#told.size <= MOST_TOLD) break
       this.#told.delete(first)
@@ -107,7 +107,7 @@ export class Judge {
   /** Whether the window joins if it is taken in now. */
   joins(handle: number): boolean {
     const fact = this.#recall(handle)
-    return fact !== undefined && fact.kind === 'items' && typeof linkOf(this.state, fact, this.#trial) !== 'string'
+    return fact !== undefined && typeof linkOf(this.state, fact, this.#trial) !== 'string'
   }
 
   #recall(handle: number): Fact | undefined {
@@ -132,8 +132,8 @@ export class Judge {
     // It brings nothing new, so it need not join, unless it goes on behind the floor.
     const isKnown = fact !== undefined && fact.metPrefix === fact.count
     if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
-    // Everything that stayed has been met already; or there is nothing to take in.
-    if (this.state.ended !== null || (fact !== undefined && fact.kind !== 'items')) return null
+    // Everything that stayed has been met already.
+    if (this.state.ended !== null) return null
     this.spoiled ??= missing
     if (fact === undefined || typeof link === 'string') return null
     this.state = joined(this.state, fact, link)

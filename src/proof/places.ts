@@ -62,8 +62,9 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   const sight = sightOf(fact)
   const seen = sighted(before, fact, sight)
   if (before.ended !== null) return seen
-  if (fact.skip === 0 && fact.kind === 'nothing') return ended(before, ['nothing-hidden-behind'])
   const state = withSight(seen, sight, fact, trial)
+  const isShown = state.floor === null && state.pending.some(({ kind }) => kind === 'items')
+  if (fact.skip === 0 && fact.kind === 'nothing' && !isShown) return { ...state, ended: ['nothing-hidden-behind'] }
   const { floor } = state
   if (state.pending.length === 0 || (floor !== null && sight.low <= floor.index)) return state
   const pending: Sight[] = []

@@ -233,8 +233,12 @@ export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
-/** What empty answers said is forgotten where one of them was asked for fewer items than this answer holds: see `isNarrow`. */
-function unsaid(before: State, fact: Fact): State {
+/**
+ * What empty answers said is forgotten where one of them was asked for fewer items than this answer holds: see `isNarrow`. A list
+ * that shows an item is not empty.
+ */
+function unsaid(earlier: State, fact: Fact): State {
+  const before = earlier.floor === null && fact.count > 0 ? { ...earlier, ended: null } : earlier
   const { pending, ended, count, narrowest } = before
   if (narrowest === null || heldOf(fact) <= narrowest) return before
   return {

@@ -34,23 +34,22 @@ async function readInFront(ongoing: OngoingWalk, position: number): Promise<Onwa
 export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind: 'nothing' }): Steps<Onward> {
   const { chain, request, reader, skip } = ongoing
   ongoing.fruitless += 1
-  if (skip === 0) {
-    if (await isListEmpty(reader)) return ongoing.endsAt(-1)
-    ongoing.retry(0)
-    return null
-  }
-  if (chain.last === null && request.accepts === undefined) {
+  if (chain.last === null && skip > 0 && request.accepts === undefined) {
     // The walk was to begin in the middle, and the list has become shorter than that.
     ongoing.retry(0)
     return null
   }
-  const mayBeEnd = chain.filtered || (skip >= chain.end && !ongoing.isLooking())
-  if (chain.last !== null && mayBeEnd) {
+  if (skip === 0 && (await isListEmpty(reader))) return ongoing.endsAt(-1)
+  // Items are left out there, and the chain has come further.
+  const isWithin = chain.filtered && skip < chain.end - 1
+  const isBehind = chain.last === null ? skip === 0 : chain.filtered || (skip >= chain.end && !ongoing.isLooking())
+  if (isBehind && !isWithin) {
     const first = skip === chain.end && !chain.filtered ? reading : null
     const onward = yield* goOnBehind(ongoing, { first, byPlace: true })
-    if (onward !== 'moved') return onward
+    // More may lie behind, and not as far down as this.
+    if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward
   }
-  ongoing.lookOn('before', chain.returned)
+  ongoing.lookOn(isWithin ? 'behind' : 'before', chain.returned)
   return ongoing.spent()
 }
 

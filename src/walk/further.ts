@@ -16,21 +16,27 @@ export type Passed = NoWindow | null
 
 /** Whether it is looked further on than `place`, where nothing stands: once for each end that seems to be one. */
 export function looksFurther({ request, end, chain, page }: OngoingWalk, place: number): boolean {
-  return request.beyond && (chain.filtered || end.looked === null || Math.abs(place - end.looked) >= page)
+  const isAgain = end.looked !== null && Math.abs(place - end.looked) < page
+  return (request.beyond && (chain.filtered || !isAgain)) || chain.last === null
 }
 
 /**
  * The places behind `place` to look at: the next ones, one window and ten windows further, and every window in between where the length of
  * answers says little. Where an answer reaches less far than a window, also at distances that double.
  */
-export function placesFurther({ reader, page, cut, end }: OngoingWalk, place: number, { near = true } = {}): number[] {
+export function placesFurther(
+  { reader, page, cut, end, chain }: OngoingWalk,
+  place: number,
+  { near = true } = {},
+): number[] {
   const farthest = FAR * reader.window
   const distances = new Set<number>()
   // Where the list moves, what comes in would be taken for what stands behind them.
   const isNear = near && !end.hasMoved
   for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven(cut)); far *= 2) distances.add(far)
   for (let step = 1; step <= (isUneven(cut) ? FAR : 1); step += 1) distances.add(step * page)
-  if (page < reader.window) for (let far = page; far < farthest; far *= 2) distances.add(far)
+  const reach = chain.last === null ? 1 : page
+  if (reach < reader.window) for (let far = reach; far < farthest; far *= 2) distances.add(far)
   distances.add(reader.window).add(farthest)
   return [...distances].sort((one, other) => one - other).map((distance) => place + distance)
 }

@@ -33,6 +33,8 @@ export class OngoingWalk {
   /** What the chain ended with before the last window joined. */
   private before: { id: string; index: number; ties: number }
   firstWindow: FirstWindow | null
+  /** Requests that were made for it. */
+  requestsBefore = 0
   readonly doubts: string[]
   total: number | null = null
   /** Where the next window begins. */
@@ -230,6 +232,7 @@ export class OngoingWalk {
     const step: WalkStep = { kind: 'take', window, state, evidence, nextSkip: chain.end, drift: chain.drift }
     if (this.firstWindow !== null) return step
     this.firstWindow = { ids: window.ids, moments: window.moments }
+    this.requestsBefore = reader.requests
     return { ...step, firstWindow: this.firstWindow }
   }
 

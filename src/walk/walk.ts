@@ -213,7 +213,8 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < MOST_LAPS; laps += 1) {
-    const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
+    const windows = Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
+    const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, goal, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null) {
       ongoing.doubts.push(lap.doubt)

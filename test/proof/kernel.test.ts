@@ -465,8 +465,20 @@ test('an answer without items is nothing to take in, and shows no end with room 
   const reader = new Reader('a1 b2')
   reader.join(0, 2)
   reader.tell(0, 5, ['a1!'])
+  expect(reader.kernel.joins(2)).toBe(false)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.take(2, '')
   expect(reader.kernel.state.floor).toMatchObject({ id: 'b' })
+  expect(reader.kernel.missing()).toBe('every window that is taken in was told')
+})
+
+test('an empty answer at 0 is the end of an empty list, and of none that shows an item before it or afterwards', () => {
+  const reader = new Reader('')
+  for (let time = 0; time < 2; time += 1) reader.look(0, 2)
+  expect(reader.kernel.missing()).toBeNull()
+  reader.tell(3, 2, ['d6'])
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  for (let time = 0; time < 2; time += 1) reader.look(0, 2)
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 

@@ -235,13 +235,21 @@ describe('a list that stands still', () => {
     },
   )
 
-  test('whose first thirty are hidden, ten in an answer, is not empty', async () => {
-    const model = makeModel(newestFirst(500), {
-      answer: (skip, _, { items }) => items.slice(skip, skip + 10).filter(({ id }) => id >= 't00030'),
-    })
-    const walked = await walkModel(model, { window: 1_000, overlap: 3 })
-    expect(walked.result.verdict).toBe('partial')
-  })
+  test.each([
+    { cap: 10, hidden: 30, all: 500, window: 1_000, verdict: 'complete' },
+    { cap: 100, hidden: 250, all: 2_500, window: 100, verdict: 'complete' },
+    { cap: 1_000, hidden: 1_500, all: 5_000, window: 1_000, verdict: 'partial' },
+  ])(
+    'whose first $hidden are hidden, $cap in an answer, is not empty, and met behind them',
+    async ({ cap, hidden, all, window, verdict }) => {
+      const items = newestFirst(all)
+      const model = makeModel(items, {
+        answer: (skip, take) => items.slice(Math.max(skip, hidden), skip + Math.min(take, cap)),
+      })
+      const { result, met } = await walkModel(model, { window, overlap: 3 })
+      expect({ verdict: result.verdict, met: met.size }).toEqual({ verdict, met: all - hidden })
+    },
+  )
 
   test('one position that cannot be read is set aside and passed', async () => {
     for (const bad of [1, 5, 17, 40, 58, 59]) {
