@@ -85,6 +85,30 @@ test.each([1, 8])(
   },
 )
 
+test.each([1, 8])(
+  'what the mirror holds of a window is told as it is now, however early it was looked up (%i in one)',
+  (pieces) => {
+    using scratch = makeScratch()
+    const { session, hold, takeIn } = open(scratch.path('mirror.sqlite'), pieces)
+    const first = hold(['a', 'one'], ['b', 'one'])
+    const second = hold(['b', 'one'], ['a', 'two'], ['c', 'one'])
+    const told = () => {
+      const { seqs, isAsBefore } = session.knownState(second)
+      return [[...seqs], [...isAsBefore]]
+    }
+    expect(told()).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+    ])
+    takeIn(first)
+    expect(told()).toEqual([
+      [2, 1, 0],
+      [1, 0, 0],
+    ])
+    session.close()
+  },
+)
+
 test('behind a window that was rolled back nothing of its walk is taken in, marked or ended', () => {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')

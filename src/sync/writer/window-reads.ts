@@ -31,24 +31,28 @@ export interface HeldWindow {
   viewedAt: number
 }
 
-type Finder = (window: HashedWindow, unfit: Map<number, UnfitItem>) => (KnownTask | undefined)[]
+type Finder = (holding: HeldWindow) => (KnownTask | undefined)[]
 
-/** Looks all items of a window up, by index. */
+/** What the mirror holds of the items of a window as it is now, by index: looked up where there was work since they were last. */
 export function finder(writing: Writing): Finder {
   // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
-  return writing.db.transaction((window: HashedWindow, unfit: Map<number, UnfitItem>) =>
+  const findAll = writing.db.transaction(({ window, unfit }: HeldWindow) =>
     window.ids.map((id, index) =>
       unfit.has(index) ? undefined : writing.tables.tasks.find(id, listedHash(window, index)),
     ),
   )
+  return (holding) => {
+    if (holding.viewedAt !== writing.pieces()) holding.known = findAll(holding)
+    holding.viewedAt = writing.pieces()
+    return holding.known
+  }
 }
 
 /** `held`: the windows that are not taken in yet, by handle. */
-export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWindow>, findAll: Finder) {
+export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWindow>, find: Finder) {
   return {
     knownState(handle: number): KnownState {
-      const { window, unfit } = held.get(handle) as HeldWindow
-      const known = findAll(window, unfit).map((row) => (row?.deletedAt === null ? row : undefined))
+      const known = find(held.get(handle) as HeldWindow).map((row) => (row?.deletedAt === null ? row : undefined))
       return {
         seqs: Float64Array.from(known, (row) => row?.seq ?? 0),
         isAsBefore: Uint8Array.from(known, (row) => (row?.isListedSo === true ? 1 : 0)),

@@ -43,7 +43,7 @@ export interface TakenIn {
 
 export function windowIntake(writing: Writing) {
   const held = new Map<number, HeldWindow>()
-  const findAll = finder(writing)
+  const find = finder(writing)
   /** The windows taken in last. */
   const recent: { piece: number; ids: ReadonlySet<string> }[] = []
 
@@ -54,13 +54,12 @@ export function windowIntake(writing: Writing) {
   /** What the mirror and the marks of `walkId` say of the items of a window, as they are now. */
   function look(handle: number, walkId: number): Looked {
     const holding = held.get(handle) as HeldWindow
-    holding.known = findAll(holding.window, holding.unfit)
-    holding.viewedAt = writing.pieces()
+    find(holding)
     return looked(writing, holding, walkId)
   }
 
   return {
-    ...windowReads(writing, held, findAll),
+    ...windowReads(writing, held, find),
 
     /** Keeps a window until it is taken in or dropped, looks it up for `walkId`, hashes it where nobody has. */
     hold(handle: number, given: PreparedWindow | HashedWindow, walkId: number | null): Looked | null {
