@@ -2,6 +2,7 @@
 // it likes, in any order, and takes in whatever it likes. An end that the kernel accepts is held against the list: a
 // task that stayed throughout and was not met makes it false, unless the world broke an assumption that it rests on.
 
+import { hash } from 'node:crypto'
 import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import {
@@ -190,7 +191,7 @@ class Search {
   readonly #trial: Trial
   readonly #most: number
   readonly #tries: readonly Evidence[]
-  /** By world, with how many readings and changes left it was come to. */
+  /** By the hash of a world, for millions are kept: with how many readings and changes left it was come to. */
   readonly #seen = new Map<string, number[]>()
   readonly #result: Searched = {
     worlds: 0,
@@ -279,7 +280,7 @@ class Search {
     const { pending, count, ended } = world.state
     const isFar = pending.length === 0 && count === null && ended === null
     if (world.readings === 1 && isFar && !this.#tries.some((one) => one !== 'place')) return
-    const key = keyOf(world, this.#scope.range, this.#tries)
+    const key = hash('sha1', keyOf(world, this.#scope.range, this.#tries), 'binary')
     const { readings, changes } = world
     const seen = this.#seen.get(key)
     // What can come of it has been looked at already, with as much left as now.
