@@ -148,7 +148,7 @@ async function* joinByPlace(
   }
   yield* setAside(last, passed)
   // Something had been seen further down: it is not the end that moves.
-  if (kernel.horizon === null || reader.furthest.index >= window.skip + window.ids.length) ongoing.end.passedBy()
+  if (kernel.horizon === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }

@@ -51,8 +51,8 @@ export class Reader {
   growth = 0
   /** The item met last, where an answer showed it last. */
   last: { id: string; moment: Moment; index: number } | null = null
-  /** The item seen furthest down. */
-  furthest: { index: number; moment: Moment } = { index: -1, moment: null }
+  /** The index of the item seen furthest down. */
+  furthest = -1
   #shownEnd: { index: number; requests: number } | null = null
 
   constructor(source: WindowSource, settings: { readonly window: number }, kernel: Kernel) {
@@ -122,8 +122,7 @@ export class Reader {
 
   /** One of several of equal createdAt may have changed places with another. */
   #follow({ skip, ids, moments }: ItemsWindow): void {
-    const end = skip + ids.length - 1
-    if (ids.length > 0 && end > this.furthest.index) this.furthest = { index: end, moment: moments.at(-1) as Moment }
+    if (ids.length > 0) this.furthest = Math.max(this.furthest, skip + ids.length - 1)
     const at = this.last === null ? -1 : ids.lastIndexOf(this.last.id)
     if (this.last === null || at < 0) return
     const { moment } = this.last

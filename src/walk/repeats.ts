@@ -75,11 +75,6 @@ export async function ofRepeats(
   const near = await one(place)
   if (isLast(far) && isLast(near)) return reader.largest < 2 ? stop('page-of-one') : settleRepeat(ongoing, last, isLast)
   if (far.met.includes(0)) return { kind: 'more' }
-  // The last window again, but its tie run in another order: which of them is the last cannot be told.
-  const isOfLastRun = (answer: WindowAnswer): boolean =>
-    answer.kind === 'items' && answer.moments[0] === last.moment && answer.ids.length === 1
-  const goesOn = reader.furthest.index > place && reader.furthest.moment !== last.moment
-  if (last.moment !== null && !goesOn && isOfLastRun(far) && isOfLastRun(near)) return stop('ties')
   const next = await one(place + 1)
   if (near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]) return stop('skip-ignored')
   // A list that begins again shows what stands at its top; one that has grown by many windows meanwhile does not.
