@@ -1,5 +1,6 @@
 // What an answer, and a window that is taken in, prove of a list, step by step: docs/proof.md, which names the conditions
 // as they are named here. Pure, plain data in and out.
+import type { Moment } from '../task.ts'
 import { counted, owing, owingTied, paid } from './counting.ts'
 import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
 import { type Fact, NO_RUN } from './facts.ts'
@@ -122,7 +123,7 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
   const { skip, received, first } = fact
   const own = sightOf(fact)
   if (range !== null && range.from !== null && state.floor === null && skip > 0) {
-    const isBefore = first !== null && isBeforeRange(first, range)
+    const isBefore = isBeforeRange(first, range)
     if (!unless(trial, 'from: begins before the range', isBefore)) return 'from: begins before the range'
     return { sight: own, rests: ['created-order'] }
   }
@@ -188,8 +189,10 @@ export function hasPassed(floor: Floor | null, empty: State['empty'], trial: Tri
   )
 }
 
-function isBeforeRange(moment: number, { order, from }: WalkRange): boolean {
-  return from !== null && (order === 'created_desc' ? moment >= from : moment < from)
+/** In a list in that order it stands before all that the walk speaks of. */
+export function isBeforeRange(moment: Moment, range: WalkRange | null): boolean {
+  if (moment === null || range === null || range.from === null) return false
+  return range.order === 'created_desc' ? moment >= range.from : moment < range.from
 }
 
 function isBehind({ oldest, newest }: Floor, { order, to }: WalkRange): boolean {

@@ -73,7 +73,7 @@ export class OngoingWalk {
     const resumed = request.resume?.state
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
-    this.reader = new Reader(source, request.settings, this.kernel)
+    this.reader = new Reader(source, request.settings, this.kernel, request.range)
     const chain = newChain(request.digestCutoff ?? null)
     this.chain = { ...chain, ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0

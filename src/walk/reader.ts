@@ -2,6 +2,8 @@
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
+import { isBeforeRange } from '../proof/rules.ts'
+import type { WalkRange } from '../proof/state.ts'
 import type { Moment } from '../task.ts'
 import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
@@ -28,6 +30,7 @@ export class Reader {
   readonly source: WindowSource
   readonly kernel: Kernel
   readonly #settings: { readonly window: number }
+  readonly #range: WalkRange | null
   /** Requests made by this walk. */
   requests = 0
   /** What is asked for at present; more than `window` until the next success where that has become smaller. */
@@ -55,10 +58,16 @@ export class Reader {
   furthest = -1
   #shownEnd: { index: number; requests: number } | null = null
 
-  constructor(source: WindowSource, settings: { readonly window: number }, kernel: Kernel) {
+  constructor(
+    source: WindowSource,
+    settings: { readonly window: number },
+    kernel: Kernel,
+    range: WalkRange | null = null,
+  ) {
     this.source = source
     this.kernel = kernel
     this.#settings = settings
+    this.#range = range
     this.take = settings.window
   }
 
@@ -89,10 +98,11 @@ export class Reader {
     this.source.drop(answer)
   }
 
-  /** What an answer that joins nothing shows in front of `end`, and no window before, has still to be met. */
+  /** What an answer that joins nothing shows of the range in front of `end`, and no window before, has still to be met. */
   noteUnmet({ skip, ids, moments, met }: ItemsWindow, end = Number.POSITIVE_INFINITY): void {
     ids.forEach((id, index) => {
-      if (met[index] === 0 && skip + index < end) this.unmet.set(id, moments[index] as Moment)
+      const moment = moments[index] as Moment
+      if (met[index] === 0 && skip + index < end && !isBeforeRange(moment, this.#range)) this.unmet.set(id, moment)
     })
     for (const id of this.unmet.keys()) {
       if (this.unmet.size <= MOST_UNMET) break

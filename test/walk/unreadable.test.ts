@@ -60,6 +60,25 @@ test.each(['xxx', 'xxxo'])(
   },
 )
 
+test('a walk over the newest tasks has passed nothing over where the first one is asked for to see whether the service works', async () => {
+  const items = newestFirst(60).reverse()
+  const bad = new Set([0, 20, 57].map((index) => items[index]?.id))
+  const model = makeModel(items, {
+    answer: (skip, take) => (items.slice(skip, skip + take).some(({ id }) => bad.has(id)) ? 'failed' : null),
+  })
+  const { result, met, unreadable } = await walkModel(model, {
+    start: 40,
+    range: { order: 'created_asc', from: 50_000, to: null },
+    accepts: () => true,
+    known: { order: 'created_asc', inversionMs: 0 },
+    digestCutoff: 100_000,
+    beyond: false,
+    lap: 'never',
+  })
+  expect(result).toMatchObject({ verdict: 'complete', contradicted: false, order: 'created_asc', total: 60 })
+  expect({ met: met.size, unreadable }).toEqual({ met: 19, unreadable: [57] })
+})
+
 test('two hundred in a row that cannot be read are passed, one by one', async () => {
   const items = newestFirst(300)
   const bad = new Set(items.slice(40, 240).map(({ id }) => id))
