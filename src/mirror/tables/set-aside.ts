@@ -168,3 +168,16 @@ export function lastMetBefore(db: Db, before: number): Pick<WaitingItem, 'id' | 
     )
     .all(before) as Pick<WaitingItem, 'id' | 'taskId'>[]
 }
+
+/**
+ * Whether positions that cannot be read are others than at `lastFull`: one is there that no run up to then met, or one from the index
+ * `from` on was not met again after `since`; epoch ms.
+ */
+export function haveUnreadChanged(db: Db, at: { from: number; since: number; lastFull: number | null }): boolean {
+  const changed = db.prepare(
+    `SELECT EXISTS (SELECT 1 FROM rejected_items WHERE reason = 'unreadable' AND replayed_at IS NULL AND (
+       (skip >= @from AND seen_at < @since) OR run_id > coalesce((SELECT max(id) FROM runs WHERE started_at <= @lastFull), 0)
+     ))`,
+  )
+  return changed.pluck().get(at) === 1
+}

@@ -144,6 +144,8 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   // Room for a run of neighbours before the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
   const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.owed.open)
+  const start = Math.max(0, (before ?? 0) - Math.max(overlap, reach))
+  const begun = run.now()
   const done = await runWalk(run, {
     kind: 'tail',
     async begun(walkId) {
@@ -152,7 +154,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     },
     onParsed: list.onParsed,
     request: {
-      start: Math.max(0, (before ?? 0) - Math.max(overlap, reach)),
+      start,
       range: { order: 'created_asc', from, to: null },
       accepts: (window) => (window.moments[0] ?? from) < from && list.holds(window),
       known: { order: 'created_asc', inversionMs: facts.inversion_ms ?? 0 },
@@ -162,7 +164,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const isMore = await hasGrownElsewhere(run, result)
+  const isMore = (await hasGrownElsewhere(run, result)) || (await run.writer.haveUnreadChanged(start, begun))
   const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const { verdict, reason, isRefuted } = judge(run, done, doubt)
   const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
@@ -177,7 +179,8 @@ async function runTail(run: Run): Promise<IncrementalDone> {
 
 /**
  * Whether the list has become longer than by what was taken in: something is new where a tail walk does not look. So it is in a list
- * by last update, of which the tail stands as it did. What is hidden has no row.
+ * by last update, of which the tail stands as it did. What is hidden has no row, nor has what cannot be read: where that has changed, the
+ * numbers say nothing.
  */
 async function hasGrownElsewhere({ facts, opened, writer }: Run, { total, filtered }: WalkResult): Promise<boolean> {
   if (total === null || facts.total === undefined || filtered || facts.filtered_pages === true) return false

@@ -3,7 +3,7 @@ import { ageOf } from '../../clock.ts'
 import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { OwedReason } from '../../mirror/tables/owed.ts'
 import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
-import type { SetAside } from '../../mirror/tables/set-aside.ts'
+import { haveUnreadChanged, type SetAside } from '../../mirror/tables/set-aside.ts'
 import type { WalkRow } from '../../mirror/tables/walks.ts'
 import type { Writing } from './writing.ts'
 
@@ -51,6 +51,9 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
         if (added) runs.count(runId, { rejected: 1 })
         return added
       }),
+
+    haveUnreadChanged: (from: number, since: number): boolean =>
+      haveUnreadChanged(db, { from, since, lastFull: walks.lastEnded('full', 'complete')?.finishedAt ?? null }),
 
     counts: (): RunCounts => runs.counts(runId),
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),

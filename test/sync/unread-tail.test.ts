@@ -1,0 +1,46 @@
+// A list oldest first with positions that cannot be read, one of them near its end: a later run reads its end alone, unless what cannot
+// be read could hide that something came in elsewhere.
+import { expect, test } from 'vitest'
+import type { Account } from '../../src/simulator/account.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const TASKS = 300
+const MIDDLE = Date.parse('2026-06-01')
+
+async function syncAfter(poison: string[], change: (account: Account) => void) {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({
+    tasks: TASKS,
+    order: 'created_asc',
+    newest: Date.parse('2026-07-01'),
+    poison,
+    compression: 'none',
+  })
+  const sync = () => {
+    const context = { service: { maxRetries: 0 }, sync: { window: 100 } }
+    return runSync(makeRunContext(simulator.url, scratch.path('mirror.sqlite'), context), { command: 'sync' })
+  }
+  await sync()
+  change(simulator.account)
+  const { summary } = await sync()
+  const { plan, inserted, verdict } = summary
+  return { verdict, inserted, full: plan.includes('full') }
+}
+
+test.each([0, 5])('%i new tasks behind what cannot be read need no full walk', async (count) => {
+  const done = await syncAfter(['0', '70', '299'], (account) => account.insert(count))
+  expect(done).toEqual({ verdict: 'complete', inserted: count, full: false })
+})
+
+test.each([
+  ['the last position', ['0', '70', '299'], 2],
+  ['the one behind it', ['0', '70', '300'], 1],
+  ['both', ['299', '300'], 1],
+  ['none', [], 1],
+])('a task that came in elsewhere is found where %s cannot be read', async (_, poison, inserted) => {
+  const done = await syncAfter(poison, (account) => account.insert(1, { where: MIDDLE, openShare: 0 }))
+  expect(done).toEqual({ verdict: 'complete', inserted, full: true })
+})
