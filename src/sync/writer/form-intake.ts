@@ -8,7 +8,7 @@ import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { learnedBy } from '../learned-forms.ts'
 import type { SampleRequest } from './form-sample.ts'
-import { storedTask } from './intake.ts'
+import { isFinal, storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
 /** An item to be asked for by id. */
@@ -30,6 +30,8 @@ export interface ComparedForms {
   forms: Forms
 }
 
+/** Rows that are compared where no item of the list can be. */
+const HELD = 6
 /** Rows looked through in one transaction. */
 const SWEEP = 2_000
 
@@ -39,13 +41,23 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
   return {
     beginSample: (request: SampleRequest): void => writing.sample.begin(request),
 
-    /** The items that were chosen; they are compared until `endSample`. */
+    /**
+     * The items that were chosen; they are compared until `endSample`. Where there are none, and never were, a few that a run
+     * which was cut off has taken in and the list shows no more: nothing says that it showed all of them.
+     */
     sampled(): SampleTask[] {
       const items = writing.sample.take()
       compared.clear()
-      for (const { id, isFinal, bytes, bodies } of items)
-        compared.set(id, { isFinal, bodies, listed: [storedTask(rowOf(bytes))], details: [] })
-      return items.map(({ id, place }) => ({ id, place }))
+      for (const { id, isFinal: final, bytes, bodies } of items)
+        compared.set(id, { isFinal: final, bodies, listed: [storedTask(rowOf(bytes))], details: [] })
+      if (items.length > 0 || readFacts(db).forms_compared !== undefined)
+        return items.map(({ id, place }) => ({ id, place }))
+      for (const seq of tables.tasks.withoutDetail(0, HELD).seqs) {
+        const task = storedTask(tables.tasks.read(seq))
+        const final = isFinal(task, writing.rules.finalStatuses)
+        compared.set(task.id, { isFinal: final, bodies: { result: 0, data: 0 }, listed: [task], details: [] })
+      }
+      return [...compared.keys()].map((id) => ({ id, place: 0 }))
     },
 
     /** Notes the parsed answer as the detail of a sampled task, and leaves it held. True where it differs from the list. */

@@ -1,0 +1,33 @@
+// Listed tasks compared with their details, where a run has little of either.
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+test.each([1, 30])(
+  '%i tasks of a run that was cut off, listed no more: what the list showed is not taken for all',
+  async (tasks) => {
+    using scratch = makeScratch()
+    const path = scratch.path('m.sqlite')
+    await using simulator = await startSimulator({ tasks, openFraction: 0, listOmits: ['result.body'] })
+    const cut = new AbortController()
+    const isEnd = simulator.onBeforeRequest(({ operation, skip }) => {
+      if (operation === 'list' && skip === tasks) cut.abort()
+    })
+    expect(
+      (await runSync(makeRunContext(simulator.url, path, { signal: cut.signal }), { command: 'sync' })).summary,
+    ).toMatchObject({
+      inserted: tasks,
+      verdict: null,
+    })
+    isEnd()
+    simulator.account.delist(tasks)
+    const { exitCode } = await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
+    const db = new Database(path, { readonly: true })
+    const cutTasks = db.prepare('SELECT count(*) FROM tasks WHERE result_body IS NULL').pluck().get()
+    db.close()
+    expect({ exitCode, cutTasks }).toEqual({ exitCode: 3, cutTasks: 0 })
+  },
+)
