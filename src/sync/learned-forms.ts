@@ -8,6 +8,9 @@ export interface LongestBodies {
   data: number
 }
 
+/** Signs told apart. */
+export const MOST_SIGNS = 16
+
 interface Comparison {
   /** Epoch ms. */
   at: number
@@ -20,19 +23,21 @@ interface Comparison {
   forms: Forms
   /** Of the tasks that were answered. */
   bodies: LongestBodies[]
+  signs: string[]
 }
 
 /** The facts that change by a comparison. */
-export function learnedBy({ at, isTold, final, open, forms, bodies }: Comparison, known: Facts): Facts {
-  const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 } }
+export function learnedBy({ at, isTold, final, open, forms, bodies, signs }: Comparison, known: Facts): Facts {
+  const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 }, signs: [] }
   const longest = {
     result: Math.max(before.longest.result, ...bodies.map(({ result }) => result)),
     data: Math.max(before.longest.data, ...bodies.map(({ data }) => data)),
   }
+  const told = [...new Set([...(before.signs ?? []), ...signs])].slice(0, MOST_SIGNS)
   const isCounted = isTold && final + open > 0
   const facts: Facts = {
     forms_compared: isCounted
-      ? { at, final: before.final + final, open: before.open + open, longest }
+      ? { at, final: before.final + final, open: before.open + open, longest, signs: told }
       : known.forms_compared,
     ...fieldFacts(forms, known),
   }

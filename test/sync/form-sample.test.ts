@@ -18,7 +18,7 @@ function chosen(
 ) {
   const sample = new FormSample()
   const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
-  sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, known: false, doubted: 0, seed: 5, ...request })
+  sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5, ...request })
   for (let skip = 0; skip < tasks.length; skip += 10) {
     sample.enter(1, () => kind)
     for (const [index, task] of tasks.slice(skip, skip + 10).entries())
@@ -77,6 +77,18 @@ test('of what is new the longest, where none so long was compared before', () =>
   expect(chosen(list, { longest: { result: 900, data: 0 } }, 'head', NEW)).toEqual([])
   expect(chosen(list, { longest: { result: 300, data: 0 } }, 'head')).toEqual([])
 })
+
+test.each(['{"a":"x', '"truncated":true'])(
+  'of what is new one with each sign that none compared before had (%s)',
+  (sign) => {
+    const task = sign.startsWith('{') ? { data: { body: sign } } : { truncated: true }
+    const longest = { result: 9, data: 9 }
+    const list = withItem(77, done(77, task)).with(99, done(99, task))
+    expect(chosen(list, { longest }, 'head', NEW)).toEqual(['t77'])
+    expect(chosen(list, { longest, signs: ['a body that breaks off', 'truncated'] }, 'head', NEW)).toEqual([])
+    expect(chosen(list, { longest }, 'head')).toEqual([])
+  },
+)
 
 test('in any walk, what shows less than the mirror holds', () => {
   const less = { isChanged: false, showsLess: true }

@@ -3,21 +3,23 @@ import { expect, test } from 'vitest'
 import type { Facts } from '../../src/mirror/tables/facts.ts'
 import { fieldFacts, learnedBy } from '../../src/sync/learned-forms.ts'
 
-const NOTHING = { at: 9, isTold: true, final: 0, open: 0, forms: { summary: [], uneven: [] }, bodies: [] }
+const NOTHING = { at: 9, isTold: true, final: 0, open: 0, forms: { summary: [], uneven: [] }, bodies: [], signs: [] }
 const CUT = { path: ['result', 'body'], how: 'cut' as const, from: 10 }
-const BEFORE = { at: 1, final: 2, open: 1, longest: { result: 50, data: 5 } }
+const BEFORE = { at: 1, final: 2, open: 1, longest: { result: 50, data: 5 }, signs: ['cut'] }
 
-test('comparisons are counted up, with the longest bodies that were compared', () => {
+test('comparisons are counted up, with the longest bodies that were compared, and the signs', () => {
   const bodies = [
     { result: 10, data: 90 },
     { result: 70, data: 0 },
   ]
-  const shown = { ...NOTHING, final: 1, open: 1, bodies }
+  const shown = { ...NOTHING, final: 1, open: 1, bodies, signs: ['cut', 'truncated'] }
   expect(learnedBy(shown, { forms_compared: BEFORE })).toEqual({
-    forms_compared: { at: 9, final: 3, open: 2, longest: { result: 70, data: 90 } },
+    forms_compared: { at: 9, final: 3, open: 2, longest: { result: 70, data: 90 }, signs: ['cut', 'truncated'] },
     list_whole: true,
   })
-  expect(learnedBy(shown, {}).forms_compared).toEqual({ at: 9, final: 1, open: 1, longest: { result: 70, data: 90 } })
+  expect(learnedBy(shown, {}).forms_compared).toMatchObject({ final: 1, open: 1, longest: { result: 70, data: 90 } })
+  const many = Array.from({ length: 40 }, (_, n) => `${n}`)
+  expect(learnedBy({ ...shown, signs: many }, {}).forms_compared?.signs).toHaveLength(16)
 })
 
 test.each([

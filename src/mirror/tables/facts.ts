@@ -50,8 +50,17 @@ export interface Facts {
   summary_fields?: SummaryField[]
   /** Fields that differ between list and detail, or from read to read, without a change of the task. */
   uneven_fields?: UnevenField[]
-  /** When list and details were compared last, how many final and open tasks so far, and the longest bodies of them, bytes. */
-  forms_compared?: { at: number; final: number; open: number; longest: { result: number; data: number } }
+  /**
+   * When list and details were compared last, how many final and open tasks so far, the longest bodies of them, bytes, and what
+   * in them may say that the list shows less.
+   */
+  forms_compared?: {
+    at: number
+    final: number
+    open: number
+    longest: { result: number; data: number }
+    signs?: string[]
+  }
   /** Rows from this seq on are still to be looked through for details that are owed by `summary_fields`. */
   summary_sweep?: number
   /** The service asked to be left alone until then. */

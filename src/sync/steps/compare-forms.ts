@@ -28,6 +28,7 @@ export async function beginComparison(run: Run): Promise<void> {
     newFinal: Math.max(0, EVIDENCE.final - (compared?.final ?? 0)),
     newOpen: Math.max(0, EVIDENCE.open - (compared?.open ?? 0)),
     longest: compared?.longest ?? { result: 0, data: 0 },
+    signs: compared?.signs ?? [],
     known: (compared?.final ?? 0) === 0,
     doubted: DOUBTED,
     seed: Math.floor(random() * 2 ** 32),

@@ -2,12 +2,12 @@
 import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
 import { judgeSample } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
-import { rowOf } from '../../mirror/row-bytes.ts'
+import { rowBytes } from '../../mirror/row-bytes.ts'
 import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { learnedBy } from '../learned-forms.ts'
-import type { SampleRequest } from './form-sample.ts'
+import { comparedOf, itemOf, type SampledItem, type SampleRequest } from './form-sample.ts'
 import { isFinal, storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
@@ -46,18 +46,11 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
      * which was cut off has taken in and the list shows no more: nothing says that it showed all of them.
      */
     sampled(): SampleTask[] {
-      const items = writing.sample.take()
+      const chosen = writing.sample.take()
+      const items = chosen.length > 0 || readFacts(db).forms_compared !== undefined ? chosen : fewHeld(writing)
       compared.clear()
-      for (const { id, isFinal: final, bytes, bodies } of items)
-        compared.set(id, { isFinal: final, bodies, listed: [storedTask(rowOf(bytes))], details: [] })
-      if (items.length > 0 || readFacts(db).forms_compared !== undefined)
-        return items.map(({ id, place }) => ({ id, place }))
-      for (const seq of tables.tasks.withoutDetail(0, HELD).seqs) {
-        const task = storedTask(tables.tasks.read(seq))
-        const final = isFinal(task, writing.rules.finalStatuses)
-        compared.set(task.id, { isFinal: final, bodies: { result: 0, data: 0 }, listed: [task], details: [] })
-      }
-      return [...compared.keys()].map((id) => ({ id, place: 0 }))
+      for (const item of items) compared.set(item.id, comparedOf(item))
+      return items.map(({ id, place }) => ({ id, place }))
     },
 
     /** Notes the parsed answer as the detail of a sampled task, and leaves it held. True where it differs from the list. */
@@ -74,8 +67,10 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const sample = [...compared.values()]
       compared.clear()
       const { forms, final, open } = judgeSample(sample, writing.rules.forms)
-      const bodies = sample.flatMap((task) => (task.details.length > 0 ? task.bodies : []))
-      const facts = learnedBy({ at: now, isTold, final, open, forms, bodies }, readFacts(db))
+      const answered = sample.filter(({ details: found }) => found.length > 0)
+      const bodies = answered.map((task) => task.bodies)
+      const signs = answered.flatMap((task) => task.signs)
+      const facts = learnedBy({ at: now, isTold, final, open, forms, bodies, signs }, readFacts(db))
       writing.commit(() => writeFacts(db, facts, now))
       writing.rules.forms = forms
       return facts
@@ -109,4 +104,12 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       })
     },
   }
+}
+
+/** Rows of the mirror that no detail has been taken in for. */
+function fewHeld({ tables, rules }: Writing): SampledItem[] {
+  return tables.tasks.withoutDetail(0, HELD).seqs.map((seq) => {
+    const row = tables.tasks.read(seq)
+    return itemOf({ id: row.id, final: isFinal(storedTask(row), rules.finalStatuses), bytes: rowBytes(row) }, 0)
+  })
 }

@@ -2,14 +2,16 @@
 // rare shape (a body that breaks off is one), and some by chance. Keeps their rows as a walk passes; what the comparison
 // shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
+import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
-import type { LongestBodies } from '../learned-forms.ts'
+import type { JsonValue } from '../../task.ts'
+import { type LongestBodies, MOST_SIGNS } from '../learned-forms.ts'
 import { storedTask } from './intake.ts'
 import type { ListedTask } from './take-listed.ts'
 
-interface SampledItem {
+export interface SampledItem {
   id: string
   /** Its index in the list when it was met. */
   place: number
@@ -19,14 +21,21 @@ interface SampledItem {
   bodies: LongestBodies
 }
 
+/** A task that is being compared: as it was listed, first with bodies so long and such signs, and what its details showed. */
+export interface ComparedTask extends SampledForms {
+  bodies: LongestBodies
+  signs: string[]
+}
+
 export interface SampleRequest {
   /** Items of a full walk; 0: none. */
   full: number
   /** New or changed items of any walk, final and open ones. */
   newFinal: number
   newOpen: number
-  /** New ones of any walk with a longer body than these, too: what was compared says nothing of longer ones. */
+  /** New ones of any walk with a longer body than these, or another sign, too: what was compared says nothing of them. */
   longest: LongestBodies
+  signs: readonly string[]
   /** Known and unchanged ones count as new: no final one was ever compared. A run that was killed may have taken them in. */
   known: boolean
   /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
@@ -40,6 +49,7 @@ const NOTHING: SampleRequest = {
   newFinal: 0,
   newOpen: 0,
   longest: { result: Number.POSITIVE_INFINITY, data: Number.POSITIVE_INFINITY },
+  signs: [],
   known: false,
   doubted: 0,
   seed: 1,
@@ -89,6 +99,7 @@ export class FormSample {
   #passed = nothingPassed()
   #changed: SampledItem[] = []
   #longest: Longest = {}
+  readonly #signs = new Map<string, SampledItem>()
   #doubted: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
   #lastInWindow: { listed: ListedTask; place: number } | null = null
@@ -119,10 +130,14 @@ export class FormSample {
   }
 
   #takeChanged(listed: ListedTask, place: number): void {
-    const { newFinal, newOpen, longest } = this.#request
+    const { newFinal, newOpen, longest, signs } = this.#request
     const kept = this.#changed.filter(({ isFinal }) => isFinal === listed.final).length
     if (kept < (listed.final ? newFinal : newOpen)) this.#changed.push(itemOf(listed, place))
     keepLongest(this.#longest, listed, place, longest)
+    for (const sign of signsOf(listed.bytes)) {
+      const isKept = signs.includes(sign) || this.#signs.has(sign) || signs.length + this.#signs.size >= MOST_SIGNS
+      if (!isKept) this.#signs.set(sign, itemOf(listed, place))
+    }
   }
 
   /** The window's bytes are about to be given up. */
@@ -138,7 +153,7 @@ export class FormSample {
       .filter(({ count }) => count < items * RARE)
       .sort((a, b) => a.count - b.count)
       .map(({ item }) => item)
-    const changed = [...this.#changed, this.#longest.result, this.#longest.data]
+    const changed = [...this.#signs.values(), ...this.#changed, this.#longest.result, this.#longest.data]
     const ofWalk = [
       longest.result,
       rare[0],
@@ -160,6 +175,7 @@ export class FormSample {
     this.#passed = nothingPassed()
     this.#changed = []
     this.#longest = {}
+    this.#signs.clear()
     this.#doubted = []
     this.#request = NOTHING
     this.#kind = null
@@ -213,22 +229,37 @@ function keepLongest(
   }
 }
 
-export function bodyBytes(row: Buffer): LongestBodies {
+function bodyBytes(row: Buffer): LongestBodies {
   return { result: stringBytes(row, BODIES.result), data: stringBytes(row, BODIES.data) }
 }
 
-function itemOf({ id, final, bytes }: ListedTask, place: number): SampledItem {
+export function itemOf({ id, final, bytes }: Pick<ListedTask, 'id' | 'final' | 'bytes'>, place: number): SampledItem {
   return { id, place, isFinal: final, bytes: Buffer.from(bytes), bodies: bodyBytes(bytes) }
+}
+
+/** A listed task before its detail is known. */
+export function comparedOf({ isFinal, bytes, bodies }: SampledItem): ComparedTask {
+  return { isFinal, bodies, signs: signsOf(bytes), listed: [storedTask(rowOf(bytes))], details: [] }
 }
 
 /** Which columns it fills, whether a body breaks off, names in `extra`, with booleans, as `"truncated":true`. */
 function shapeOf({ bytes }: ListedTask): string {
-  const shape = `${filledColumns(bytes)}${breaksOff(bytes) ? ' broken' : ''}`
-  const length = stringBytes(bytes, EXTRA)
-  if (length === 0 || length > LONGEST_EXTRA) return shape
-  const extra = parseExact(rowOf(bytes).extra as string)
-  if (!isObject(extra)) return shape
-  return `${shape} ${Object.entries(extra).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))}`
+  const members = membersOf(bytes).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
+  return `${filledColumns(bytes)}${breaksOff(bytes) ? ' broken' : ''} ${members}`
+}
+
+/** What may say that the list shows less of the item than there is: that a body breaks off, members such as `"truncated":true`. */
+function signsOf(row: Buffer): string[] {
+  const marks = membersOf(row).flatMap(([name, value]) => (value === true ? [name] : []))
+  return breaksOff(row) ? ['a body that breaks off', ...marks] : marks
+}
+
+/** Of `extra`. */
+function membersOf(row: Buffer): [name: string, value: JsonValue][] {
+  const length = stringBytes(row, EXTRA)
+  if (length === 0 || length > LONGEST_EXTRA) return []
+  const extra = parseExact(rowOf(row).extra as string)
+  return isObject(extra) ? Object.entries(extra) : []
 }
 
 /** How JSON and markup begin, and end where nothing is cut off. */

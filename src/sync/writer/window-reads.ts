@@ -3,7 +3,7 @@ import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { UnfitItem } from '../../service/decode/wire.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
-import { bodyBytes, fewOf } from './form-sample.ts'
+import { comparedOf, fewOf, itemOf } from './form-sample.ts'
 import { storedTask } from './intake.ts'
 import { type HashedWindow, listedHash, listedTask } from './prepare.ts'
 import type { Writing } from './writing.ts'
@@ -64,14 +64,7 @@ export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWind
       const { window, unfit } = held.get(handle) as HeldWindow
       const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
       writing.compared.clear()
-      for (const { id, final, bytes } of fewOf(listed)) {
-        writing.compared.set(id, {
-          isFinal: final,
-          bodies: bodyBytes(bytes),
-          listed: [storedTask(rowOf(bytes))],
-          details: [],
-        })
-      }
+      for (const task of fewOf(listed)) writing.compared.set(task.id, comparedOf(itemOf(task, 0)))
       return [...writing.compared.keys()]
     },
 

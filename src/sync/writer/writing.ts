@@ -1,7 +1,6 @@
 // What the parts of the writing side share: tables, rules, transactions, and the memory of one run.
 import { Commits, type Gathering } from '../../mirror/commits.ts'
 import type { Db } from '../../mirror/connect.ts'
-import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.ts'
 import { formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
@@ -11,8 +10,7 @@ import { setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { TaskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkTable, walkTable } from '../../mirror/tables/walks.ts'
 import type { Decoded } from '../../service/service.ts'
-import type { LongestBodies } from '../learned-forms.ts'
-import { FormSample } from './form-sample.ts'
+import { type ComparedTask, FormSample } from './form-sample.ts'
 import type { Intake, IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
@@ -54,8 +52,8 @@ export class Writing implements Intake {
   readonly openEveryMs: number
   /** Listed items that are to be compared with their details. */
   readonly sample = new FormSample()
-  /** Tasks that are being compared, by id: as they were listed (first with bodies so long), and what their details showed. */
-  readonly compared = new Map<string, SampledForms & { bodies: LongestBodies }>()
+  /** Tasks that are being compared, by id. */
+  readonly compared = new Map<string, ComparedTask>()
   readonly walks: WalkTable
   readonly evidence: EvidenceTable
   readonly runs: RunTable
