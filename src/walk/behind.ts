@@ -187,7 +187,8 @@ async function* claimEnd(
   if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   if (kernel.missing() === 'the end of the list was shown' && !ongoing.end.missed()) return 'moved'
-  return ongoing.endsAt((ongoing.chain.last?.id === last.id || repeats ? last.index : ongoing.chain.end - 1) + unread)
+  // The last item stood there a moment ago, whatever was read again since.
+  return ongoing.endsAt((repeats ? last.index : Math.max(last.index, ongoing.chain.end - 1)) + unread)
 }
 
 /** Whether what was passed behind `index` still brings nothing, or cannot be read, looked at from the last position to the first. */

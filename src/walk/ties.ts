@@ -6,7 +6,7 @@ import type { Moment } from '../task.ts'
 import { seenAgain } from './chain.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
-import { lookAt, readUpTo } from './reader.ts'
+import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
@@ -69,8 +69,25 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
 /** What seems to be the end of the list may be within a run: that is counted. Among items that are left out none can be. */
 export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { kernel, chain } = ongoing
+  if (kernel.missing() !== null && !chain.filtered) yield* followFloor(ongoing)
   if (kernel.missing() !== null && !chain.filtered) kernel.owe()
   if (kernel.owed !== undefined) yield* payOwed(ongoing, limit)
+}
+
+/**
+ * Windows further up were read again last, and where a run comes in another order each time no later one shows what stood before it:
+ * the floor is followed to the run that the list ends with, over what has been met.
+ */
+async function* followFloor(ongoing: OngoingWalk): Steps<void> {
+  const { reader, kernel, chain } = ongoing
+  for (let windows = 0; windows < MOST_BEFORE; windows += 1) {
+    const { floor } = kernel.state
+    if (floor === null || floor.moment === chain.last?.moment) return
+    const answer = await probeAt(reader, floor.index)
+    const isOnward = answer.kind === 'items' && answer.ids.length > 1 && !answer.met.includes(0)
+    if (!isOnward || kernel.seam(answer.handle) !== 'shown' || !kernel.joins(answer.handle)) return reader.drop(answer)
+    yield ongoing.step(answer)
+  }
 }
 
 /** Where the owed run begins: the chain ends with it, or with another one of the same createdAt, or with none. */

@@ -242,6 +242,21 @@ test('several runs one behind the other, each in another order at every read, in
   }
 })
 
+test('a run at the end, in another order at every read, of which two are shown at once: the end is shown, and is the whole list', async () => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const [front, length] = [10, 15]
+    const answer: Model['answer'] = (skip, take, { items }) =>
+      take > 2 || skip >= items.length ? 'refused' : items.slice(skip, skip + take)
+    const { result, passedOver } = await walkRun(seed, { front, length, behind: 0, shuffles: true, answer })
+    expect({ seed, verdict: result.verdict, total: result.total, passedOver }).toEqual({
+      seed,
+      verdict: 'complete',
+      total: front + length,
+      passedOver: [],
+    })
+  }
+})
+
 test('every list of four with three createdAt, where all is refused behind the end and more than two at once', async () => {
   const answer: Model['answer'] = (skip, take, { items }) => (take > 2 || skip >= items.length ? 'refused' : null)
   for (let code = 0; code < 3 ** 4; code += 1) {
