@@ -62,8 +62,9 @@ export async function* goOnBehind(
     // Where the list grows it is asked for again, after there was nothing further on.
     if (isNext && byPlace) continue
     if (isNew) return null
-    // It stands further down than an answer said: the list has moved, or answers leave items out.
-    if (place !== null) ongoing.chain = { ...ongoing.chain, shifts: ongoing.chain.shifts + 1 }
+    // It stands further down than an answer said: the list has moved, answers leave items out, or ties have changed places.
+    if (place !== null && last.runStart === last.index)
+      ongoing.chain = { ...ongoing.chain, shifts: ongoing.chain.shifts + 1 }
     last = place === null ? null : { ...last, index: place, runStart: last.runStart + place - last.index }
   }
   return 'moved'
