@@ -59,3 +59,13 @@ describe.concurrent('an account that was really emptied', () => {
     },
   )
 })
+
+test('a service that hides tasks and refuses windows of the configured size has not lost those that stand behind', async () => {
+  await using stage = await makeStage({
+    ...{ window: 20, tasks: 200, order: 'created_desc', openFraction: 0.1, hiddenFraction: 0.3, takeLimit: 10 },
+  })
+  for (let run = 0; run < 3; run += 1) await stage.sync()
+  expect(stage.rows('SELECT kind, reason FROM walks ORDER BY id')).toEqual(
+    ['full', 'head', 'head'].map((kind) => ({ kind, reason: null })),
+  )
+})

@@ -47,7 +47,9 @@ async function isNothingAt(run: Run, skip: number): Promise<boolean> {
   // Pages that are filtered may well be empty where they are small.
   const take = run.facts.filtered_pages === true ? window : Math.min(2, window)
   const answer = await readBeside(run, { skip, take })
-  return answer.kind === 'ok' ? answer.value.count === 0 : answer.kind === 'refused'
+  if (answer.kind === 'ok') return answer.value.count === 0
+  // A refusal may be about the size.
+  return answer.kind === 'refused' && (await readBeside(run, { skip, take: 1 })).kind === 'refused'
 }
 
 /**
