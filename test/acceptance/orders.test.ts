@@ -148,6 +148,69 @@ describe.concurrent('what is new or was written to comes to the front', () => {
   })
 })
 
+/** By last update, oldest first: all that is there was written to, the newest task first. */
+async function makeReversed(openTasks: number, options: Partial<SimulatorOptions> = {}): Promise<Stage> {
+  const stage = await makeStage({ stepMs, tasks: 300, order: 'updated_asc', openFraction: 0, ...options })
+  const { account } = stage.simulator
+  account.insert(openTasks, { openShare: 1 })
+  for (const id of account.ids().reverse()) account.update([id])
+  await expectComplete(stage)
+  expect(stage.value(`SELECT value FROM service_facts WHERE key = 'order'`)).toBe('"created_desc"')
+  return stage
+}
+
+describe.concurrent('by last update, oldest first, as if by createdAt, newest first', () => {
+  const cases: [what: string, open: number, fresh: number, options?: Partial<SimulatorOptions>][] = [
+    ['one new task', 2, 1],
+    ['more new ones than a window holds', 2, 150],
+    ['the same, nothing open', 0, 350],
+    ['a new one, answers are cut by bytes', 2, 1, { capBytes: 20_000 }],
+  ]
+  test.for(cases)('%s: what is new comes last, and is found', async ([, open, fresh, options]) => {
+    await using stage = await makeReversed(open, options)
+    const { account } = stage.simulator
+    const last = account.ids().at(-1) as string
+    account.insert(fresh, { openShare: 0 })
+    // It stands last again.
+    account.update([last])
+    expect((await expectComplete(stage)).plan).toContain('full')
+  })
+})
+
+test('the same, and only a range is asked for: it is partial where what is new comes elsewhere', async () => {
+  await using stage = await makeReversed(2)
+  const backfill = () =>
+    stage.runJson(['backfill', '--since', `${stage.value('SELECT max(created_at) - 864000000 FROM tasks')}`], SMALL)
+  expect((await backfill()).summary.verdict).toBe('complete')
+  stage.simulator.account.insert(1, { openShare: 0 })
+  const { code, summary } = await backfill()
+  expect({ code, verdict: summary.verdict }).toEqual({ code: 3, verdict: 'partial' })
+})
+
+describe.concurrent('newest first, with open tasks', () => {
+  test('what comes in while it is read is not taken for what stands elsewhere, nor what was deleted', async () => {
+    await using stage = await makeStage({ stepMs, tasks: 300, openFraction: 0.05, pastEnd: '400' })
+    const { account } = stage.simulator
+    await expectComplete(stage)
+    let quiet = await expectComplete(stage)
+    expect(quiet.plan).not.toContain('full')
+    stage.simulator.onBeforeRequest(({ operation }) => {
+      if (operation === 'list') account.insert(1, { openShare: 0 })
+    })
+    for (let run = 0; run < 3; run += 1) expect((await expectComplete(stage)).plan).not.toContain('full')
+    account.remove(3, { where: 'behind' })
+    account.remove(5, { where: 'middle' })
+    quiet = await expectComplete(stage)
+    expect(quiet.plan).not.toContain('full')
+  })
+
+  test('a second run with nothing new takes two requests for the list', async () => {
+    await using stage = await makeStage({ stepMs, tasks: 300, openFraction: 0.01 })
+    await expectComplete(stage)
+    expect((await expectComplete(stage)).lists).toBeLessThanOrEqual(2)
+  })
+})
+
 test.concurrent.for(few([7, 8], (seed) => seed === 7))(
   'in random order (seed %i): partial soon, and nothing that was shown is missing',
   async (seed) => {

@@ -2,11 +2,10 @@
 // to the front (front.ts).
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
-import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
-import { readBeside } from './beside.ts'
+import { hasGrownElsewhere, lookAtEnd, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
@@ -29,9 +28,9 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier ?? (facts.seen_until as number)
   const before = facts.total ?? null
-  const inserted = (await run.writer.counts()).inserted
   const list = watchList(run, 'created_desc', frontier)
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
+  let end = NOTHING_SEEN
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
@@ -39,7 +38,10 @@ async function runHead(run: Run): Promise<IncrementalDone> {
       await behind.begun(walkId)
     },
     onParsed: list.onParsed,
-    atLeast: behind.atLeast,
+    async atLeast(result) {
+      end = await seeEnd(run, result, behind.atLeast())
+      return end.length
+    },
     request: {
       start: 0,
       beyond: true,
@@ -52,18 +54,15 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const { verdict, reason, isRefuted } = judge(run, done, behind.doubt(done.oldestReadAt))
+  const doubt = end.isLonger ? 'order-not-proven' : behind.doubt(done.oldestReadAt)
+  const { verdict, reason, isRefuted } = judge(run, done, doubt)
   const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
   const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
-  if (learned.total === undefined && before !== null) {
-    learned.total = before + (await run.writer.counts()).inserted - inserted
-  }
+  if (learned.total === undefined && before !== null) learned.total = before + (await takenIn(run))
   const ended = await endWalk(run, done, { verdict, reason, learned })
   const read = done.met > windowSizeOf(run).window
-  const looksAtEnd = result.total === null && facts.open_in_front === true
-  const moved = looksAtEnd ? await lastTaskMoved(run) : result.total !== null && read
-  return { ...ended, isRefuted, bringForward: moved }
+  return { ...ended, isRefuted, bringForward: result.total === null ? end.isMoved : read }
 }
 
 /** What a head or tail walk by `createdAt` has come to; `doubt`: of what stands at the other end. */
@@ -84,8 +83,6 @@ function forgotten({ result }: WalkDone): Facts {
 /** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
 async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
-  const { total } = facts
-  const inserted = (await run.writer.counts()).inserted
   const list = watchFront(run, facts.front as string[], 'complete')
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
   const done = await runWalk(run, {
@@ -108,8 +105,6 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { result } = done
   const isEndShown = behind.doubt(done.oldestReadAt) === null
   const learned: Facts = learnedFrom(run, result)
-  const fresh = (await run.writer.counts()).inserted - inserted
-  if (learned.total === undefined && total !== undefined) learned.total = total + fresh
   const isReached = list.judge() !== null && result.front !== null
   const isAll = isReached && isEndShown
   const isProven = result.verdict === 'complete' && isAll
@@ -117,20 +112,15 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const reason = isProven ? null : (result.reason ?? 'order-not-proven')
   const verdict: Verdict = isProven ? 'complete' : 'partial'
   const order = isProven ? ('updated_desc' as const) : null
+  const looksAtEnd =
+    isProven &&
+    facts.open_in_front === true &&
+    result.total === null &&
+    mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)
+  const bringForward = looksAtEnd && (await lookAtEnd(run, false)).isMoved
+  if (learned.total === undefined && facts.total !== undefined) learned.total = facts.total + (await takenIn(run))
   const ended = await endWalk(run, { ...done, result: { ...result, order } }, { verdict, reason, learned })
-  const moved = isProven && facts.open_in_front === true && result.total === null && (await lastTaskMoved(run))
-  return { ...ended, isRefuted: !isAll, bringForward: moved }
-}
-
-/** One request: the last known task at its known place. Another answer means that something is missing or extra. */
-async function lastTaskMoved(run: Run): Promise<boolean> {
-  const { total, last_id: lastId } = run.facts
-  if (total === undefined || lastId === undefined || total < 1) return false
-  if (!mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)) return false
-  const answer = await readBeside(run, { skip: total - 1, take: 2 })
-  if (answer.kind !== 'ok') return answer.kind === 'refused'
-  const { ids } = answer.value
-  return ids.length !== 1 || ids[0] !== lastId
+  return { ...ended, isRefuted: !isAll, bringForward }
 }
 
 async function runTail(run: Run): Promise<IncrementalDone> {
@@ -164,7 +154,9 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const isMore = (await hasGrownElsewhere(run, result)) || (await run.writer.haveUnreadChanged(start, begun))
+  const isMore =
+    (result.total !== null && (await hasGrownElsewhere(run, result, result.total))) ||
+    (await run.writer.haveUnreadChanged(start, begun))
   const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const { verdict, reason, isRefuted } = judge(run, done, doubt)
   const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
@@ -175,15 +167,4 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const ended = await endWalk(run, done, { verdict, reason, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
   return { ...ended, isRefuted, bringForward: shrunk }
-}
-
-/**
- * Whether the list has become longer than by what was taken in: something is new where a tail walk does not look. So it is in a list
- * by last update, of which the tail stands as it did. What is hidden has no row, nor has what cannot be read: where that has changed, the
- * numbers say nothing.
- */
-async function hasGrownElsewhere({ facts, opened, writer }: Run, { total, filtered }: WalkResult): Promise<boolean> {
-  if (total === null || facts.total === undefined || filtered || facts.filtered_pages === true) return false
-  const { inserted, restored, rejected } = await writer.counts()
-  return total > Math.max(facts.total, opened.liveTasks) + inserted + restored + rejected
 }

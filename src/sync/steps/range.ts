@@ -1,13 +1,14 @@
 // A walk over one range of createdAt (design.md 6.3): the place of one bound is searched, the other ends the walk.
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder, noEvidence, observe, orderShown } from '../../walk/order.ts'
-import type { Walk, WalkRequest } from '../../walk/request.ts'
+import type { Walk, WalkRequest, WalkResult } from '../../walk/request.ts'
 import { type Sought, seekMoment } from '../../walk/seek-moment.ts'
 import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
 import { viewFirst, windowSizeOf } from '../window-size.ts'
+import { hasGrownElsewhere, seeEnd } from './grown.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
 
@@ -117,9 +118,24 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const { result } = done
   const isDisordered = known === undefined || result.contradicted
   const unproven = isDisordered ? 'order-not-proven' : apart.doubt(done.oldestReadAt)
-  const reason = result.reason ?? unproven
+  const found = result.reason ?? unproven
+  const isLonger = found === null && (await hasGrownOutside(run, { order, ...range }, result, apart.atLeast()))
+  const reason = isLonger ? 'order-not-proven' : found
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })
+}
+
+/** Whether something new stands outside a range that should hold all that is new. Another range says nothing of that. */
+async function hasGrownOutside(
+  run: Run,
+  { order, since, until }: AskedRange & Pick<KnownList, 'order'>,
+  result: WalkResult,
+  atLeast: number,
+): Promise<boolean> {
+  const { frontier } = run.facts
+  if (until !== null || frontier === undefined || (since ?? frontier) > frontier) return false
+  if (order === 'created_desc') return (await seeEnd(run, result, atLeast)).isLonger
+  return result.total !== null && hasGrownElsewhere(run, result, result.total)
 }
 
 /** `seekMoment` in the list from `start` on; a few items of each window that it looks at are enough. Returns an index in the whole list. */

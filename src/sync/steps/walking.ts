@@ -29,8 +29,8 @@ export interface WalkTask {
   begun?(walkId: number): Promise<void>
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
-  /** So many items the list was seen to hold, apart from the walk. */
-  atLeast?(): number
+  /** Called with what the walk has come to: so many items the list was seen to hold, apart from the walk. */
+  atLeast?(result: WalkResult): number | Promise<number>
   /** Items in the list when its end was last proven: for progress and for reading ahead. */
   total: number | null
 }
@@ -121,7 +121,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       step = await walking.next({ newlyMet })
     }
     await learnSides(run, sides)
-    const result = await believed(run, kind, step.value, { met, atLeast: Math.max(met, task.atLeast?.() ?? 0) })
+    const atLeast = Math.max(met, (await task.atLeast?.(step.value)) ?? 0)
+    const result = await believed(run, kind, step.value, { met, atLeast })
     return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
