@@ -10,7 +10,8 @@ import { makeScratch } from '../support/scratch.ts'
 const TASKS = 300
 const MIDDLE = Date.parse('2026-06-01')
 
-async function syncAfter(poison: string[], change: (account: Account) => void) {
+/** What each run shows after the first one and the `change`. */
+async function syncsAfter(poison: string[], change: (account: Account) => void, runs = 1) {
   using scratch = makeScratch()
   await using simulator = await startSimulator({
     tasks: TASKS,
@@ -25,13 +26,16 @@ async function syncAfter(poison: string[], change: (account: Account) => void) {
   }
   await sync()
   change(simulator.account)
-  const { summary } = await sync()
-  const { plan, inserted, verdict } = summary
-  return { verdict, inserted, full: plan.includes('full') }
+  const done: { verdict: string | null; inserted: number; full: boolean }[] = []
+  for (let run = 0; run < runs; run += 1) {
+    const { plan, inserted, verdict } = (await sync()).summary
+    done.push({ verdict, inserted, full: plan.includes('full') })
+  }
+  return done
 }
 
 test.each([0, 5])('%i new tasks behind what cannot be read need no full walk', async (count) => {
-  const done = await syncAfter(['0', '70', '299'], (account) => account.insert(count))
+  const [done] = await syncsAfter(['0', '70', '299'], (account) => account.insert(count))
   expect(done).toEqual({ verdict: 'complete', inserted: count, full: false })
 })
 
@@ -41,6 +45,15 @@ test.each([
   ['both', ['299', '300'], 1],
   ['none', [], 1],
 ])('a task that came in elsewhere is found where %s cannot be read', async (_, poison, inserted) => {
-  const done = await syncAfter(poison, (account) => account.insert(1, { where: MIDDLE, openShare: 0 }))
+  const [done] = await syncsAfter(poison, (account) => account.insert(1, { where: MIDDLE, openShare: 0 }))
   expect(done).toEqual({ verdict: 'complete', inserted, full: true })
+})
+
+test('a task that cannot be read, and stands further up by now, needs one full walk', async () => {
+  const options = { tasks: TASKS, order: 'created_asc' as const, newest: Date.parse('2026-07-01') }
+  await using other = await startSimulator(options)
+  const bad = other.account.ids()[260] as string
+  const done = await syncsAfter([bad], (account) => account.remove(20, { where: 'middle' }), 4)
+  expect(done.map(({ verdict }) => verdict)).toEqual(done.map(() => 'complete'))
+  expect(done.filter(({ full }) => full)).toHaveLength(1)
 })

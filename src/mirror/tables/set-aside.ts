@@ -34,10 +34,14 @@ export function setAsideTable(db: Db, maxBytes: number) {
   const insert = db.prepare(
     `INSERT INTO rejected_items (run_id, source, skip, task_id, reason, message, raw, raw_hash, seen_at)
      VALUES (@runId, @source, @skip, @taskId, @reason, @message, @raw, @identity, @now)
-     ON CONFLICT (raw_hash) DO UPDATE SET replayed_at = NULL, seen_at = excluded.seen_at, run_id = excluded.run_id
+     ON CONFLICT (raw_hash) DO UPDATE SET
+       replayed_at = NULL, seen_at = excluded.seen_at, run_id = excluded.run_id, skip = coalesce(excluded.skip, skip)
      WHERE replayed_at IS NOT NULL`,
   )
-  const meetAgain = db.prepare('UPDATE rejected_items SET seen_at = ? WHERE raw_hash = ?')
+  // It may stand elsewhere by now, and an answer by id says nothing of that.
+  const meetAgain = db.prepare(
+    'UPDATE rejected_items SET seen_at = @now, skip = coalesce(@skip, skip) WHERE raw_hash = @identity',
+  )
   const replayed = db.prepare(
     'UPDATE rejected_items SET replayed_at = ? WHERE task_id = ? AND replayed_at IS NULL AND source = coalesce(?, source)',
   )
@@ -54,7 +58,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
       const identity = identityHash(item)
       const done = insert.run({ ...item, runId, raw: item.raw.toWellFormed(), identity, now })
       if (done.changes === 0) {
-        writeOne(meetAgain, now, identity)
+        writeOne(meetAgain, { now, skip: item.skip, identity })
         return false
       }
       if (bytes + size > maxBytes) {
