@@ -40,7 +40,7 @@ export class Commits {
     this.#commit = db.prepare('COMMIT')
   }
 
-  /** Pieces of work so far, those included that are not committed yet. */
+  /** Pieces of work so far, those included that are not committed yet; what was rolled back counts as one more: rows may be others. */
   count(): number {
     return this.#pieces
   }
@@ -92,6 +92,7 @@ export class Commits {
       this.#stopTimer()
       this.#gathered = 0
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+      this.#pieces += 1
       this.#onRollback(error)
       throw error
     }
@@ -124,6 +125,7 @@ export class Commits {
       this.#pieces += 1
       return result
     } catch (error) {
+      this.#pieces += 1
       this.#onRollback(error)
       throw error
     }

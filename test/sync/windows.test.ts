@@ -109,6 +109,24 @@ test.each([1, 8])(
   },
 )
 
+test('what was looked up before windows were rolled back is looked up again', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const { session, walkId, hold, takeIn } = open(path, 8)
+  takeIn(hold(['a', 'one']))
+  const meddler = new Database(path)
+  meddler.exec(
+    `CREATE TRIGGER stops BEFORE INSERT ON tasks WHEN new.id = 'c' BEGIN SELECT raise(ABORT, 'no more'); END`,
+  )
+  meddler.close()
+  takeIn(hold(['b', 'one']))
+  const held = hold(['b', 'one'])
+  expect(session.look(held, walkId).known).toBe(1)
+  expect(() => takeIn(hold(['c', 'one']))).toThrow('no more')
+  expect(session.look(held, walkId).known).toBe(0)
+  session.close()
+})
+
 test('behind a window that was rolled back nothing of its walk is taken in, marked or ended', () => {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')
