@@ -90,6 +90,16 @@ test.each(['{"a":"x', '"truncated":true'])(
   },
 )
 
+test('nothing is kept before a sample begins, and after it was taken', () => {
+  const sample = new FormSample()
+  const offer = () =>
+    sample.offer(prepareTask(done(1, { truncated: true }), DONE), 0, { isChanged: true, showsLess: true })
+  offer()
+  expect(sample.take()).toEqual([])
+  offer()
+  expect(sample.take()).toEqual([])
+})
+
 test('in any walk, what shows less than the mirror holds', () => {
   const less = { isChanged: false, showsLess: true }
   expect(chosen(LIST, { doubted: 2 }, 'head', less)).toEqual(['t0', 't1'])

@@ -3,7 +3,7 @@
 // shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
-import { filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
+import { boundValues, filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { JsonValue } from '../../task.ts'
@@ -44,11 +44,12 @@ export interface SampleRequest {
   seed: number
 }
 
+/** Before a sample begins, and once it was taken: no item is looked at. */
 const NOTHING: SampleRequest = {
   full: 0,
   newFinal: 0,
   newOpen: 0,
-  longest: { result: Number.POSITIVE_INFINITY, data: Number.POSITIVE_INFINITY },
+  longest: { result: 0, data: 0 },
   signs: [],
   known: false,
   doubted: 0,
@@ -123,7 +124,7 @@ export class FormSample {
   /** `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
   offer(listed: ListedTask, place: number, { isChanged, showsLess }: { isChanged: boolean; showsLess: boolean }): void {
     const { known, doubted } = this.#request
-    if (listed.bytes.length > LONGEST_ITEM) return
+    if (this.#request === NOTHING || listed.bytes.length > LONGEST_ITEM) return
     if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
     if (this.#isFull()) this.#pass(listed, place)
     else if (known || (isChanged && this.#kind !== 'range')) this.#takeChanged(listed, place)
@@ -258,7 +259,8 @@ function signsOf(row: Buffer): string[] {
 function membersOf(row: Buffer): [name: string, value: JsonValue][] {
   const length = stringBytes(row, EXTRA)
   if (length === 0 || length > LONGEST_EXTRA) return []
-  const extra = parseExact(rowOf(row).extra as string)
+  // The other columns, bodies among them, are not made strings.
+  const extra = parseExact(String(boundValues(row)[EXTRA]))
   return isObject(extra) ? Object.entries(extra) : []
 }
 
