@@ -5,7 +5,7 @@ import type { Verdict } from '../../task.ts'
 import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
-import { hasGrownElsewhere, lookAtEnd, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
+import { hasGrownElsewhere, lookAtLast, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
@@ -117,7 +117,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     facts.open_in_front === true &&
     result.total === null &&
     mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)
-  const bringForward = looksAtEnd && (await lookAtEnd(run, false)).isMoved
+  const bringForward = looksAtEnd && (await lookAtLast(run)).isMoved
   if (learned.total === undefined && facts.total !== undefined) learned.total = facts.total + (await takenIn(run))
   const ended = await endWalk(run, { ...done, result: { ...result, order } }, { verdict, reason, learned })
   return { ...ended, isRefuted: !isAll, bringForward }

@@ -135,9 +135,9 @@ export class FormSample {
     const kept = this.#changed.filter(({ isFinal }) => isFinal === listed.final).length
     if (kept < (listed.final ? newFinal : newOpen)) this.#changed.push(itemOf(listed, place))
     keepLongest(this.#longest, listed, place, longest)
+    if (signs.length + this.#signs.size >= MOST_SIGNS) return
     for (const sign of signsOf(listed.bytes)) {
-      const isKept = signs.includes(sign) || this.#signs.has(sign) || signs.length + this.#signs.size >= MOST_SIGNS
-      if (!isKept) this.#signs.set(sign, itemOf(listed, place))
+      if (!signs.includes(sign) && !this.#signs.has(sign)) this.#signs.set(sign, itemOf(listed, place))
     }
   }
 
