@@ -75,11 +75,12 @@ export async function seenFurther(
 
 /** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */
 async function goesOn(reader: Reader, from: number, kind: NoWindow['kind']): Promise<number | null> {
-  for (let distance = 0; distance <= 2 * FAR * reader.window; distance = 2 * distance + 1) {
+  const farthest = 2 * FAR * reader.window
+  for (let distance = 0; ; distance = Math.min(2 * distance + 1, farthest)) {
     const answer = await reader.look(from + distance, 1, { once: true, maxRetries: 1 })
     if (answer.kind === 'items' && (kind === 'failed' || answer.ids.length > 0)) return from + distance
+    if (distance === farthest) return null
   }
-  return null
 }
 
 /** Whether an answer shows items that have not been met, and not only in front of the last item. */

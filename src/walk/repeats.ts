@@ -42,8 +42,9 @@ async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Pro
   for (let time = 0; time < 2; time += 1) {
     const one = await reader.look(skip, 1)
     const again = await reader.look(skip, asked)
-    if (one.kind !== 'items' || again.kind !== 'items' || again.ids[0] !== ids[0]) return false
-    alone.add(one.ids[0] ?? '')
+    const id = one.kind === 'items' ? one.ids[0] : undefined
+    if (id === undefined || again.kind !== 'items' || again.ids[0] !== ids[0]) return false
+    alone.add(id)
   }
   return alone.size === 1 && !alone.has(ids[0] as string)
 }

@@ -46,6 +46,7 @@ test.each([
 test.each([
   ['left out of answers', 50, null],
   ['left out of answers', 100, null],
+  ['failing', 20, 'failed'],
   ['failing', 50, 'failed'],
   ['failing', 100, 'failed'],
 ] as const)(
@@ -65,3 +66,17 @@ test.each([
     expect(requests).toBeLessThan(1500)
   },
 )
+
+test('one task comes in front of a list that begins with hidden ones: that is no service that counts whole pages', async () => {
+  for (let at = 0; at < 60; at += 1) {
+    const model = makeModel(newestFirst(60), {
+      before(request, it) {
+        if (request === at) it.items = [{ id: 'x', at: 1e9 }, ...it.items]
+      },
+      answer: (skip, take, it) => it.items.slice(skip, skip + take).filter(({ id }) => id >= 't00008'),
+    })
+    const { result, met } = await walkModel(model, { window: 5, overlap: 1 })
+    const missed = newestFirst(60).filter(({ id }) => id >= 't00008' && !met.has(id)).length
+    expect({ at, reason: result.reason, missed }).toEqual({ at, reason: null, missed: 0 })
+  }
+})
