@@ -53,8 +53,9 @@ export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Pro
   // What came in at the front meanwhile counts, too; what the end showed does not.
   const before = await takenIn(run)
   const { window, overlap } = windowSizeOf(run)
-  await readBeside(run, { skip: 0, take: Math.min(window, overlap + ROOM) })
-  return { ...seen, isLonger: seen.length > most + (await takenIn(run)) - before }
+  const front = await readBeside(run, { skip: 0, take: Math.min(window, overlap + ROOM) })
+  // Where it cannot be read nobody knows how many came in.
+  return { ...seen, isLonger: front.kind === 'ok' && seen.length > most + (await takenIn(run)) - before }
 }
 
 /** One request: the last known task, and what stands behind it. */
