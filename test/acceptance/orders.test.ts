@@ -204,6 +204,17 @@ describe.concurrent('newest first, with open tasks', () => {
     expect(quiet.plan).not.toContain('full')
   })
 
+  test('nor where the first position cannot be read', async () => {
+    await using stage = await makeStage({ stepMs, tasks: 300, openFraction: 0.05, poison: ['0'] })
+    const { account } = stage.simulator
+    const sync = async () => (await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })).summary
+    await sync()
+    stage.simulator.onBeforeRequest(({ operation }) => {
+      if (operation === 'list') account.insert(1, { openShare: 0 })
+    })
+    for (let run = 0; run < 2; run += 1) expect((await sync()).plan).not.toContain('full')
+  })
+
   test('a second run with nothing new takes two requests for the list', async () => {
     await using stage = await makeStage({ stepMs, tasks: 300, openFraction: 0.01 })
     await expectComplete(stage)
