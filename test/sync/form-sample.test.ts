@@ -110,3 +110,16 @@ test('in any walk, what shows less than the mirror holds', () => {
 test('an item too long to be kept is left out', () => {
   expect(chosen(withItem(0, done(0, { result: { body: 'x'.repeat(5_000_000) } })), { full: 6 })).not.toContain('t0')
 })
+
+test('a task with hundreds of signs is kept once', () => {
+  const signs = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`s${n}`, true]))
+  const heavy = prepareTask(done(1, { ...signs, result: { body: 'x'.repeat(1_000_000) } }), DONE)
+  const sample = new FormSample()
+  const longest = { result: 2_000_000, data: 2_000_000 }
+  sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5 })
+  sample.enter(1, () => 'head')
+  const before = process.memoryUsage().arrayBuffers
+  sample.offer(heavy, 0, NEW)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000)
+  expect(sample.take().map(({ id }) => id)).toEqual(['t1'])
+})

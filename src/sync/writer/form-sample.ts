@@ -135,10 +135,13 @@ export class FormSample {
     const kept = this.#changed.filter(({ isFinal }) => isFinal === listed.final).length
     if (kept < (listed.final ? newFinal : newOpen)) this.#changed.push(itemOf(listed, place))
     keepLongest(this.#longest, listed, place, longest)
-    if (signs.length + this.#signs.size >= MOST_SIGNS) return
-    for (const sign of signsOf(listed.bytes)) {
-      if (!signs.includes(sign) && !this.#signs.has(sign)) this.#signs.set(sign, itemOf(listed, place))
-    }
+    const most = MOST_SIGNS - signs.length - this.#signs.size
+    if (most <= 0) return
+    const isKnown = (sign: string): boolean => signs.includes(sign) || this.#signs.has(sign)
+    const found = signsOf(listed.bytes).filter((sign) => !isKnown(sign))
+    // One copy, however many signs it has.
+    const item = found.length === 0 ? null : itemOf(listed, place)
+    if (item !== null) for (const sign of found.slice(0, most)) this.#signs.set(sign, item)
   }
 
   /** The window's bytes are about to be given up. */
