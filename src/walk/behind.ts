@@ -93,10 +93,10 @@ async function readBehind(
     if (next < until) continue
     const further = await seenFurther(ongoing, last, passed)
     if (typeof further !== 'number') return further
-    const furthest = last.index + MOST_PASSED + 1
-    until = further <= furthest ? further : await firstAnswered(reader, next + 1, further, passed)
+    const limit = last.index + MOST_PASSED + 1
+    until = further <= limit ? further : await firstAnswered(reader, next + 1, further, passed)
     // Behind more the walk goes on, and is partial.
-    if (until > furthest) return readUnproven(reader, until)
+    if (until > limit) return readUnproven(reader, until)
   }
 }
 

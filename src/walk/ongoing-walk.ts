@@ -33,7 +33,7 @@ export class OngoingWalk {
   /** What the chain ended with before the last window joined. */
   private before: { id: string; index: number; ties: number }
   firstWindow: FirstWindow | null
-  /** Requests that were made for it. */
+  /** Requests until the first window was taken in, by this process: a closing lap may need as many to come that far. */
   requestsBefore = 0
   readonly doubts: string[]
   total: number | null = null

@@ -21,6 +21,15 @@ const ENDED: RunEnd = {
   waitedMs: 0,
 }
 
+/** From now on the mirror takes in no task c. */
+function refuseC(path: string): void {
+  const meddler = new Database(path)
+  meddler.exec(
+    `CREATE TRIGGER stops BEFORE INSERT ON tasks WHEN new.id = 'c' BEGIN SELECT raise(ABORT, 'no more'); END`,
+  )
+  meddler.close()
+}
+
 function open(path: string, pieces = 1, ms = Number.POSITIVE_INFINITY) {
   const session = openSession({
     path,
@@ -114,11 +123,7 @@ test('what was looked up before windows were rolled back is looked up again', ()
   const path = scratch.path('mirror.sqlite')
   const { session, walkId, hold, takeIn } = open(path, 8)
   takeIn(hold(['a', 'one']))
-  const meddler = new Database(path)
-  meddler.exec(
-    `CREATE TRIGGER stops BEFORE INSERT ON tasks WHEN new.id = 'c' BEGIN SELECT raise(ABORT, 'no more'); END`,
-  )
-  meddler.close()
+  refuseC(path)
   takeIn(hold(['b', 'one']))
   const held = hold(['b', 'one'])
   expect(session.look(held, walkId).known).toBe(1)
@@ -132,11 +137,7 @@ test('behind a window that was rolled back nothing of its walk is taken in, mark
   const path = scratch.path('mirror.sqlite')
   const { session, walkId, hold, takeIn, known } = open(path, 8)
   takeIn(hold(['a', 'one']))
-  const meddler = new Database(path)
-  meddler.exec(
-    `CREATE TRIGGER stops BEFORE INSERT ON tasks WHEN new.id = 'c' BEGIN SELECT raise(ABORT, 'no more'); END`,
-  )
-  meddler.close()
+  refuseC(path)
   takeIn(hold(['b', 'one']))
   expect(() => takeIn(hold(['c', 'one']))).toThrow('no more')
   expect(() => takeIn(hold(['d', 'one']))).toThrow('no more')

@@ -38,7 +38,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
       await behind.begun(walkId)
     },
     onParsed: list.onParsed,
-    async atLeast(result) {
+    async seenBeside(result) {
       end = await seeEnd(run, result, behind.atLeast())
       return end.length
     },
@@ -92,7 +92,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
       await behind.begun(walkId)
     },
     onParsed: list.onParsed,
-    atLeast: behind.atLeast,
+    seenBeside: behind.atLeast,
     request: {
       start: 0,
       beyond: true,

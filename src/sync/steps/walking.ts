@@ -30,7 +30,7 @@ export interface WalkTask {
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
   /** Called with what the walk has come to: so many items the list was seen to hold, apart from the walk. */
-  atLeast?(result: WalkResult): number | Promise<number>
+  seenBeside?(result: WalkResult): number | Promise<number>
   /** Items in the list when its end was last proven: for progress and for reading ahead. */
   total: number | null
 }
@@ -121,7 +121,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       step = await walking.next({ newlyMet })
     }
     await learnSides(run, sides)
-    const atLeast = Math.max(met, (await task.atLeast?.(step.value)) ?? 0)
+    const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
   } finally {
