@@ -102,6 +102,7 @@ export class Kernel {
   /** The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete. */
   take(handle: number): void {
     for (const id of this.#told.get(handle) ?? []) this.#ahead.delete(id)
+    this.#told.delete(handle)
     const joined = this.#judge.take(handle)
     if (joined !== null) {
       for (const [id, received] of this.#ahead) if (received <= joined.sent) this.#ahead.delete(id)

@@ -37,9 +37,10 @@ const TURNS = 4
 export function isScrambled({ tail, last }: ChainState, { skip, ids, moments, met }: ItemsWindow): boolean {
   if (last === null || skip === 0) return false
   const places = new Map(tail.map((id, index) => [id, index]))
-  const again = ids.flatMap((id, index) => {
+  const again: { place: number; moment: Moment }[] = []
+  ids.forEach((id, index) => {
     const place = places.get(id)
-    return place === undefined ? [] : [{ place, moment: moments[index] as Moment }]
+    if (place !== undefined) again.push({ place, moment: moments[index] as Moment })
   })
   if (again.length > 0) {
     const back = again.filter(({ place, moment }, index) => {

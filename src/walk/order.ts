@@ -92,19 +92,21 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
  * them the order holds.
  */
 export function observeWithin(evidence: OrderEvidence, ids: string[], moments: Moment[]): void {
-  let lowest: Moment = null
-  let highest: Moment = null
-  for (const [index, moment] of moments.entries()) {
-    const id = ids[index] as string
+  let lowest = Number.POSITIVE_INFINITY
+  let highest = Number.NEGATIVE_INFINITY
+  let { inversionDesc, inversionAsc } = evidence
+  ids.forEach((id, index) => {
     const before = ids[index - 1]
     if (before !== undefined && id > before) evidence.idRose = true
     else if (before !== undefined && id < before) evidence.idFell = true
-    if (moment === null) continue
-    if (lowest !== null) evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - lowest)
-    if (highest !== null) evidence.inversionAsc = Math.max(evidence.inversionAsc, highest - moment)
-    lowest = lowest === null ? moment : Math.min(lowest, moment)
-    highest = highest === null ? moment : Math.max(highest, moment)
-  }
+    const moment = moments[index] as Moment
+    if (moment === null) return
+    inversionDesc = Math.max(inversionDesc, moment - lowest)
+    inversionAsc = Math.max(inversionAsc, highest - moment)
+    lowest = Math.min(lowest, moment)
+    highest = Math.max(highest, moment)
+  })
+  Object.assign(evidence, { inversionDesc, inversionAsc })
 }
 
 /** Adds only what of `other` contradicts an order: it tells of items that have been observed before. */

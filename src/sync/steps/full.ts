@@ -37,7 +37,9 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
-          for (const [index, id] of window.ids.entries()) if (window.met[index] === 0) sequence.add(id)
+          window.ids.forEach((id, index) => {
+            if (window.met[index] === 0) sequence.add(id)
+          })
           isByCreation = shown.inversionDesc <= Math.max(settleMs, run.facts.inversion_ms ?? 0)
           if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
         },

@@ -25,10 +25,16 @@ export type SidesSeen = Pick<Facts, 'open_in_front' | 'final_in_front'>
 /** Adds what one answer shows of where open tasks stand. Items that are no tasks say nothing. */
 export function seeSides(seen: SidesSeen, parsed: Pick<ParsedList, 'ids' | 'flags'>): void {
   const finals = finalsOf(parsed)
-  const tasks = finals.filter((_, index) => !(parsed.ids[index] as string).startsWith('\u0000'))
-  const [firstOpen, firstFinal] = [tasks.indexOf(0), tasks.indexOf(1)]
-  if (firstOpen >= 0 && firstOpen < tasks.lastIndexOf(1)) seen.open_in_front = true
-  if (firstFinal >= 0 && firstFinal < tasks.lastIndexOf(0)) seen.final_in_front = true
+  let hasOpen = false
+  let hasFinal = false
+  parsed.ids.forEach((id, index) => {
+    if (id.startsWith('\u0000')) return
+    const isFinal = finals[index] === 1
+    if (isFinal && hasOpen) seen.open_in_front = true
+    if (!isFinal && hasFinal) seen.final_in_front = true
+    hasOpen ||= !isFinal
+    hasFinal ||= isFinal
+  })
 }
 
 /**

@@ -67,8 +67,8 @@ export function watchFront(run: Run, front: readonly string[], since: 'complete'
     joined({ ids, met, held, handle }) {
       const final = finals.get(handle)
       finals.delete(handle)
-      for (const [index, id] of ids.entries()) {
-        if (met[index] === 1) continue
+      ids.forEach((id, index) => {
+        if (met[index] === 1) return
         const state = before.get(id)
         const isKnown = state?.isKnown ?? held[index] === 1
         const isFinal = final?.[index] === 1
@@ -77,7 +77,7 @@ export function watchFront(run: Run, front: readonly string[], since: 'complete'
         else if (!isKnown) freshOpen = seen
         if (state !== undefined && listed.length < MOST_COMPARED) listed.push({ id, ...state, isFinal })
         seen += 1
-      }
+      })
     },
 
     judge,

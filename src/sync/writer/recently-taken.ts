@@ -34,7 +34,9 @@ export class RecentlyTaken {
   /** Sets `met` to 1, by index, for those of `ids` that the walk has taken in since it looked them up. */
   bringUpToDate(met: Uint8Array, ids: readonly string[], { walkId, after }: LookedUpAt): void {
     if (walkId !== this.#walkId || after === this.#count) return
-    for (const [index, id] of ids.entries()) if ((this.#takenAt.get(id) ?? -1) >= after) met[index] = 1
+    ids.forEach((id, index) => {
+      if ((this.#takenAt.get(id) ?? -1) >= after) met[index] = 1
+    })
   }
 
   /** All look-ups that still matter were made when `after` windows or more had been taken in. */
