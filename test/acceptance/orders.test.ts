@@ -111,6 +111,21 @@ describe.concurrent('what is new or was written to comes to the front', () => {
     }
   })
 
+  test.for(few([0, 20_000], (capBytes) => capBytes > 0))(
+    'the same, and items are left out: no full walk is needed to see that nothing open stands behind (cut at %i bytes)',
+    async (capBytes) => {
+      await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET[0][1], hiddenFraction: 0.05, capBytes })
+      await expectComplete(stage)
+      const { plan, lists } = await expectComplete(stage)
+      expect(plan).not.toContain('full')
+      expect(lists).toBeLessThanOrEqual(capBytes === 0 ? 4 : 12)
+      for (let run = 0; run < 2; run += 1) {
+        stage.simulator.account.insert(8, { openShare: 1 })
+        await expectComplete(stage)
+      }
+    },
+  )
+
   test.for(few(NONE_OPEN_YET, ([where]) => where === 'in front'))(
     'the same, and only a range is asked for: what is open comes %s, and is found',
     async ([, options]) => {

@@ -91,12 +91,12 @@ class OtherEnd {
   /** Whether one answer showed all open tasks that stand behind the final ones. */
   async showBehind(): Promise<boolean> {
     const { writer, facts } = this.#run
-    const { total, filtered_pages: isFiltered } = facts
+    const { total } = facts
     const { window: take } = windowSizeOf(this.#run)
     const capacity = windowCapacity(this.#run)
     const room = Math.min(ROOM, Math.floor(capacity / 4))
     const open = await writer.owedCount('open')
-    if (total === undefined || isFiltered === true || open + room >= capacity) return false
+    if (total === undefined || open + room >= capacity) return false
 
     // The total may be an old one: a walk that was killed has counted nothing of what it took in.
     const search = new Search(Math.max(0, total - open - room), { stride: capacity - room })
@@ -126,9 +126,21 @@ class OtherEnd {
     return { ids, finals: finalsOf(answer.value) }
   }
 
+  /** Whether from `skip` on nothing stands that is not among `before`. */
   async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean> {
-    const answer = await readBeside(this.#run, { skip, take: 1 }, this.#beside)
-    // Some services refuse what lies behind the end, or give the last item again.
-    return answer.kind === 'ok' ? answer.value.ids.every((id) => before.includes(id)) : answer.kind === 'refused'
+    const isFiltered = this.#run.facts.filtered_pages === true
+    const take = isFiltered ? windowSizeOf(this.#run).window : 1
+    const seen = new Set(before)
+    for (let looks = 0, place = skip; looks < LOOKS; looks += 1) {
+      const answer = await readBeside(this.#run, { skip: place, take }, this.#beside)
+      // Some services refuse what lies behind the end, or give the last item again.
+      if (answer.kind !== 'ok') return answer.kind === 'refused'
+      const { ids } = answer.value
+      if (!ids.every((id) => seen.has(id))) return false
+      // Where items are left out the last of `before` stand further down than their number says.
+      if (ids.length === 0 || !isFiltered) return true
+      place += ids.length
+    }
+    return false
   }
 }
