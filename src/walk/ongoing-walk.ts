@@ -44,6 +44,8 @@ export class OngoingWalk {
   /** How far to reach back at the next tie, and forward over what has been met. Doubled each time. */
   reachBack = 1
   reachAhead = 1
+  /** Where pages are filtered: how far apart windows may begin, at most. Halved where one shows nothing of what the chain ends with. */
+  leap = Number.POSITIVE_INFINITY
   /** Answers in a row that brought nothing new. */
   fruitless = 0
   /** Items met. */

@@ -91,6 +91,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
     !beginning &&
     window.skip === chain.end &&
     window.met[0] === 0 &&
+    !(chain.filtered && ongoing.forward() < chain.end) &&
     !(ongoing.kernel.isSpoiled && reader.largest > 1 && reader.take > 1)
   ) {
     // No overlap was possible.
@@ -111,7 +112,7 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
     // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
     if (kernel.isSpoiled || ongoing.unjoined >= MOST_UNJOINED) return true
     ongoing.unjoined += 1
-  }
+  } else ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)
   reader.drop(window)
   onGap(ongoing, window)
   return false
@@ -144,7 +145,8 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   // A service that moves skip back answers with a full window that ends with the same item as the one before.
   const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
   const capped = window.ids.length === ongoing.chain.cap
-  const short = same || (window.ids.length < window.asked && !capped)
+  const isFurthest = window.skip + window.ids.length > ongoing.reader.furthest
+  const short = same || (window.ids.length < window.asked && !capped && isFurthest)
   // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
   const behind = last.id !== ongoing.chain.last?.id && ongoing.fruitless <= 3 * ongoing.request.settings.overlap + 10
   // One item alone leaves no room for an overlap.
@@ -177,7 +179,8 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   const { chain, request, reader } = ongoing
   ongoing.skip = ongoing.forward()
   // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
-  if (chain.filtered) ongoing.skip = Math.max(ongoing.skip, window.skip + Math.floor(window.asked / 2))
+  if (chain.filtered)
+    ongoing.skip = Math.max(ongoing.skip, window.skip + Math.min(ongoing.leap, Math.floor(window.asked / 2)))
   if (chain.last !== null && chain.last.id === earlier.last?.id) {
     // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
     ongoing.skip += (ongoing.reachAhead - 1) * Math.max(1, window.ids.length - request.settings.overlap)

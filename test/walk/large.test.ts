@@ -7,12 +7,18 @@ import { type Item, makeModel, walkModel } from './model.ts'
 const MOST_SIZE = 100
 
 /** Walks `items`, of which each answer holds as many as fit. */
-async function walkSized(items: Item[], sizeOf: (id: string) => number, settings: { window: number; overlap: number }) {
+async function walkSized(
+  items: Item[],
+  sizeOf: (id: string) => number,
+  settings: { window: number; overlap: number },
+  isHidden: (id: string) => boolean = () => false,
+) {
   const model = makeModel(items, {
     answer(skip, take) {
       const answer: Item[] = []
       let size = 0
       for (const item of items.slice(skip, skip + take)) {
+        if (isHidden(item.id)) continue
         size += sizeOf(item.id)
         if (answer.length > 0 && size > MOST_SIZE) break
         answer.push(item)
@@ -56,6 +62,27 @@ test('one large task second from the end of ten is no end that keeps moving', as
   const walked = await walkSized(listOf(10, 1), sizeOf, { window: 1000, overlap: 10 })
   expect(walked).toMatchObject({ verdict: 'complete', met: 10 })
   expect(walked.requests).toBeLessThan(50)
+})
+
+describe('light tasks, and behind them heavy ones: what holds fewer than the answers before is no end each time', () => {
+  // Of 600 tasks; heavy ones fill an answer by sixes, with three of them shared.
+  test.each([
+    { light: 1, hidden: 0, most: 130 },
+    { light: 2.5, hidden: 0, most: 270 },
+    { light: 1, hidden: 0.02, most: 270 },
+    { light: 2.5, hidden: 0.05, most: 350 },
+    { light: 1, hidden: 0.3, most: 350 },
+  ])('light ones of $light, $hidden of all left out: $most requests', async ({ light, hidden, most }) => {
+    for (const seed of [1, 2, 3]) {
+      const items = listOf(600, 1)
+      const random = seeded(seed)
+      const gone = new Set(items.filter(() => random.chance(hidden)).map(({ id }) => id))
+      const sizeOf = (id: string): number => (Number(id.slice(1)) < 300 ? light : 15)
+      const walked = await walkSized(items, sizeOf, { window: 100, overlap: 10 }, (id) => gone.has(id))
+      expect({ seed, ...walked }).toMatchObject({ seed, verdict: 'complete', met: 600 - gone.size })
+      expect(walked.requests).toBeLessThanOrEqual(most)
+    }
+  })
 })
 
 test('long lists of tasks of all sizes, many of one createdAt, are complete', async () => {
