@@ -2,7 +2,7 @@
 // read, and at the end of the list (docs/proof.md, "place" and "end"). One way for all of them: read on behind that item until an answer
 // brings something, or nothing is seen further on; then look once more at what was passed, from the last position to the first, and
 // at the item itself. What that shows the kernel says.
-import { isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
+import { goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther, spent } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
@@ -54,6 +54,7 @@ export async function* goOnBehind(
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
     const mayGrow = isNext && repeats === null && kernel.horizon === null
     const grows = mayGrow && (await measureGrowth(ongoing, last, window))
+    if (isNew && !byPlace && !grows) await goesFar(ongoing, window.skip)
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
     reader.drop(window)
@@ -130,10 +131,10 @@ async function* joinByPlace(
   const { reader, kernel, chain } = ongoing
   const leavesOut = passed.includes(null)
   // A list that grows faster than it is read may look like one with hidden items for ever.
-  const spent = leavesOut ? ongoing.spent() : null
-  if (spent !== null) {
+  const ended = leavesOut ? await spent(ongoing) : null
+  if (ended !== null) {
     reader.drop(window)
-    return spent
+    return ended
   }
   if (!(await isStillPassed(reader, last, passed))) {
     reader.drop(window)
@@ -240,7 +241,7 @@ export async function endWhereShown(ongoing: OngoingWalk): Promise<WalkEnding | 
   if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
   const last = { ...chain.last, index: chain.end - 1, runStart: chain.end - 1 }
   // Where single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
-  if ((await reader.look(last.index, Math.max(1, reader.served))).kind !== 'items') return ongoing.spent()
-  if ((await seenFurther(ongoing, last, [null])) !== null) return ongoing.spent()
+  if ((await reader.look(last.index, Math.max(1, reader.served))).kind !== 'items') return spent(ongoing)
+  if ((await seenFurther(ongoing, last, [null])) !== null) return spent(ongoing)
   return ongoing.endsAt(chain.end - 1)
 }

@@ -2,6 +2,7 @@
 // (design.md 6.1, "Seams" and "Guards").
 import { goOnBehind, type Onward } from './behind.ts'
 import type { ChainState } from './chain.ts'
+import { readAgain, spent } from './further.ts'
 import { isListEmpty } from './guards.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import type { Reading } from './reader.ts'
@@ -12,7 +13,7 @@ export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { k
   if (chain.last !== null && reading.skip < chain.end - 1) {
     // Within the overlap, so it was met before: the next windows begin behind it.
     ongoing.chain = { ...chain, notBelow: reading.skip + 1 }
-    return ongoing.readAgain()
+    return readAgain(ongoing)
   }
   const onward = reading.skip === chain.end ? yield* goOnBehind(ongoing, { first: reading, byPlace: true }) : 'moved'
   return onward === 'moved' ? await readInFront(ongoing, reading.skip) : onward
@@ -22,7 +23,7 @@ export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { k
 async function readInFront(ongoing: OngoingWalk, position: number): Promise<Onward> {
   const { reader, kernel, chain } = ongoing
   const from = Math.max(chain.notBelow, Math.min(ongoing.forward(), position - 2))
-  const ended = ongoing.readAgain()
+  const ended = await readAgain(ongoing)
   if (ended !== null || from >= position) return ended
   const window = await reader.read(from, position - from, { fresh: true })
   if (window.kind === 'items' && window.ids.length > 0 && kernel.seam(window.handle) === 'shown')
@@ -50,7 +51,7 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
     if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward
   }
   ongoing.lookOn(isWithin ? 'behind' : 'before', chain.returned)
-  return ongoing.spent()
+  return spent(ongoing)
 }
 
 export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {

@@ -11,8 +11,11 @@ export class MovingEnd {
   hasMoved = false
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
-  /** How many requests the walk may have made; null where it has not looked at its end, or what looked like it was passed. */
-  private most: number | null = null
+  /**
+   * How many requests the walk may have made, and what it had read when that was fixed; null where it has not looked at its end, or what
+   * looked like it was passed.
+   */
+  private most: { requests: number; windows: number } | null = null
   private misses = 0
 
   /** The chain went on by a place, where the end had seemed to be. */
@@ -27,9 +30,13 @@ export class MovingEnd {
     return this.misses > MOST_MISSES
   }
 
-  /** It was looked at in vain: whether the walk gives up. `requests`: its own so far; `windows`: those that brought something. */
-  spent(requests: number, windows: number): boolean {
-    this.most ??= requests + REQUESTS + REQUESTS_PER_WINDOW * windows
-    return requests > this.most
+  /**
+   * It was looked at in vain: whether there are requests left for it, of so many of the walk so far. `new`: none, but the walk has got
+   * further since it looked first. `windows`: those that brought something.
+   */
+  left(requests: number, windows: number): 'some' | 'new' | 'none' {
+    this.most ??= { requests: requests + REQUESTS + REQUESTS_PER_WINDOW * windows, windows }
+    if (requests <= this.most.requests) return 'some'
+    return windows > this.most.windows ? 'new' : 'none'
   }
 }

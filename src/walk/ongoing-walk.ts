@@ -112,12 +112,6 @@ export class OngoingWalk {
     this.fresh = true
   }
 
-  /** Reads on as ever, in vain so far: whether the walk gives up. */
-  readAgain(): WalkEnding | null {
-    this.retry(this.forward())
-    return this.spent()
-  }
-
   /** Looks for the end of the chain: an answer of `returned` items at `skip` did not show it, and it lies `where`. */
   lookOn(where: 'behind' | 'before', returned: number): void {
     const stride = Math.max(1, returned - overlapOf(returned, this.request.settings.overlap))
@@ -159,12 +153,6 @@ export class OngoingWalk {
   endsAt(index: number): WalkEnding {
     this.total = index + 1
     return { kind: 'list-end' }
-  }
-
-  /** The end, or what cannot be read, was looked at in vain: whether the walk gives up. */
-  spent(): WalkEnding | null {
-    const isSpent = this.end.spent(this.reader.requests, this.windows)
-    return isSpent ? { kind: 'stop', reason: 'end-keeps-moving' } : null
   }
 
   /** Up to the end of the list: whether an item older than the walk, seen in an answer that was not taken in, was never met. */

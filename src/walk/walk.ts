@@ -3,6 +3,7 @@
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
+import { readAgain, spent } from './further.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
@@ -21,8 +22,10 @@ const FRUITLESS = 200
 const MOST_UNJOINED = 4
 /** In windows. Steps forward over items that have been met double up to this. */
 const LARGEST_STEP = 1024
-/** So many answers in no order at all end a walk; so many answers without anything new end the sweep after it. */
+/** So many answers in no order at all end a walk. */
 const SCRAMBLED = 2
+/** So many answers in a row without anything new end a sweep, further down than anything was seen before. */
+const SWEPT = 4
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
 /** A lap may take so many requests, and so many more for every window of the list. */
@@ -39,6 +42,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     const isOver = reader.requests >= ongoing.request.settings.maxRequests
     if (isOver || ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest)) {
       if (found !== null) reader.drop(found.window)
+      if (!isOver) yield* sweep(ongoing)
       return ongoing.result(isOver ? 'request-limit' : 'no-progress')
     }
     const onward: Onward = found === null ? yield* readOn(ongoing) : yield* join(ongoing, found)
@@ -49,7 +53,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
       ongoing.isStopped = true
       if (ended.reason === null && ongoing.kernel.owed !== undefined) yield* payOwed(ongoing)
       yield* markCounted(ongoing)
-      if (ended.reason === 'no-order') yield* sweep(ongoing)
+      if (ended.reason === 'no-order' || ended.reason === 'end-keeps-moving') yield* sweep(ongoing)
       else if (ended.reason === null && request.lap === 'unless-one-answer' && ongoing.front === null)
         yield* closingLap(ongoing)
       return ongoing.result(ended.reason)
@@ -96,7 +100,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
   ) {
     // No overlap was possible.
     const onward = yield* goOnBehind(ongoing, { first: window, byPlace: true })
-    return onward === 'moved' ? ongoing.readAgain() : onward
+    return onward === 'moved' ? await readAgain(ongoing) : onward
   }
   if (!beginning && window.met.includes(0) && !mayJoin(ongoing, window)) return null
   return yield* join(ongoing, { kind: 'window', window, follows: false })
@@ -162,7 +166,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
 async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, byPlace: boolean): Steps<Onward> {
-  const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
+  const onward = yield* goOnBehind(ongoing, { byPlace })
   let ended: Onward = onward === 'moved' ? null : onward
   if (onward === 'moved') {
     await suspectFilter(ongoing, window)
@@ -171,7 +175,7 @@ async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, byPlace: bo
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
   ongoing.end.hasMoved ||= onward === 'moved'
-  return ongoing.reader.largest < 2 ? null : ongoing.spent()
+  return ongoing.reader.largest < 2 ? null : spent(ongoing)
 }
 
 /** Where the next window begins, and what is worth reading ahead. */
@@ -196,12 +200,13 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
 /** Nothing can be proven any more, but items can still be taken in: every further page is read once, by its index. */
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
   const { reader, request } = ongoing
-  for (let fruitless = 0; fruitless < SCRAMBLED && reader.requests < request.settings.maxRequests; ) {
+  if (request.lap === 'is-one') return
+  for (let fruitless = 0; fruitless < SWEPT && reader.requests < request.settings.maxRequests; ) {
     const reading = await readWindow(reader, ongoing.skip)
     if (reading.kind !== 'items') return
     const newlyMet = yield* ongoing.takeIn(reading)
-    fruitless = newlyMet > 0 ? 0 : fruitless + 1
     ongoing.skip = reading.skip + reading.ids.length
+    fruitless = newlyMet > 0 || ongoing.skip <= reader.furthest ? 0 : fruitless + 1
     ongoing.source.readAhead(ongoing.skip, reader.largest, reader.take)
   }
 }

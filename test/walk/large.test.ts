@@ -85,6 +85,35 @@ describe('light tasks, and behind them heavy ones: what holds fewer than the ans
   })
 })
 
+/** What tasks weigh, by their place in a list of 2,000, where an answer holds 100. */
+const SHAPES: [name: string, weight: (at: number, random: ReturnType<typeof seeded>) => number, most: number][] = [
+  ['ever heavier', (at) => 0.5 + (30 * at) / 2000, 4600],
+  ['ever lighter', (at) => 30.5 - (30 * at) / 2000, 4600],
+  ['now heavy, now light', (at) => 1 + 10 * (1 + Math.sin(at / 50)), 1800],
+  ['heavy ones in the middle', (at) => (at > 800 && at < 900 ? 60 : 1), 1400],
+  ['a few very heavy ones', (_, random) => Math.min(100, 0.5 / (1 - random.next()) ** 0.8), 450],
+  ['one in a hundred alone in its answer', (_, random) => (random.chance(0.01) ? 100 : 1), 900],
+]
+
+describe.each([1, 7])('2,000 tasks, %i at a time of one createdAt', (tied) => {
+  test.each(SHAPES)('%s: complete; with some left out all others are met', async (_, weight, most) => {
+    for (const hidden of [0, 0.05]) {
+      const random = seeded(tied)
+      const items = listOf(2000, tied)
+      const sizes = new Map(items.map(({ id }, at) => [id, weight(at, random)]))
+      const gone = new Set(items.filter(() => random.chance(hidden)).map(({ id }) => id))
+      const sizeOf = (id: string): number => sizes.get(id) as number
+      const walked = await walkSized(items, sizeOf, { window: 200, overlap: 10 }, (id) => gone.has(id))
+      expect({ hidden, ...walked }).toMatchObject({
+        hidden,
+        met: 2000 - gone.size,
+        ...(hidden === 0 && { verdict: 'complete' }),
+      })
+      expect(walked.requests).toBeLessThan(most)
+    }
+  })
+})
+
 test('long lists of tasks of all sizes, many of one createdAt, are complete', async () => {
   const some = Array.from({ length: 40 }, (_, index) => index + 1)
   // Each of these took a walk once for another list than it is, or went round in circles for good.
