@@ -3,7 +3,7 @@
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { readAgain, spent } from './further.ts'
+import { goesFar, readAgain, spent } from './further.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
@@ -24,8 +24,8 @@ const MOST_UNJOINED = 4
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** So many answers in a row without anything new end a sweep, further down than anything was seen before. */
-const SWEPT = 4
+/** So many answers in a row that hold little, with nothing further down, end a sweep. */
+const SWEPT = 10
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
 /** A lap may take so many requests, and so many more for every window of the list. */
@@ -206,7 +206,10 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
     if (reading.kind !== 'items') return
     const newlyMet = yield* ongoing.takeIn(reading)
     ongoing.skip = reading.skip + reading.ids.length
-    fruitless = newlyMet > 0 || ongoing.skip <= reader.furthest ? 0 : fruitless + 1
+    // What holds little may be what came in meanwhile, at the end of the list.
+    const isLittle = newlyMet === 0 || 2 * reading.ids.length <= ongoing.page
+    const isEnd = isLittle && ongoing.skip > reader.furthest && !(await goesFar(ongoing, ongoing.skip))
+    fruitless = isEnd ? fruitless + 1 : 0
     ongoing.source.readAhead(ongoing.skip, reader.largest, reader.take)
   }
 }
