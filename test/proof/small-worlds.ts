@@ -191,8 +191,11 @@ class Search {
   readonly #trial: Trial
   readonly #most: number
   readonly #tries: readonly Evidence[]
-  /** By the hash of a world, for millions are kept: with how many readings and changes left it was come to. */
-  readonly #seen = new Map<string, number[]>()
+  /**
+   * By the hash of a world, for millions are kept: with how many readings and changes left it was come to. Several maps, by the first
+   * byte of the hash: one holds 2^24 keys at most.
+   */
+  readonly #seen = Array.from({ length: 16 }, () => new Map<string, number[]>())
   readonly #result: Searched = {
     worlds: 0,
     claims: 0,
@@ -282,11 +285,12 @@ class Search {
     if (world.readings === 1 && isFar && !this.#tries.some((one) => one !== 'place')) return
     const key = hash('sha1', keyOf(world, this.#scope.range, this.#tries), 'binary')
     const { readings, changes } = world
-    const seen = this.#seen.get(key)
+    const worlds = this.#seen[key.charCodeAt(0) & 15] as Map<string, number[]>
+    const seen = worlds.get(key)
     // What can come of it has been looked at already, with as much left as now.
     if (seen?.some((left) => left >> 4 >= readings && (left & 15) >= changes)) return
     const left = (readings << 4) | changes
-    if (seen === undefined) this.#seen.set(key, [left])
+    if (seen === undefined) worlds.set(key, [left])
     else seen.push(left)
     this.#result.worlds += 1
     this.#stack.push(world)

@@ -1,19 +1,26 @@
 // A part of `npm run test:soak`: every scope of the small worlds to its end, and with a reading and a change more, and with two readings
-// more of which one brings nothing by mistake, up to SOAK_WORLDS (1,000,000) of each; and the conditions that take too long for every test run. The exit code is 1 where a false
-// claim was accepted, or nothing needs a condition.
+// more of which one brings nothing by mistake, up to SOAK_WORLDS (1,000,000) of each; and the conditions that take too long for every test
+// run. Each search has a number; SOAK_FROM (1) goes on with that one. The exit code is 1 where a false claim was accepted, or nothing needs a
+// condition.
 import { LONG, QUICK } from './scopes.ts'
 import { type Scope, search } from './small-worlds.ts'
 
 const most = Number(process.env.SOAK_WORLDS ?? 1_000_000)
+const from = Number(process.env.SOAK_FROM ?? 1)
+let searches = 0
 let worlds = 0
 let claims = 0
 function searched(scope: Scope, limit?: number): void {
+  searches += 1
+  if (searches < from) return
   const result = search(scope, undefined, limit)
   worlds += result.worlds
   claims += result.claims
   const end = limit !== undefined && result.worlds >= limit ? 'so far' : 'all'
   const excused = JSON.stringify(result.excused)
-  console.log(`${scope.name}: ${result.worlds} worlds (${end}), ${result.claims} claims, broken assumptions ${excused}`)
+  console.log(
+    `${searches} ${scope.name}: ${result.worlds} worlds (${end}), ${result.claims} claims, broken assumptions ${excused}`,
+  )
   if (result.found === null) return
   console.log(`FALSE CLAIM\n${result.found.steps.join('\n')}`)
   process.exitCode = 1
