@@ -24,8 +24,10 @@ const MOST_UNJOINED = 4
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** So many answers in a row that hold little, with nothing further down, end a sweep. */
+/** So many answers in a row that bring little end a sweep. */
 const SWEPT = 10
+/** So many requests, and as many as the walk took before, are the most for a sweep. */
+const SWEEP_REQUESTS = 1000
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
 /** A lap may take so many requests, and so many more for every window of the list. */
@@ -201,15 +203,16 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
   const { reader, request } = ongoing
   if (request.lap === 'is-one') return
-  for (let fruitless = 0; fruitless < SWEPT && reader.requests < request.settings.maxRequests; ) {
+  const most = Math.min(request.settings.maxRequests, SWEEP_REQUESTS + 2 * reader.requests)
+  for (let fruitless = 0; fruitless < SWEPT && reader.requests < most; ) {
     const reading = await readWindow(reader, ongoing.skip)
     if (reading.kind !== 'items') return
     const newlyMet = yield* ongoing.takeIn(reading)
     ongoing.skip = reading.skip + reading.ids.length
-    // What holds little may be what came in meanwhile, at the end of the list.
-    const isLittle = newlyMet === 0 || 2 * reading.ids.length <= ongoing.page
-    const isEnd = isLittle && ongoing.skip > reader.furthest && !(await goesFar(ongoing, ongoing.skip))
-    fruitless = isEnd ? fruitless + 1 : 0
+    // What came in meanwhile, at the end of the list, is little of what is shown there, or all of an answer that holds little.
+    const isNew = 3 * newlyMet > reading.ids.length
+    const holdsMuch = 2 * reading.ids.length > ongoing.page || ongoing.skip <= reader.furthest
+    fruitless = isNew && (holdsMuch || (await goesFar(ongoing, ongoing.skip))) ? 0 : fruitless + 1
     ongoing.source.readAhead(ongoing.skip, reader.largest, reader.take)
   }
 }
