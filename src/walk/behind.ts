@@ -2,9 +2,10 @@
 // read, and at the end of the list (docs/proof.md, "place" and "end"). One way for all of them: read on behind that item until an answer
 // brings something, or nothing is seen further on; then look once more at what was passed, from the last position to the first, and
 // at the item itself. What that shows the kernel says.
-import { goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther, spent } from './further.ts'
+import { goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
+import { endIfSpent } from './moving-end.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import { glanceAt, isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
@@ -131,7 +132,7 @@ async function* joinByPlace(
   const { reader, kernel, chain } = ongoing
   const leavesOut = passed.includes(null)
   // A list that grows faster than it is read may look like one with hidden items for ever.
-  const ended = leavesOut ? await spent(ongoing) : null
+  const ended = leavesOut ? await endIfSpent(ongoing) : null
   if (ended !== null) {
     reader.drop(window)
     return ended
@@ -241,7 +242,7 @@ export async function endWhereShown(ongoing: OngoingWalk): Promise<WalkEnding | 
   if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
   const last = { ...chain.last, index: chain.end - 1, runStart: chain.end - 1 }
   // Where single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
-  if ((await reader.look(last.index, Math.max(1, reader.served))).kind !== 'items') return spent(ongoing)
-  if ((await seenFurther(ongoing, last, [null])) !== null) return spent(ongoing)
+  if ((await reader.look(last.index, Math.max(1, reader.served))).kind !== 'items') return endIfSpent(ongoing)
+  if ((await seenFurther(ongoing, last, [null])) !== null) return endIfSpent(ongoing)
   return ongoing.endsAt(chain.end - 1)
 }

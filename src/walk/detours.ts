@@ -2,8 +2,8 @@
 // (design.md 6.1, "Seams" and "Guards").
 import { goOnBehind, type Onward } from './behind.ts'
 import type { ChainState } from './chain.ts'
-import { readAgain, spent } from './further.ts'
 import { isListEmpty } from './guards.ts'
+import { endIfSpent, readAgain } from './moving-end.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import type { Reading } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
@@ -51,7 +51,7 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
     if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward
   }
   ongoing.lookOn(isWithin ? 'behind' : 'before', chain.returned)
-  return spent(ongoing)
+  return endIfSpent(ongoing)
 }
 
 export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {

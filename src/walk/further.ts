@@ -1,7 +1,7 @@
 // Whether something stands further on than what brings nothing: services leave items out, stop before what no answer can hold, or refuse
 // and fail. A limited number of places is looked at; no proof rests on what brings nothing there.
 import type { LastItem } from './last-item.ts'
-import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
+import type { OngoingWalk } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
@@ -74,28 +74,22 @@ export async function seenFurther(
 }
 
 /**
- * Whether the list goes on behind `place` for as much as an answer may hold: then it is not its end that moves, and the walk does not
- * look for that at every window up to there.
+ * Whether the list goes on behind `place` for as much as an answer may hold: up to there it is not looked for its end. A list that has
+ * grown beyond where nothing stood before does so for ever, and a service may show its last items at every index.
  */
-export async function goesFar({ reader, page, chain, end }: OngoingWalk, place: number): Promise<boolean> {
-  const answer = await glanceAt(reader, place + page)
-  const isFar = answer.kind === 'items' && isNews(answer, chain.last?.id ?? null)
-  if (isFar) end.passedBy()
-  return isFar
-}
-
-/** The end, or what cannot be read, was looked at in vain: whether the walk gives up. */
-export async function spent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
-  const { end, reader, windows, chain } = ongoing
-  const left = end.left(reader.requests, windows)
-  if (left === 'some' || (left === 'new' && (await goesFar(ongoing, chain.end)))) return null
-  return { kind: 'stop', reason: 'end-keeps-moving' }
-}
-
-/** Reads on as ever, in vain so far: whether the walk gives up. */
-export function readAgain(ongoing: OngoingWalk): Promise<WalkEnding | null> {
-  ongoing.retry(ongoing.forward())
-  return spent(ongoing)
+export async function goesFar({ reader, page, end }: OngoingWalk, place: number): Promise<boolean> {
+  if (place <= end.farTo) return true
+  if (place >= reader.emptyFrom) return false
+  const half = Math.ceil(page / 2)
+  const shown: string[] = []
+  for (const further of [place + half, place + 2 * half]) {
+    const answer = await reader.look(further, half, { once: true })
+    if (answer.kind !== 'items' || answer.ids.length < 2 || answer.met.includes(1)) return false
+    if (answer.ids.some((id) => shown.includes(id))) return false
+    shown.push(...answer.ids)
+  }
+  end.farTo = Math.max(end.farTo, place + 2 * half)
+  return true
 }
 
 /** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */

@@ -1,8 +1,12 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
+import { goesFar } from './further.ts'
+import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 
 /** Requests that a walk may make once it looks for its end: so many, and so many more for every window that had brought something by then. */
 const REQUESTS = 240
 const REQUESTS_PER_WINDOW = 4
+/** Requests that a window with something new is worth in the middle of the list. */
+const WORTH = 8
 /** What looks like the end, and is not proven to be it, is looked at anew so often. */
 const MOST_MISSES = 2
 
@@ -11,9 +15,11 @@ export class MovingEnd {
   hasMoved = false
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
+  /** Up to this index the list was seen to go on. */
+  farTo = 0
   /**
-   * How many requests the walk may have made, and what it had read when that was fixed; null where it has not looked at its end, or what
-   * looked like it was passed.
+   * How many requests the walk may have made, of which so many windows have been told already; null where it has not looked at its end, or
+   * what looked like it was passed.
    */
   private most: { requests: number; windows: number } | null = null
   private misses = 0
@@ -30,13 +36,29 @@ export class MovingEnd {
     return this.misses > MOST_MISSES
   }
 
-  /**
-   * It was looked at in vain: whether there are requests left for it, of so many of the walk so far. `new`: none, but the walk has got
-   * further since it looked first. `windows`: those that brought something.
-   */
-  left(requests: number, windows: number): 'some' | 'new' | 'none' {
+  /** It was looked at in vain: whether the walk gives up. `requests`: its own so far; `windows`: those that brought something. */
+  isSpent(requests: number, windows: number): boolean {
     this.most ??= { requests: requests + REQUESTS + REQUESTS_PER_WINDOW * windows, windows }
-    if (requests <= this.most.requests) return 'some'
-    return windows > this.most.windows ? 'new' : 'none'
+    return requests > this.most.requests
   }
+
+  /** It is not the end that was looked at: so many windows have brought something since, and each is worth some requests. */
+  goesOn(windows: number): void {
+    if (this.most === null) return
+    this.most = { requests: this.most.requests + WORTH * (windows - this.most.windows), windows }
+  }
+}
+
+/** The end, or what cannot be read, was looked at in vain: how the walk ends if it gives up. In the middle of a list it has more requests. */
+export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
+  const { end, reader, windows, chain } = ongoing
+  if (!end.isSpent(reader.requests, windows)) return null
+  if (await goesFar(ongoing, chain.end)) end.goesOn(windows)
+  return end.isSpent(reader.requests, windows) ? { kind: 'stop', reason: 'end-keeps-moving' } : null
+}
+
+/** Reads on as ever, in vain so far: how the walk ends if it gives up. */
+export function readAgain(ongoing: OngoingWalk): Promise<WalkEnding | null> {
+  ongoing.retry(ongoing.forward())
+  return endIfSpent(ongoing)
 }

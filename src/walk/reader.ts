@@ -56,6 +56,8 @@ export class Reader {
   last: { id: string; moment: Moment; index: number } | null = null
   /** The index of the item seen furthest down. */
   furthest = -1
+  /** The first index from which on an answer brought nothing. */
+  emptyFrom = Number.POSITIVE_INFINITY
   #shownEnd: { index: number; requests: number } | null = null
 
   constructor(
@@ -121,6 +123,9 @@ export class Reader {
     this.largest = Math.max(this.largest, ids.length)
     if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
+    // A few may be hidden, and too many refused for their number.
+    else if (kind === 'items' ? take >= this.served : kind === 'refused' && take <= this.served)
+      this.emptyFrom = Math.min(this.emptyFrom, skip)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
     const { horizon } = this.kernel
     if (horizon !== null && horizon.received !== before?.received) {

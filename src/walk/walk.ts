@@ -3,10 +3,11 @@
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { goesFar, readAgain, spent } from './further.ts'
+import { goesFar } from './further.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
+import { endIfSpent, readAgain } from './moving-end.ts'
 import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
@@ -24,10 +25,10 @@ const MOST_UNJOINED = 4
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** So many answers in a row that bring little end a sweep. */
-const SWEPT = 10
+/** So many answers in a row without anything new, and nothing new further down, end a sweep. */
+const MOST_FRUITLESS = 2
 /** So many requests, and as many as the walk took before, are the most for a sweep. */
-const SWEEP_REQUESTS = 1000
+const SWEEP_REQUESTS = 500
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
 /** A lap may take so many requests, and so many more for every window of the list. */
@@ -118,7 +119,8 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
     // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
     if (kernel.isSpoiled || ongoing.unjoined >= MOST_UNJOINED) return true
     ongoing.unjoined += 1
-  } else ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)
+  } else if (ongoing.chain.filtered && !ongoing.isLooking())
+    ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)
   reader.drop(window)
   onGap(ongoing, window)
   return false
@@ -148,11 +150,9 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const passed = await passHorizon(ongoing)
   if (passed === 'passed') return { kind: 'list-end' }
   const last = lastOf(window)
-  // A service that moves skip back answers with a full window that ends with the same item as the one before.
-  const same = newlyMet === 0 && earlier.last?.id === last.id && window.skip > earlier.lastSeen.skip
   const capped = window.ids.length === ongoing.chain.cap
-  const isFurthest = window.skip + window.ids.length > ongoing.reader.furthest
-  const short = same || (window.ids.length < window.asked && !capped && isFurthest)
+  const goesOn = window.skip + window.ids.length <= ongoing.end.farTo
+  const short = window.ids.length < window.asked && !capped && !goesOn
   // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
   const behind = last.id !== ongoing.chain.last?.id && ongoing.fruitless <= 3 * ongoing.request.settings.overlap + 10
   // One item alone leaves no room for an overlap.
@@ -168,7 +168,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
 async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, byPlace: boolean): Steps<Onward> {
-  const onward = yield* goOnBehind(ongoing, { byPlace })
+  const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   let ended: Onward = onward === 'moved' ? null : onward
   if (onward === 'moved') {
     await suspectFilter(ongoing, window)
@@ -177,7 +177,7 @@ async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, byPlace: bo
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
   ongoing.end.hasMoved ||= onward === 'moved'
-  return ongoing.reader.largest < 2 ? null : spent(ongoing)
+  return ongoing.reader.largest < 2 ? null : endIfSpent(ongoing)
 }
 
 /** Where the next window begins, and what is worth reading ahead. */
@@ -199,21 +199,30 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   ongoing.source.readAhead(ongoing.skip, stride, reader.take)
 }
 
-/** Nothing can be proven any more, but items can still be taken in: every further page is read once, by its index. */
+/**
+ * The walk proves nothing any more, but items can still be taken in: what is left of the list is read by its indexes, once, past what brings
+ * nothing, and no further than to where the list once ended.
+ */
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
-  const { reader, request } = ongoing
-  if (request.lap === 'is-one') return
+  const { reader, request, chain } = ongoing
+  if (request.reached !== undefined || request.range !== undefined) return
   const most = Math.min(request.settings.maxRequests, SWEEP_REQUESTS + 2 * reader.requests)
-  for (let fruitless = 0; fruitless < SWEPT && reader.requests < most; ) {
-    const reading = await readWindow(reader, ongoing.skip)
-    if (reading.kind !== 'items') return
-    const newlyMet = yield* ongoing.takeIn(reading)
-    ongoing.skip = reading.skip + reading.ids.length
-    // What came in meanwhile, at the end of the list, is little of what is shown there, or all of an answer that holds little.
-    const isNew = 3 * newlyMet > reading.ids.length
-    const holdsMuch = 2 * reading.ids.length > ongoing.page || ongoing.skip <= reader.furthest
-    fruitless = isNew && (holdsMuch || (await goesFar(ongoing, ongoing.skip))) ? 0 : fruitless + 1
-    ongoing.source.readAhead(ongoing.skip, reader.largest, reader.take)
+  let skip = Math.min(ongoing.skip, chain.end)
+  for (let fruitless = 0, gap = 1; reader.requests < most && skip < reader.emptyFrom; ) {
+    const reading = await readWindow(reader, skip)
+    let newlyMet = 0
+    if (reading.kind === 'items') {
+      newlyMet = yield* ongoing.takeIn(reading)
+      skip = reading.skip + reading.ids.length
+      gap = 1
+      ongoing.source.readAhead(skip, reading.ids.length, reader.take)
+    } else {
+      skip = (reading.kind === 'nothing' ? skip : reading.skip) + gap
+      gap *= 2
+    }
+    const isFruitful = newlyMet > 0 || (await goesFar(ongoing, skip))
+    fruitless = isFruitful ? 0 : fruitless + 1
+    if (fruitless === MOST_FRUITLESS) return
   }
 }
 

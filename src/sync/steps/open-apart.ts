@@ -109,8 +109,11 @@ class OtherEnd {
         if (!search.tooFar()) return true
       } else if (length >= capacity) search.tooNear(length - room)
       // It may have been cut by bytes.
-      else if (await this.#isNothingNew(place + length, shown.ids)) return true
-      else search.tooNear(Math.max(1, Math.floor(length / 2)))
+      else {
+        const isNothingNew = await this.#isNothingNew(place + length, shown.ids)
+        if (isNothingNew !== false) return isNothingNew === true
+        search.tooNear(Math.max(1, Math.floor(length / 2)))
+      }
     }
     return false
   }
@@ -126,8 +129,8 @@ class OtherEnd {
     return { ids, finals: finalsOf(answer.value) }
   }
 
-  /** Whether from `skip` on nothing stands that is not among `before`. */
-  async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean> {
+  /** Whether from `skip` on nothing stands that is not among `before`; null where answers never come to nothing. */
+  async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean | null> {
     const isFiltered = this.#run.facts.filtered_pages === true
     const take = isFiltered ? windowSizeOf(this.#run).window : 1
     const seen = new Set(before)
@@ -141,6 +144,6 @@ class OtherEnd {
       if (ids.length === 0 || !isFiltered) return true
       place += ids.length
     }
-    return false
+    return null
   }
 }
