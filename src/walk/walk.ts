@@ -26,7 +26,7 @@ const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk. */
 const SCRAMBLED = 2
 /** So many answers in a row without anything new, and nothing new further down, end a sweep. */
-const MOST_FRUITLESS = 2
+const MOST_FRUITLESS = 4
 /** So many requests, and as many as the walk took before, are the most for a sweep. */
 const SWEEP_REQUESTS = 500
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
