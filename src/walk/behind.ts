@@ -2,10 +2,9 @@
 // read, and at the end of the list (docs/proof.md, "place" and "end"). One way for all of them: read on behind that item until an answer
 // brings something, or nothing is seen further on; then look once more at what was passed, from the last position to the first, and
 // at the item itself. What that shows the kernel says.
-import { goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
+import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
-import { endIfSpent } from './moving-end.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import { glanceAt, isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
 import { ofRepeats } from './repeats.ts'

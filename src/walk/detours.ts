@@ -2,8 +2,8 @@
 // (design.md 6.1, "Seams" and "Guards").
 import { goOnBehind, type Onward } from './behind.ts'
 import type { ChainState } from './chain.ts'
+import { endIfSpent, readAgain } from './further.ts'
 import { isListEmpty } from './guards.ts'
-import { endIfSpent, readAgain } from './moving-end.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import type { Reading } from './reader.ts'
 import type { ItemsWindow } from './source.ts'

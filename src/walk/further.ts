@@ -1,7 +1,7 @@
 // Whether something stands further on than what brings nothing: services leave items out, stop before what no answer can hold, or refuse
 // and fail. A limited number of places is looked at; no proof rests on what brings nothing there.
 import type { LastItem } from './last-item.ts'
-import type { OngoingWalk } from './ongoing-walk.ts'
+import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
@@ -90,6 +90,20 @@ export async function goesFar({ reader, page, end }: OngoingWalk, place: number)
   }
   end.farTo = Math.max(end.farTo, place + 2 * half)
   return true
+}
+
+/** The end, or what cannot be read, was looked at in vain: how the walk ends if it gives up. In the middle of a list it has more requests. */
+export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
+  const { end, reader, windows, chain } = ongoing
+  if (!end.isSpent(reader.requests, windows)) return null
+  if (await goesFar(ongoing, chain.end)) end.goesOn(windows)
+  return end.isSpent(reader.requests, windows) ? { kind: 'stop', reason: 'end-keeps-moving' } : null
+}
+
+/** Reads on as ever, in vain so far: how the walk ends if it gives up. */
+export function readAgain(ongoing: OngoingWalk): Promise<WalkEnding | null> {
+  ongoing.retry(ongoing.forward())
+  return endIfSpent(ongoing)
 }
 
 /** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */

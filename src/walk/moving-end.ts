@@ -1,6 +1,4 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
-import { goesFar } from './further.ts'
-import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 
 /** Requests that a walk may make once it looks for its end: so many, and so many more for every window that had brought something by then. */
 const REQUESTS = 240
@@ -47,18 +45,4 @@ export class MovingEnd {
     if (this.most === null) return
     this.most = { requests: this.most.requests + WORTH * (windows - this.most.windows), windows }
   }
-}
-
-/** The end, or what cannot be read, was looked at in vain: how the walk ends if it gives up. In the middle of a list it has more requests. */
-export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
-  const { end, reader, windows, chain } = ongoing
-  if (!end.isSpent(reader.requests, windows)) return null
-  if (await goesFar(ongoing, chain.end)) end.goesOn(windows)
-  return end.isSpent(reader.requests, windows) ? { kind: 'stop', reason: 'end-keeps-moving' } : null
-}
-
-/** Reads on as ever, in vain so far: how the walk ends if it gives up. */
-export function readAgain(ongoing: OngoingWalk): Promise<WalkEnding | null> {
-  ongoing.retry(ongoing.forward())
-  return endIfSpent(ongoing)
 }
