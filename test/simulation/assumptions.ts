@@ -68,6 +68,17 @@ export function brokenFor(
   return rests.find((basis) => broken.has(basis)) ?? null
 }
 
+/** What the verdict of a walk with this evidence rests on. */
+export function restsOf(lines: Iterable<Line>): Basis[] {
+  let judge: Judge | null = null
+  for (const line of lines) {
+    if (line.op === 'complete') break
+    if (judge === null) judge = new Judge(line.op === 'begun' ? line.range : null)
+    else judge.hear(line)
+  }
+  return [...(judge?.state.basis ?? []), ...(judge?.state.ended ?? [])]
+}
+
 /** What was broken since, if anything. `between`: the listings from an answer of the walk up to now. */
 function brokenBy(
   { id, createdAt }: { id: string; createdAt: number },

@@ -11,7 +11,7 @@ import type { Line } from '../../src/proof/judge.ts'
 import { TASK_COLUMNS } from '../../src/task/columns.ts'
 import type { TaskRow, Verdict } from '../../src/task.ts'
 import { canonical } from '../support/json-canon.ts'
-import { brokenFor } from './assumptions.ts'
+import { brokenFor, restsOf } from './assumptions.ts'
 import type { Ledger } from './ledger.ts'
 import { detailLagOf, hidesNews, ofKind } from './oddities.ts'
 import { odditiesOf, type Scenario } from './scenario.ts'
@@ -213,7 +213,7 @@ function* missedByWalk(
     const row = after.rows.get(id)
     if (row === undefined) {
       missed.add(id)
-      yield `${excuseFor(scenario, ledger, span) ?? brokenIn(observed, ledger, walk, { id, createdAt: life.createdAt })}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
+      yield `${excuseFor(scenario, ledger, span) ?? brokenIn(scenario, observed, ledger, walk, { id, createdAt: life.createdAt })}missed: ${id.slice(0, 6)}@${life.createdAt} was listed throughout the complete ${name}`
     } else if (row.isTombstone && before.rows.get(id)?.isTombstone === true && isFull)
       yield `not restored: ${id.slice(0, 6)} was listed throughout the complete ${name}`
     // One that contradicts the list is asked for again.
@@ -245,11 +245,20 @@ function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): s
 
 /** What the proof of the walk rests on, and the world broke, so that the task was missed. */
 function brokenIn(
-  { path, spans }: Observed,
+  { account }: Scenario,
+  { path, spans, poisoned }: Observed,
   ledger: Ledger,
   walk: EndedWalk,
   missed: { id: string; createdAt: number },
 ): string {
+  // What cannot be read may have taken its place among those of its createdAt, wherever that was looked at.
+  const isBeside = (id: string): boolean => ledger.lives.get(id)?.createdAt === missed.createdAt
+  if (
+    account.shuffleTies &&
+    [...poisoned].some(isBeside) &&
+    restsOf(evidenceIn(path, walk.id)).includes('unread-apart')
+  )
+    return `${BROKEN} "unread-apart": `
   const broken = brokenFor(missed, evidenceIn(path, walk.id), spans.get(walk.id)?.viewed ?? [], ledger.listings)
   return broken === null ? '' : `${BROKEN} "${broken}": `
 }
