@@ -186,3 +186,25 @@ test('whatever comes and goes: complete means complete', async () => {
     { numRuns: SOAK ? 1_000 : 40 },
   )
 })
+
+test('a list that grows faster than its end is looked at is not read for ever', async () => {
+  const cases = [
+    { count: 3000, cap: 1000, rate: 1, last: true, most: 2500 },
+    { count: 300, cap: 100, rate: 10, last: false, most: 1200 },
+  ]
+  for (const { count, cap, rate, last, most } of cases) {
+    const model = makeModel(oldestFirst(count), {
+      before: growth(rate),
+      answer: (skip, take, { items }) => {
+        // Behind its end the service gives the last item again, or refuses.
+        if (skip >= items.length) return last ? items.slice(-1) : 'refused'
+        return items.slice(skip, skip + Math.min(cap, take))
+      },
+    })
+    const walked = await walkModel(model, {
+      settings: { window: 1000, overlap: 10, settleMs: 60_000, maxRequests: 20_000 },
+    })
+    expect({ count, reason: walked.result.reason }).toEqual({ count, reason: 'end-keeps-moving' })
+    expect(walked.requests).toBeLessThan(most)
+  }
+})
