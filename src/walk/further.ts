@@ -1,5 +1,5 @@
 // Whether something stands further on than what brings nothing: services leave items out, stop before what no answer can hold, or refuse
-// and fail. A limited number of places is looked at; no proof rests on what brings nothing there.
+// and fail. A limited number of places is looked at; no proof rests on what brings nothing there. And when a walk gives up looking.
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
