@@ -90,7 +90,7 @@ async function settleRepeat(
   { id, index }: LastItem,
   isLast: (answer: WindowAnswer) => boolean,
 ): Promise<WalkEnding | { kind: 'last'; index: number } | null> {
-  const window = await reader.look(index, reader.window)
+  const window = await lookAt(reader, index)
   if (window.kind !== 'items' || window.ids.at(-1) !== id || window.met.includes(0)) return null
   // The window's own skip may have been beyond the end already: the last item's place is the first that shows it alone.
   const search = Search.between(Math.max(0, index - reader.largest + 1), index)
@@ -101,8 +101,8 @@ async function settleRepeat(
   const place = search.far as number
   // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
   // the last item there is nothing else.
-  const start = await reader.look(0, reader.window)
-  if (start.kind !== 'items') return null
-  if (start.ids.includes(id ?? '') && !isLast(await reader.look(place, reader.window))) return stop('skip-ignored')
+  const start = await lookAt(reader, 0)
+  const isFirst = start.kind === 'items' && start.ids.includes(id ?? '')
+  if (isFirst && !isLast(await lookAt(reader, place))) return stop('skip-ignored')
   return { kind: 'last', index: place }
 }
