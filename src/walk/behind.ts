@@ -6,7 +6,7 @@ import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, 
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
-import { glanceAt, isNothing, lookAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
+import { glanceAt, lookAt, probeAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
@@ -36,14 +36,13 @@ export async function* goOnBehind(
   { first = null, byPlace }: { first?: Reading | null; byPlace: boolean },
 ): Steps<Onward | 'moved'> {
   const { reader, kernel } = ongoing
-  let last = await lastItem(ongoing)
-  if (last === null && first?.kind === 'items') reader.drop(first)
+  let last: LastItem | null = await lastItem(ongoing)
   for (let moves = 0; last !== null && moves < MOST_MOVES; moves += 1) {
     if (moves === 0 && !byPlace) foresee(ongoing, last)
     const passed: Passed[] = []
     const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)
     const isDirect = window !== null && window !== 'moved' && passed.length === 0
-    const place = isDirect ? placeIn(last, window) : null
+    const place: number | null = isDirect ? placeIn(last, window) : null
     // What was foreseen is stale from here on, but for what measures growth.
     if (!isDirect || place !== null) reader.source.prefetch([])
     if (window === null || window === 'moved') return window ?? (yield* endBehind(ongoing, last, passed))
@@ -88,9 +87,14 @@ async function readBehind(
         : await readWindow(reader, next, { fresh: true, whole: true, ...(passed.length > 0 && { maxRetries: 1 }) })
     if (reading.kind === 'items') return passed.length > 0 ? wholeRun(reader, reading) : reading
     if (reading.kind === 'unreadable' && reading.skip !== next) return 'moved'
-    passed.push(reading.kind === 'unreadable' ? reading.answer : reading.refusal)
-    // So few may be hidden there: asked for as many as answers hold.
-    if (isFew && passed.at(-1) === null && !isNothing(await lookAt(reader, next))) return 'moved'
+    const answer = reading.kind === 'unreadable' ? reading.answer : reading.refusal
+    if (isFew && answer === null) {
+      // So few may be hidden there: asked for as many as answers hold.
+      const more = await probeAt(reader, next)
+      if (more.kind === 'items' && more.ids.length > 0) return more
+      reader.drop(more)
+    }
+    passed.push(answer)
     if (next < until) continue
     const further = await seenFurther(ongoing, last, passed)
     if (typeof further !== 'number') return further

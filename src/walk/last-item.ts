@@ -17,27 +17,28 @@ export interface LastItem {
   runStart: number
 }
 
-/** The item that the chain ends with, at the place where an answer showed it last; null where that is not found. */
-export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
+/** The item that the chain ends with, at the place where an answer showed it last. */
+export async function lastItem(ongoing: OngoingWalk): Promise<LastItem> {
   const { reader, chain } = ongoing
   const { last } = reader
   if (last === null) return { id: null, moment: null, index: -1, runStart: 0 }
   const index = chain.filtered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
-  if (index === null) return null
   const isRun = chain.tie?.moment === last.moment && !chain.filtered
   return { ...last, index, runStart: Math.max(0, index - (isRun ? ongoing.tiesBefore() : 0)) }
 }
 
-/** Where items are left out: the last index from which on an answer shows the item. */
+/** Where items are left out: the last index from which on an answer shows the item. Behind it there may be one that cannot be read. */
 async function placeAmongHidden(
   reader: Reader,
   id: string,
   { skip, asked }: { skip: number; asked: number },
-): Promise<number | null> {
-  const search = Search.between(skip + 1, skip + Math.max(1, asked))
+): Promise<number> {
+  const end = skip + Math.max(1, asked)
+  const search = Search.between(skip + 1, end)
   while (!search.isClosed) {
-    const answer = await lookAt(reader, search.place, { once: true })
-    if (answer.kind === 'failed') return null
+    let answer = await lookAt(reader, search.place, { once: true })
+    for (let take = end - search.place; answer.kind === 'failed' && take > 0; take = Math.floor(take / 2))
+      answer = await reader.look(search.place, take, { once: true, maxRetries: 1 })
     if (answer.kind === 'items' && answer.ids.includes(id)) search.tooNear()
     else search.tooFar()
   }
