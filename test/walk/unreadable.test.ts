@@ -114,3 +114,19 @@ test.each([
   }
   expect(complete).toBeGreaterThanOrEqual(least)
 })
+
+test.each([5, 7, 12])('within a run that answers of %i do not hold: it is not counted again and again', async (cap) => {
+  // Not in the order of their ids, which would show that none is missing.
+  const items = newestFirst(60).map((_, index) => ({ id: `t${index}`, at: 1000 * (60 - Math.floor(index / 20)) }))
+  for (const bad of [25, 30, 35]) {
+    const model = makeModel(items, {
+      answer(skip, take) {
+        const window = items.slice(skip, skip + Math.min(take, cap))
+        return window.some(({ id }) => id === items[bad]?.id) ? 'failed' : window
+      },
+    })
+    const { result, met, unreadable, requests } = await walkModel(model, { window: 10, overlap: 3 })
+    expect({ ...result, met: met.size, unreadable }).toMatchObject({ verdict: 'partial', met: 59, unreadable: [bad] })
+    expect(requests).toBeLessThan(300)
+  }
+})
