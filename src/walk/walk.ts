@@ -3,14 +3,14 @@
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { endIfSpent, goesFar, readAgain } from './further.ts'
+import { endIfSpent, readAgain } from './further.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
-import { readWindow } from './reader.ts'
+import { glanceAt, type Reader, readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
@@ -24,8 +24,10 @@ const MOST_UNJOINED = 4
 const LARGEST_STEP = 1024
 /** So many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** So many answers in a row without anything new, and nothing new further down, end a sweep. */
+/** So many answers in a row without anything new end a sweep where it is not known where nothing stands. */
 const MOST_FRUITLESS = 4
+/** No list is that long. */
+const FARTHEST = 2 ** 31
 /** So many requests, and as many as the walk took before, are the most for a sweep. */
 const SWEEP_REQUESTS = 500
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
@@ -200,13 +202,14 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
 
 /**
  * The walk proves nothing any more, but items can still be taken in: what is left of the list is read by its indexes, once, past what brings
- * nothing, and no further than to where the list once ended.
+ * nothing, and no further than to where nothing stands.
  */
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
   const { reader, request, chain } = ongoing
   if (request.reached !== undefined || request.range !== undefined) return
   const most = Math.min(request.settings.maxRequests, SWEEP_REQUESTS + 2 * reader.requests)
   let skip = Math.min(ongoing.skip, chain.end)
+  await seekNothing(reader, skip)
   for (let fruitless = 0, gap = 1; reader.requests < most && skip < reader.emptyFrom; ) {
     const reading = await readWindow(reader, skip)
     let newlyMet = 0
@@ -219,9 +222,19 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
       skip = (reading.kind === 'nothing' ? skip : reading.skip) + gap
       gap *= 2
     }
-    const isFruitful = newlyMet > 0 || (await goesFar(ongoing, skip))
-    fruitless = isFruitful ? 0 : fruitless + 1
+    fruitless = newlyMet > 0 || Number.isFinite(reader.emptyFrom) ? 0 : fruitless + 1
     if (fruitless === MOST_FRUITLESS) return
+  }
+}
+
+/** Looks for an index at which nothing stands, unless the service gives the same items further and further down. */
+async function seekNothing(reader: Reader, from: number): Promise<void> {
+  let before = ''
+  for (let distance = reader.window; !Number.isFinite(reader.emptyFrom) && distance < FARTHEST; distance *= 2) {
+    const answer = await glanceAt(reader, from + distance)
+    const shown = answer.kind === 'items' ? answer.ids.join() : ''
+    if (shown !== '' && shown === before) return
+    before = shown
   }
 }
 
