@@ -6,7 +6,17 @@ import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, 
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
-import { glanceAt, lookAt, probeAt, probeSize, type Reader, type Reading, readWindow, seeAgain } from './reader.ts'
+import {
+  glanceAt,
+  lookAt,
+  probeAt,
+  probeSize,
+  type Reader,
+  type Reading,
+  readWindow,
+  seeAgain,
+  UNREADABLE_IN_A_ROW,
+} from './reader.ts'
 import { ofRepeats } from './repeats.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
@@ -36,13 +46,14 @@ export async function* goOnBehind(
   { first = null, byPlace }: { first?: Reading | null; byPlace: boolean },
 ): Steps<Onward | 'moved'> {
   const { reader, kernel } = ongoing
-  let last: LastItem | null = await lastItem(ongoing)
+  let last = await lastItem(ongoing)
+  if (last === null && first?.kind === 'items') reader.drop(first)
   for (let moves = 0; last !== null && moves < MOST_MOVES; moves += 1) {
     if (moves === 0 && !byPlace) foresee(ongoing, last)
     const passed: Passed[] = []
     const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)
     const isDirect = window !== null && window !== 'moved' && passed.length === 0
-    const place: number | null = isDirect ? placeIn(last, window) : null
+    const place = isDirect ? placeIn(last, window) : null
     // What was foreseen is stale from here on, but for what measures growth.
     if (!isDirect || place !== null) reader.source.prefetch([])
     if (window === null || window === 'moved') return window ?? (yield* endBehind(ongoing, last, passed))
@@ -93,6 +104,7 @@ async function readBehind(
       const more = await probeAt(reader, next)
       if (more.kind === 'items' && more.ids.length > 0) return more
       reader.drop(more)
+      if (more.kind === 'failed' && passed.length >= UNREADABLE_IN_A_ROW) return 'moved'
     }
     passed.push(answer)
     if (next < until) continue

@@ -88,8 +88,8 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
   if (!reachesLast) {
-    // The window ends before the last item: the walk goes on from its end, and where that item stands is a guess.
-    return { ...standingAt(chain, skip + count), shifts: 0 }
+    // The window ends before the chain's last item: the walk goes on from the window's end.
+    return standingAt(chain, skip + count)
   }
   // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
   let from = lastAt + 1

@@ -1,7 +1,7 @@
 // The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again however far it has gone.
 import type { Moment } from '../task.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
-import { isNothing, lookAt, probeAt, type Reader } from './reader.ts'
+import { isNothing, lookAt, lookShort, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -17,12 +17,13 @@ export interface LastItem {
   runStart: number
 }
 
-/** The item that the chain ends with, at the place where an answer showed it last. */
-export async function lastItem(ongoing: OngoingWalk): Promise<LastItem> {
+/** The item that the chain ends with, at the place where an answer showed it last; null where that is not found. */
+export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
   const { reader, chain } = ongoing
   const { last } = reader
   if (last === null) return { id: null, moment: null, index: -1, runStart: 0 }
   const index = chain.filtered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
+  if (index === null) return null
   const isRun = chain.tie?.moment === last.moment && !chain.filtered
   return { ...last, index, runStart: Math.max(0, index - (isRun ? ongoing.tiesBefore() : 0)) }
 }
@@ -32,13 +33,13 @@ async function placeAmongHidden(
   reader: Reader,
   id: string,
   { skip, asked }: { skip: number; asked: number },
-): Promise<number> {
+): Promise<number | null> {
   const end = skip + Math.max(1, asked)
   const search = Search.between(skip + 1, end)
   while (!search.isClosed) {
     let answer = await lookAt(reader, search.place, { once: true })
-    for (let take = end - search.place; answer.kind === 'failed' && take > 0; take = Math.floor(take / 2))
-      answer = await reader.look(search.place, take, { once: true, maxRetries: 1 })
+    if (answer.kind === 'failed') answer = await lookShort(reader, search.place, end - search.place)
+    if (answer.kind === 'failed') return null
     if (answer.kind === 'items' && answer.ids.includes(id)) search.tooNear()
     else search.tooFar()
   }

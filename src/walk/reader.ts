@@ -183,6 +183,12 @@ export function glanceAt(reader: Reader, skip: number): Promise<WindowAnswer> {
   return lookAt(reader, skip, { once: true })
 }
 
+/** Looks at as many as can be read at `skip`, `most` or fewer; failed where not even one can. */
+export async function lookShort(reader: Reader, skip: number, most: number): Promise<WindowAnswer> {
+  const answer = await reader.look(skip, most, { once: true, maxRetries: 1 })
+  return answer.kind === 'failed' && most > 1 ? lookShort(reader, skip, Math.floor(most / 2)) : answer
+}
+
 /**
  * Reads a window at `skip`, at the size that works. Throws `MirrorError` `service-failing` or `service-refused` where
  * even one item from the start of the list is not answered.

@@ -4,7 +4,7 @@
 import { FAR, isNews } from './further.ts'
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
-import { lookAt, type Reader } from './reader.ts'
+import { lookAt, lookShort, probeSize, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -90,7 +90,7 @@ async function settleRepeat(
   { id, index }: LastItem,
   isLast: (answer: WindowAnswer) => boolean,
 ): Promise<WalkEnding | { kind: 'last'; index: number } | null> {
-  const window = await lookAt(reader, index)
+  const window = await reader.look(index, probeSize(reader))
   if (window.kind !== 'items' || window.ids.at(-1) !== id || window.met.includes(0)) return null
   // The window's own skip may have been beyond the end already: the last item's place is the first that shows it alone.
   const search = Search.between(Math.max(0, index - reader.largest + 1), index)
@@ -101,8 +101,8 @@ async function settleRepeat(
   const place = search.far as number
   // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
   // the last item there is nothing else.
-  const start = await lookAt(reader, 0)
-  const isFirst = start.kind === 'items' && start.ids.includes(id ?? '')
-  if (isFirst && !isLast(await lookAt(reader, place))) return stop('skip-ignored')
+  const start = await lookShort(reader, 0, probeSize(reader))
+  if (start.kind !== 'items') return null
+  if (start.ids.includes(id ?? '') && !isLast(await lookAt(reader, place))) return stop('skip-ignored')
   return { kind: 'last', index: place }
 }
