@@ -31,3 +31,19 @@ test.each([1, 30])(
     expect({ exitCode, cutTasks }).toEqual({ exitCode: 3, cutTasks: 0 })
   },
 )
+
+test('all final tasks are gone when they are to be compared, and the open ones are not: that says nothing of final ones', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 30, openFraction: 0.3, listOmits: ['result.body'] })
+  const { account } = simulator
+  const isOver = simulator.onBeforeRequest(({ operation }) => {
+    if (operation !== 'get') return
+    isOver()
+    account.remove(account.ids().filter((id) => /"completedAt":\d/.test(account.get(id) ?? '')))
+  })
+  const { exitCode, summary, notes } = await runSync(makeRunContext(simulator.url, scratch.path('m.sqlite')), {
+    command: 'sync',
+  })
+  expect({ exitCode, verdict: summary?.verdict }).toEqual({ exitCode: 3, verdict: 'complete' })
+  expect(notes.join()).toMatch('could not be compared')
+})

@@ -37,8 +37,8 @@ export async function beginComparison(run: Run): Promise<void> {
 
 /**
  * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
- * tasks twice and knows half of them by id at most, does not list again what differs, or where none was ever compared: then
- * nothing says that the list shows all of them.
+ * tasks twice and knows half of them by id at most, does not list again what differs, or where none was ever compared, or only
+ * open ones: then nothing says that the list shows all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -66,7 +66,9 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
     }
     const learned = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
-    isTold &&= isKeyRefused || run.facts.forms_compared !== undefined
+    const compared = run.facts.forms_compared
+    const isFinalTold = (compared?.final ?? 0) > 0 || !sampled.some(({ isFinal }) => isFinal)
+    isTold &&= isKeyRefused || (compared !== undefined && isFinalTold)
     if (learned.summary_fields !== undefined)
       run.log.info(
         { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },

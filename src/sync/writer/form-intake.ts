@@ -16,6 +16,7 @@ interface SampleTask {
   id: string
   /** Its index in the list when it was met. */
   place: number
+  isFinal: boolean
 }
 
 /** How the tasks that were compared differ. */
@@ -50,7 +51,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const items = chosen.length > 0 || readFacts(db).forms_compared !== undefined ? chosen : fewHeld(writing)
       compared.clear()
       for (const item of items) compared.set(item.id, comparedOf(item))
-      return items.map(({ id, place }) => ({ id, place }))
+      return items.map(({ id, place, isFinal: final }) => ({ id, place, isFinal: final }))
     },
 
     /** Notes the parsed answer as the detail of a sampled task, and leaves it held. True where it differs from the list. */
