@@ -119,7 +119,7 @@ export const REASONS: Record<string, string> = {
     'the list is empty or suddenly much shorter than it was, so nothing is marked deleted; if that is right, run `task-mirror sync --full --allow-mass-delete`.',
   'no-order':
     'the list is not in order of createdAt, and no two walks brought the same ids in the same sequence; while few tasks come and go, they do.',
-  ties: 'tasks that share one createdAt could not be counted: they changed places, the list moved meanwhile (a later run will try again), or the service leaves one of them out of its answers.',
+  ties: 'tasks that share one createdAt could not be counted: they changed places, the list moved meanwhile (a later run will try again), or one of them is left out of answers, or cannot be read.',
   'lap-unreadable': 'the head of the list could not be read again at the end.',
   'lap-too-long': 'the head of the list kept changing at the end.',
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
