@@ -243,6 +243,16 @@ function excuseFor(scenario: Scenario, ledger: Ledger, { first, last }: Span): s
   return null
 }
 
+/** It moved during the walk, and all that the last look at the head showed stood there as in the first one. */
+function standsAsBefore({ lives, listings }: Ledger, missedId: string, viewed: readonly number[]): boolean {
+  const [first, last] = [viewed[0], viewed.at(-1)].map((answer) => listings.get(answer ?? -1))
+  if (first?.skip !== 0 || last?.skip !== 0) return false
+  const hasMoved =
+    lives.get(missedId)?.moves.some((at) => at >= (viewed[0] ?? 0) && at <= (viewed.at(-1) ?? 0)) === true
+  const shown = Math.min(first.count, last.count)
+  return hasMoved && last.listed.slice(0, shown).every((id, index) => id === first.listed[index])
+}
+
 /** What the proof of the walk rests on, and the world broke, so that the task was missed. */
 function brokenIn(
   { account }: Scenario,
@@ -259,7 +269,9 @@ function brokenIn(
     restsOf(evidenceIn(path, walk.id)).includes('unread-apart')
   )
     return `${BROKEN} "unread-apart": `
-  const broken = brokenFor(missed, evidenceIn(path, walk.id), spans.get(walk.id)?.viewed ?? [], ledger.listings)
+  const viewed = spans.get(walk.id)?.viewed ?? []
+  if (standsAsBefore(ledger, missed.id, viewed)) return `${BROKEN} "order": `
+  const broken = brokenFor(missed, evidenceIn(path, walk.id), viewed, ledger.listings)
   return broken === null ? '' : `${BROKEN} "${broken}": `
 }
 
