@@ -124,3 +124,38 @@ test.each([{}, { limit: 23 }, { cap: 19 }, { budget: 60 }])(
     }
   },
 )
+
+test('a larger skip is taken for the largest allowed, and what stands behind that is refused: that is no last window given again', async () => {
+  for (const [length, largest, refused] of [
+    [4, 1, 2],
+    [10, 3, 5],
+    [40, 29, 30],
+  ] as const) {
+    const items = itemsOf({}).slice(0, length)
+    const model = makeModel(items, {
+      answer(skip, take) {
+        const from = Math.min(skip, largest)
+        return from <= refused && from + take > refused ? 'refused' : items.slice(from, from + take)
+      },
+    })
+    const { result } = await walkModel(model, { window: 10, overlap: 3 })
+    expect({ length, verdict: result.verdict }).toEqual({ length, verdict: 'partial' })
+  }
+})
+
+test('behind the end the last window again, which fails, and single ones that are left out: not passed one by one', async () => {
+  for (const length of [4, 6, 30, 130]) {
+    const items = itemsOf({}).slice(0, length)
+    const model = makeModel(items, {
+      answer(skip, take) {
+        const from = skip >= length ? Math.max(0, length - take) : skip
+        const places = Array.from({ length: Math.min(take, length - from) }, (_, at) => from + at)
+        if (places.includes(length - 2)) return 'failed'
+        return places.filter((place) => place < length - 1).map((place) => items[place] as Item)
+      },
+    })
+    const { met, requests } = await walkModel(model, { window: 10, overlap: 3 })
+    expect({ length, met: met.size }).toEqual({ length, met: length - 2 })
+    expect(requests).toBeLessThan(MOST_REQUESTS + 200)
+  }
+})
