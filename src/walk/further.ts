@@ -10,6 +10,8 @@ import type { ItemsWindow, NoWindow } from './source.ts'
 export const FAR = 10
 /** So many items side by side that no answer can hold are looked past; more where answers are cut by size. */
 const MOST_BLOCKED = 2
+/** No list is that long. */
+const FARTHEST = 2 ** 31
 
 /** A position that brings nothing (null), or cannot be read. */
 export type Passed = NoWindow | null
@@ -113,6 +115,17 @@ async function goesOn(reader: Reader, from: number, kind: NoWindow['kind']): Pro
     const answer = await reader.look(from + distance, 1, { once: true, maxRetries: 1 })
     if (answer.kind === 'items' && (kind === 'failed' || answer.ids.length > 0)) return from + distance
     if (distance === farthest) return null
+  }
+}
+
+/** Looks for an index at which nothing stands, unless the service gives the same items further and further down. */
+export async function seekNothing(reader: Reader, from: number): Promise<void> {
+  let before = ''
+  for (let distance = reader.window; !Number.isFinite(reader.emptyFrom) && distance < FARTHEST; distance *= 2) {
+    const answer = await glanceAt(reader, from + distance)
+    const shown = answer.kind === 'items' ? answer.ids.join() : ''
+    if (shown !== '' && shown === before) return
+    before = shown
   }
 }
 

@@ -3,14 +3,14 @@
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
-import { endIfSpent, readAgain } from './further.ts'
+import { endIfSpent, readAgain, seekNothing } from './further.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
-import { glanceAt, type Reader, readWindow } from './reader.ts'
+import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
@@ -26,8 +26,6 @@ const LARGEST_STEP = 1024
 const SCRAMBLED = 2
 /** So many answers in a row without anything new end a sweep where it is not known where nothing stands. */
 const MOST_FRUITLESS = 4
-/** No list is that long. */
-const FARTHEST = 2 ** 31
 /** So many requests, and as many as the walk took before, are the most for a sweep. */
 const SWEEP_REQUESTS = 500
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
@@ -224,17 +222,6 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
     }
     fruitless = newlyMet > 0 || Number.isFinite(reader.emptyFrom) ? 0 : fruitless + 1
     if (fruitless === MOST_FRUITLESS) return
-  }
-}
-
-/** Looks for an index at which nothing stands, unless the service gives the same items further and further down. */
-async function seekNothing(reader: Reader, from: number): Promise<void> {
-  let before = ''
-  for (let distance = reader.window; !Number.isFinite(reader.emptyFrom) && distance < FARTHEST; distance *= 2) {
-    const answer = await glanceAt(reader, from + distance)
-    const shown = answer.kind === 'items' ? answer.ids.join() : ''
-    if (shown !== '' && shown === before) return
-    before = shown
   }
 }
 
