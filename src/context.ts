@@ -24,8 +24,9 @@ export interface CommandStreams {
   env: Environment
   /** Registers what to do when the user asks for progress (SIGUSR2). */
   onProgressRequest(listener: () => void): void
-  /** Other clocks than this machine's. */
+  /** Other clocks than this machine's, and other chance: 0 to 1. */
   clocks?: Clocks
+  random?: () => number
 }
 
 interface Clocks {
@@ -79,7 +80,7 @@ export async function createContext(
     now,
     wall,
     monotonic,
-    random: Math.random,
+    random: streams.random ?? Math.random,
     ...settingsOf(given, env, log),
     tell(error, facts = {}) {
       line.clear()

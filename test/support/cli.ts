@@ -6,6 +6,7 @@ import { isAbsolute } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { run } from '../../src/program.ts'
+import { seeded } from '../../src/simulator/random.ts'
 import { captured } from './captured.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -13,6 +14,9 @@ export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 /** Runs several command lines in one process. */
 export const IN_TURN = fileURLToPath(new URL('in-turn.ts', import.meta.url))
 export const PROGRAM = fileURLToPath(new URL('../../dist/program.js', import.meta.url))
+
+/** Of the choices that commands leave to chance. */
+const SEED = 1
 
 /** Commands that write somewhere below the working directory where they are not told where. */
 const WRITES_FILES = new Set(['export', 'copy', 'report', 'demo'])
@@ -42,7 +46,8 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
 /**
  * Runs to the end in this process: a fifth of the time. What is relative is so to the folder of all tests: paths in `args`
  * and `env` must be absolute, unless the test stands elsewhere. `clock` is all the time it knows, epoch ms; it must move where
- * the command waits. `isStopped`: once it has said something it is to stop, as after a signal.
+ * the command waits. Chance is the same in every run: an open task of a sample is not due again for a minute. `isStopped`: once
+ * it has said something it is to stop, as after a signal.
  */
 export async function runHere(
   args: readonly string[],
@@ -59,8 +64,10 @@ export async function runHere(
     if (isStopped) stop.abort()
   })
   const { PATH = '', HOME = '' } = process.env
+  const chance = seeded(SEED)
   const surroundings = {
     ...streams,
+    random: () => chance.next(),
     env: { PATH, HOME, ...env },
     ...(clock !== undefined && { clocks: { wall: clock, monotonic: clock } }),
   }
