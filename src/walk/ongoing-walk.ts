@@ -3,7 +3,7 @@
 import type { MissingLink } from '../proof/judge.ts'
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
-import { type ChainState, extendChain, newChain, overlapOf } from './chain.ts'
+import { type ChainState, extendChain, newChain, overlapOf, seenAgain } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
@@ -23,15 +23,12 @@ const REQUESTS = 1000
 const REQUESTS_PER_ITEM = 20
 
 export class OngoingWalk {
-  readonly source: WindowSource
   readonly request: WalkRequest
   readonly reader: Reader
   readonly kernel: Kernel
   chain: ChainState
   /** Where the run begins that the kernel says is owed. */
   owedFrom: number
-  /** What the chain ended with before the last window joined. */
-  private before: { id: string; index: number; ties: number }
   firstWindow: FirstWindow | null
   /** Requests until the first window was taken in, by this process: a closing lap may need as many to come that far. */
   requestsBefore = 0
@@ -64,14 +61,12 @@ export class OngoingWalk {
   scrambled = 0
   /** The next window must be asked for now, not taken from what was read ahead. */
   fresh = false
-  inLap = false
   /** The run that is owed could not be counted. */
   isUnpaid = false
   /** `reached` has ended it. */
   isStopped = false
 
   constructor(source: WindowSource, request: WalkRequest) {
-    this.source = source
     const resumed = request.resume?.state
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
@@ -84,7 +79,6 @@ export class OngoingWalk {
     this.doubts = [...(resumed?.doubts ?? [])]
     if (resumed !== undefined)
       Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
-    this.before = this.chainEnd()
     const { last, end } = this.chain
     this.reader.last = last === null ? null : { ...last, index: end - 1 }
     this.skip = resumed === undefined ? request.start : this.forward()
@@ -164,36 +158,29 @@ export class OngoingWalk {
       .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
   }
 
-  private take(window: ItemsWindow): void {
-    if (this.inLap) return
-    const { owed } = this.kernel
-    this.kernel.take(window.handle)
-    if (owed === undefined && this.kernel.owed !== undefined) {
-      // Where the run that the chain ended with begins by now.
-      const { id, index, ties } = this.before
-      const at = window.ids.lastIndexOf(id)
-      this.owedFrom = Math.max(0, (at < 0 ? index : window.skip + at) - ties)
-    }
-    this.before = this.chainEnd()
-  }
-
-  /** What the chain ends with: the item, its index, and how many of its createdAt stand directly before it. */
-  private chainEnd(): { id: string; index: number; ties: number } {
-    const { last, end } = this.chain
-    return { id: last?.id ?? '', index: end - 1, ties: this.tiesBefore() }
-  }
-
   /** Items of equal createdAt directly before the chain's last one. */
   tiesBefore(): number {
     const { end, tie } = this.chain
     return tie === null ? 0 : Math.max(0, end - 1 - tie.start)
   }
 
+  /** The kernel is told that `window`, which joins by what the chain shows of it, is taken in; the chain is to be changed after that. */
+  take(window: ItemsWindow): void {
+    const { owed } = this.kernel
+    this.kernel.take(window.handle)
+    // Where the run that the chain ends with begins by now.
+    if (owed === undefined && this.kernel.owed !== undefined)
+      this.owedFrom = Math.max(0, seenAgain(this.chain, window).end - 1 - this.tiesBefore())
+    // The chain's last item may be deleted by now.
+    this.reader.last = { ...lastOf(window), index: window.skip + window.ids.length - 1 }
+  }
+
   /**
-   * Lays `window` onto the chain and takes it in (`follows`: see `extendChain`), and returns how many of its items are met for the
+   * Takes `window` in and lays it onto the chain (`follows`: see `extendChain`), and returns how many of its items are met for the
    * first time.
    */
   *takeIn(window: ItemsWindow, follows = false): Generator<WalkStep, number, StepResult> {
+    this.take(window)
     this.chain = extendChain(this.chain, window, follows)
     const { newlyMet } = yield this.step(window)
     this.met += newlyMet
@@ -204,9 +191,6 @@ export class OngoingWalk {
 
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
-    this.take(window)
-    // The chain's last one may be deleted by now.
-    if (!this.inLap) this.reader.last = { ...lastOf(window), index: window.skip + window.ids.length - 1 }
     const { chain, owedFrom, met, reader, doubts } = this
     const state: WalkState = {
       chain,

@@ -87,6 +87,7 @@ async function* followFloor(ongoing: OngoingWalk): Steps<void> {
     const answer = await probeAt(reader, floor.index)
     const isOnward = answer.kind === 'items' && answer.ids.length > 1 && !answer.met.includes(0)
     if (!isOnward || kernel.seam(answer.handle) !== 'shown' || !kernel.joins(answer.handle)) return reader.drop(answer)
+    ongoing.take(answer)
     yield ongoing.step(answer)
   }
 }

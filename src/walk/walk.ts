@@ -69,10 +69,10 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
 }
 
 /** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */
-function guessAhead({ request, chain, source, skip }: OngoingWalk): void {
+function guessAhead({ request, chain, reader, skip }: OngoingWalk): void {
   const { window, overlap } = request.settings
   const isWhole = request.reached === undefined && request.start === 0
-  if (isWhole && chain.last === null) source.readAhead(skip, window - overlapOf(window, overlap), window)
+  if (isWhole && chain.last === null) reader.source.readAhead(skip, window - overlapOf(window, overlap), window)
 }
 
 async function* readOn(ongoing: OngoingWalk): Steps<Onward> {
@@ -195,7 +195,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   // Near the end there is nothing to read ahead.
   if (reader.take !== reader.window || reader.kernel.horizon !== null) return
   const stride = Math.max(1, capacityOf(chain, reader) - (chain.end - ongoing.forward()))
-  ongoing.source.readAhead(ongoing.skip, stride, reader.take)
+  reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
 
 /**
@@ -215,7 +215,7 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
       newlyMet = yield* ongoing.takeIn(reading)
       skip = reading.skip + reading.ids.length
       gap = 1
-      ongoing.source.readAhead(skip, reading.ids.length, reader.take)
+      reader.source.readAhead(skip, reading.ids.length, reader.take)
     } else {
       skip = (reading.kind === 'nothing' ? skip : reading.skip) + gap
       gap *= 2
@@ -226,7 +226,6 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
 }
 
 async function* closingLap(ongoing: OngoingWalk): Steps<void> {
-  ongoing.inLap = true
   const { request, reader } = ongoing
   if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0) return
   if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return
