@@ -27,7 +27,7 @@ export function looksFurther({ request, end, chain, page }: OngoingWalk, place: 
  * answers says little. Where an answer reaches less far than a window, also at distances that double.
  */
 export function placesFurther(
-  { reader, page, cut, end, chain }: OngoingWalk,
+  { reader, page, end, chain }: OngoingWalk,
   place: number,
   { near = true } = {},
 ): number[] {
@@ -35,8 +35,8 @@ export function placesFurther(
   const distances = new Set<number>()
   // Where the list moves, what comes in would be taken for what stands behind them.
   const isNear = near && !end.hasMoved
-  for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven(cut)); far *= 2) distances.add(far)
-  for (let step = 1; step <= (isUneven(cut) ? FAR : 1); step += 1) distances.add(step * page)
+  for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven(chain)); far *= 2) distances.add(far)
+  for (let step = 1; step <= (isUneven(chain) ? FAR : 1); step += 1) distances.add(step * page)
   const reach = chain.last === null ? 1 : page
   if (reach < reader.window) for (let far = reach; far < farthest; far *= 2) distances.add(far)
   distances.add(reader.window).add(farthest)

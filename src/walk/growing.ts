@@ -76,7 +76,7 @@ async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
  */
 export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | null> {
   const { reader } = ongoing
-  if (isUneven(ongoing.cut)) return null
+  if (isUneven(ongoing.chain)) return null
   const lengths = new Set<number>()
   const behind = new Set<string>()
   const last = await lastItem(ongoing)

@@ -8,7 +8,6 @@ import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
-import { type Cut, cutOf } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
@@ -63,8 +62,6 @@ export class OngoingWalk {
   fresh = false
   /** The run that is owed could not be counted. */
   isUnpaid = false
-  /** `reached` has ended it. */
-  isStopped = false
 
   constructor(source: WindowSource, request: WalkRequest) {
     const resumed = request.resume?.state
@@ -130,11 +127,6 @@ export class OngoingWalk {
   get requestsLeft(): number {
     const { met, request, reader } = this
     return Math.min(request.settings.maxRequests, REQUESTS + REQUESTS_PER_ITEM * met) - reader.requests
-  }
-
-  /** Why answers hold less than was asked for. */
-  get cut(): Cut {
-    return cutOf(this.chain)
   }
 
   /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
@@ -210,12 +202,11 @@ export class OngoingWalk {
     return { ...step, firstWindow: this.firstWindow }
   }
 
-  result(stopped: string | null): WalkResult {
+  /** `isWhole`: it claims the whole list or its range, and not only what it has read. */
+  result(stopped: string | null, isWhole = true): WalkResult {
     const { chain } = this
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
-    // A walk that was stopped before the end of the list claims its range, or only what it has read.
-    const isWhole = !this.isStopped || this.request.range !== undefined
     const missing = this.kernel.missing(isWhole)
     const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : (REASONS[missing] ?? 'not-joined'))
     if (reason === null) this.kernel.conclude(isWhole)

@@ -33,7 +33,8 @@ export function cutOf({ cap, capLow, filtered }: Paging): Cut {
 }
 
 /** How many items an answer holds says little of how far it reaches. */
-export function isUneven(cut: Cut): boolean {
+export function isUneven(paging: Paging): boolean {
+  const cut = cutOf(paging)
   return cut === 'bytes' || cut === 'filtered'
 }
 

@@ -52,13 +52,12 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
     if (onward?.kind === 'window') continue
     const ended = onward ?? (await endWhereShown(ongoing))
     if (ended?.kind === 'stop') {
-      ongoing.isStopped = true
       if (ended.reason === null && ongoing.kernel.owed !== undefined) yield* payOwed(ongoing)
       yield* markCounted(ongoing)
       if (ended.reason === 'no-order' || ended.reason === 'end-keeps-moving') yield* sweep(ongoing)
       else if (ended.reason === null && request.lap === 'unless-one-answer' && ongoing.front === null)
         yield* closingLap(ongoing)
-      return ongoing.result(ended.reason)
+      return ongoing.result(ended.reason, request.range !== undefined)
     }
     if (ended?.kind === 'list-end') break
   }
