@@ -19,9 +19,9 @@ export interface OrderEvidence {
   seen: number
   /** Distinct values of createdAt seen, counted up to 3. */
   values: number[]
-  idRising: number
-  idFalling: number
-  /** Whether ids ever rose, or fell, within one answer, items met before included. */
+  /** Neighbours whose ids were compared. */
+  idPairs: number
+  /** Whether ids ever rose, or fell, between these or within one answer, items met before included. */
   idRose: boolean
   idFell: boolean
   previousId: string | null
@@ -45,8 +45,7 @@ export function noEvidence(): OrderEvidence {
     every: 1,
     seen: 0,
     values: [],
-    idRising: 0,
-    idFalling: 0,
+    idPairs: 0,
     idRose: false,
     idFell: false,
     previousId: null,
@@ -64,11 +63,12 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
     const id = ids[index] as string
     const moment = moments[index] as Moment
     if (evidence.previousId !== null && id !== evidence.previousId) {
-      if (id > evidence.previousId) evidence.idRising += 1
-      else evidence.idFalling += 1
+      evidence.idPairs += 1
+      if (id > evidence.previousId) evidence.idRose = true
+      else evidence.idFell = true
     }
     // Within a run of equal createdAt a neighbour that was not seen says as little as one that was.
-    const isTied = evidence.lowest !== null && moment !== null && moment === evidence.previousMoment
+    const isTied = moment !== null && moment === evidence.previousMoment
     evidence.previousId = id
     evidence.previousMoment = moment
     if (moment === null) continue
@@ -113,8 +113,8 @@ export function observeWithin(evidence: OrderEvidence, ids: string[], moments: M
 export function contradictWith(evidence: OrderEvidence, other: OrderEvidence): void {
   evidence.inversionDesc = Math.max(evidence.inversionDesc, other.inversionDesc)
   evidence.inversionAsc = Math.max(evidence.inversionAsc, other.inversionAsc)
-  evidence.idRose ||= other.idRose || other.idRising > 0
-  evidence.idFell ||= other.idFell || other.idFalling > 0
+  evidence.idRose ||= other.idRose
+  evidence.idFell ||= other.idFell
   evidence.unstable ||= other.unstable
 }
 
@@ -138,6 +138,7 @@ function spreadOf(sample: number[]): number {
 /** The list is read from the front again: its first item says nothing of those observed before. */
 export function breakStretch(evidence: OrderEvidence): void {
   missNeighbour(evidence)
+  evidence.previousMoment = null
   evidence.lowest = null
   evidence.highest = null
 }
@@ -158,10 +159,8 @@ interface OrderShown {
 /** Inversions of createdAt up to `settleMs` still count as created order. */
 export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShown {
   if (evidence.unstable) return { order: 'none', inversionMs: 0 }
-  const idRose = evidence.idRising > 0 || evidence.idRose
-  const idFell = evidence.idFalling > 0 || evidence.idFell
+  const { idRose, idFell, idPairs } = evidence
   const idOrder = !idFell ? 'id_asc' : !idRose ? 'id_desc' : null
-  const ids = evidence.idRising + evidence.idFalling
   if (evidence.values.length >= 3 && evidence.rising + evidence.falling > 0) {
     // Most neighbours were never seen side by side: what the others show is chance.
     if (2 * evidence.pairs < evidence.seen - 1) return { order: 'none', inversionMs: 0 }
@@ -174,12 +173,12 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
     // An order without any inversion is believed before one that needs tolerance; ids before a tolerated createdAt.
     if (desc && evidence.inversionDesc === 0) return { order: 'created_desc', inversionMs: 0 }
     if (asc && evidence.inversionAsc === 0) return { order: 'created_asc', inversionMs: 0 }
-    if (idOrder !== null && ids >= 2) return { order: idOrder, inversionMs: 0 }
+    if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
     if (desc) return { order: 'created_desc', inversionMs: evidence.inversionDesc }
     if (asc) return { order: 'created_asc', inversionMs: evidence.inversionAsc }
     return { order: 'none', inversionMs: 0 }
   }
-  if (idOrder !== null && ids >= 2) return { order: idOrder, inversionMs: 0 }
+  if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
   // Two values that go back and forth, and ids that do, are in no order either.
   if (idOrder === null && Math.min(evidence.inversionDesc, evidence.inversionAsc) > 0)
     return { order: 'none', inversionMs: 0 }
