@@ -182,7 +182,7 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
   const before = passed.slice(0, -1)
   const isFree = before.every((answer) => answer === null)
   if (!(await isStillPassed(reader, last, before))) return 'moved'
-  const again = await seeLast(reader, last, isFree ? Math.max(1, reader.served) : 1)
+  const again = await seeLast(reader, last, isFree ? probeSize(reader) : 1)
   if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
   if (last.id === null || !endsWith(last, again)) return 'moved'
   yield* setAside(last, before)
@@ -199,7 +199,7 @@ async function* claimEnd(
 ): Steps<WalkEnding | 'moved'> {
   const { kernel, firstWindow, chain } = ongoing
   // One answer that shows the whole run at the end, else it is counted.
-  if (kernel.missing() !== null) yield* showEnd(ongoing, last)
+  yield* showEnd(ongoing, last)
   yield* payAtEnd(ongoing, repeats ? last.index + 1 : null)
   // What the walk began with, and not what it met last, stands at the end: it has moved.
   if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
@@ -257,7 +257,7 @@ export async function endWhereShown(ongoing: OngoingWalk): Promise<WalkEnding | 
   if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
   const last = { ...chain.last, index: chain.end - 1, runStart: chain.end - 1 }
   // Where single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
-  if ((await reader.look(last.index, Math.max(1, reader.served))).kind !== 'items') return endIfSpent(ongoing)
+  if ((await reader.look(last.index, probeSize(reader))).kind !== 'items') return endIfSpent(ongoing)
   if ((await seenFurther(ongoing, last, [null])) !== null) return endIfSpent(ongoing)
   return ongoing.endsAt(chain.end - 1)
 }

@@ -4,7 +4,7 @@
 import type { Moment } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import { FAR } from './further.ts'
-import { glanceAt, type Reader } from './reader.ts'
+import { glanceAt, probeSize, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
@@ -72,7 +72,7 @@ export async function hasMoved(reader: Reader, { last, tail }: ChainState, windo
   const anchorId = window.ids[anchor] as string
   const search = new Search(window.skip, { stride: Math.max(1, window.ids.length) })
   for (let reads = 0; reads < READS_BACK && search.tooFar(); reads += 1) {
-    const before = await reader.look(search.place, Math.max(1, reader.served))
+    const before = await reader.look(search.place, probeSize(reader))
     if (before.kind !== 'items') return false
     const at = before.ids.indexOf(last.id)
     if (at >= 0) return !before.ids.slice(0, at).includes(anchorId)

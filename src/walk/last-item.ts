@@ -1,7 +1,7 @@
 // The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again however far it has gone.
 import type { Moment } from '../task.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
-import { isNothing, lookAt, lookShort, probeAt, type Reader } from './reader.ts'
+import { glanceAt, isNothing, lookShort, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -37,7 +37,7 @@ async function placeAmongHidden(
   const end = skip + Math.max(1, asked)
   const search = Search.between(skip + 1, end)
   while (!search.isClosed) {
-    let answer = await lookAt(reader, search.place, { once: true })
+    let answer = await glanceAt(reader, search.place)
     if (answer.kind === 'failed') answer = await lookShort(reader, search.place, end - search.place)
     if (answer.kind === 'failed') return null
     if (answer.kind === 'items' && answer.ids.includes(id)) search.tooNear()

@@ -178,7 +178,7 @@ export async function lookAt(reader: Reader, skip: number, options: ReaderOption
   return answer
 }
 
-/** `lookAt` for a place further on than the walk has come: no proof rests on what brings nothing there. */
+/** `lookAt` where no proof rests on it if it brings nothing, as further on than the walk has come. */
 export function glanceAt(reader: Reader, skip: number): Promise<WindowAnswer> {
   return lookAt(reader, skip, { once: true })
 }
@@ -209,22 +209,16 @@ export async function readWindow(reader: Reader, skip: number, options: ReaderOp
   return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
 }
 
-/**
- * A window at `skip`; where a position in it cannot be read, the items before that position, null where there are none.
- */
-export async function readUpTo(
-  reader: Reader,
-  skip: number,
-): Promise<{ window: ItemsWindow | 'nothing' | null; unreadable: number | null }> {
+/** A window at `skip`: up to a position that cannot be read, or that position where nothing is read before it. */
+export async function readUpTo(reader: Reader, skip: number): Promise<ItemsWindow | 'nothing' | number> {
   const reading = await readWindow(reader, skip, { fresh: true })
-  if (reading.kind === 'items') return { window: reading, unreadable: null }
+  if (reading.kind === 'items') return reading
   // The walk has come further: it is no end of the list.
   const isWithin = skip <= (reader.kernel.state.floor?.index ?? 0)
-  if (reading.kind === 'nothing' && reading.refusal !== null && isWithin) return { window: null, unreadable: skip }
-  if (reading.kind === 'nothing') return { window: 'nothing', unreadable: null }
+  if (reading.kind === 'nothing') return reading.refusal !== null && isWithin ? skip : 'nothing'
   // What cannot be read there, the walk has set aside.
   const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
-  return { window: upTo?.kind === 'items' ? upTo : null, unreadable: reading.skip }
+  return upTo?.kind === 'items' ? upTo : reading.skip
 }
 
 /**

@@ -128,11 +128,11 @@ async function* readRun(
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
   for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
-    const { window: answer, unreadable } = await readUpTo(reader, skip)
-    if (answer === null) {
+    const answer = await readUpTo(reader, skip)
+    if (typeof answer === 'number') {
       // Where it begins is seen only from before what cannot be read.
-      if (start < 0 && unreadable === from && from > 0) return { lies: 'before' }
-      skip = (unreadable ?? skip) + 1
+      if (start < 0 && answer === from && from > 0) return { lies: 'before' }
+      skip = answer + 1
       unread = skip
       continue
     }

@@ -243,7 +243,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
     if (lap.first === null) return
     if (lap.isWhole) ongoing.front = lap.first.ids
     if (lap.isWhole || !moves) return
-    goal = { ids: lap.first.ids, moments: lap.first.moments }
+    goal = lap.first
   }
 }
 
@@ -283,7 +283,6 @@ async function* runLap(ongoing: OngoingWalk, goal: FirstWindow, maxRequests: num
       return { doubt, first, isWhole: head.isSeen && latest === first }
     }
     if (value.kind === 'mark') told = source.mark(value.ids)
-    else if (value.kind === 'keep') yield { kind: 'keep', window: source.release(value.window) }
     else if (value.kind === 'take') {
       latest = source.release(value.window)
       first ??= latest
