@@ -167,21 +167,21 @@ function seamDrift(chain: ChainState, window: ItemsWindow): number {
 
 /** True where two items of the chain's tail come back in the other order, equal createdAt aside. */
 function seamReordered(chain: ChainState, window: ItemsWindow): boolean {
-  if (chain.tail.length < 2) return false
-  const places = new Map(chain.tail.map((id, index) => [id, index]))
-  let highest = -1
-  let highestMoment: Moment = null
-  for (let index = 0; index < window.ids.length; index += 1) {
-    const place = places.get(window.ids[index] as string)
-    if (place === undefined) continue
-    const moment = window.moments[index] as Moment
-    if (place < highest && moment !== highestMoment) return true
-    if (place > highest) {
-      highest = place
-      highestMoment = moment
-    }
-  }
-  return false
+  let furthest: { place: number; moment: Moment } | undefined
+  return tailIn(chain, window).some((one) => {
+    if (furthest !== undefined && one.place < furthest.place) return one.moment !== furthest.moment
+    furthest = one
+    return false
+  })
+}
+
+/** What the chain ended with, as far as `window` shows it, in the sequence in which it does: its place then, and its createdAt. */
+export function tailIn({ tail }: ChainState, { ids, moments }: ItemsWindow): { place: number; moment: Moment }[] {
+  const places = new Map(tail.map((id, index) => [id, index]))
+  return ids.flatMap((id, index) => {
+    const place = places.get(id)
+    return place === undefined ? [] : { place, moment: moments[index] as Moment }
+  })
 }
 
 /** Two 32-bit rolling hashes: enough to tell whether two walks brought the same ids in the same sequence. */

@@ -1,8 +1,7 @@
 // Guards against services that mislead a walk: by repeated items, empty lists, positions that cannot be read (design.md 6.1,
 // "Guards").
 
-import type { Moment } from '../task.ts'
-import type { ChainState } from './chain.ts'
+import { type ChainState, tailIn } from './chain.ts'
 import { FAR } from './further.ts'
 import { glanceAt, probeSize, type Reader } from './reader.ts'
 import { Search } from './search.ts'
@@ -34,14 +33,10 @@ const TURNS = 4
  * ended with stands in it in another sequence throughout, or none of that is there, while items met before are strewn
  * among others that were not.
  */
-export function isScrambled({ tail, last }: ChainState, { skip, ids, moments, met }: ItemsWindow): boolean {
-  if (last === null || skip === 0) return false
-  const places = new Map(tail.map((id, index) => [id, index]))
-  const again: { place: number; moment: Moment }[] = []
-  ids.forEach((id, index) => {
-    const place = places.get(id)
-    if (place !== undefined) again.push({ place, moment: moments[index] as Moment })
-  })
+export function isScrambled(chain: ChainState, window: ItemsWindow): boolean {
+  const { moments, met } = window
+  if (chain.last === null || window.skip === 0) return false
+  const again = tailIn(chain, window)
   if (again.length > 0) {
     const back = again.filter(({ place, moment }, index) => {
       const before = again[index - 1]
