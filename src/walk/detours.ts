@@ -33,13 +33,8 @@ async function readInFront(ongoing: OngoingWalk, position: number): Promise<Onwa
 }
 
 export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind: 'nothing' }): Steps<Onward> {
-  const { chain, request, reader, skip } = ongoing
+  const { chain, reader, skip } = ongoing
   ongoing.fruitless += 1
-  if (chain.last === null && skip > 0 && request.accepts === undefined) {
-    // The walk was to begin in the middle, and the list has become shorter than that.
-    ongoing.retry(0)
-    return null
-  }
   if (skip === 0 && (await isListEmpty(reader))) return ongoing.endsAt(-1)
   // Items are left out there, and the chain has come further.
   const isWithin = chain.filtered && skip < chain.end - 1
