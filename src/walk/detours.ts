@@ -36,16 +36,14 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
   const { chain, reader, skip } = ongoing
   ongoing.fruitless += 1
   if (skip === 0 && (await isListEmpty(reader))) return ongoing.endsAt(-1)
-  // Items are left out there, and the chain has come further.
-  const isWithin = chain.filtered && skip < chain.end - 1
   const isBehind = chain.last === null ? skip === 0 : chain.filtered || (skip >= chain.end && !ongoing.isLooking())
-  if (isBehind && !isWithin) {
+  if (isBehind) {
     const first = skip === chain.end && !chain.filtered ? reading : null
     const onward = yield* goOnBehind(ongoing, { first, byPlace: true })
     // More may lie behind, and not as far down as this.
     if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward
   }
-  ongoing.lookOn(isWithin ? 'behind' : 'before', chain.returned)
+  ongoing.lookOn('before', chain.returned)
   return endIfSpent(ongoing)
 }
 
