@@ -4,7 +4,7 @@
 // at the item itself. What that shows the kernel says.
 import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
-import { endsWith, type LastItem, lastItem, placeIn } from './last-item.ts'
+import { endsWith, type LastItem, lastItem, placeIn, suspectFilter } from './last-item.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import {
   glanceAt,
@@ -59,6 +59,8 @@ export async function* goOnBehind(
     if (window === null || window === 'moved') return window ?? (yield* endBehind(ongoing, last, passed))
     if (!isDirect) return yield* joinByPlace(ongoing, last, passed, window)
     const isNew = isNews(window, last.id)
+    // Further down once more: it had been sought where it was just seen.
+    if (moves > 0 && place !== null) await suspectFilter(ongoing, window, ongoing.chain)
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
     const isNext = isNew && place === null
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
@@ -92,6 +94,8 @@ async function readBehind(
   let until = last.index + 1
   for (let next = until; ; next += 1) {
     const isFew = reader.take < reader.largest
+    // What was foreseen is older than what was passed.
+    if (passed.length > 0) reader.source.prefetch([])
     const reading =
       passed.length === 0 && given !== null
         ? given

@@ -2,7 +2,7 @@
 import type { Moment } from '../task.ts'
 import { breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe, observeWithin } from './order.ts'
 import { type Paging, pagingAfter, UNPAGED } from './paging.ts'
-import type { ItemsWindow } from './source.ts'
+import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 /** The run of equal createdAt at the end of the chain. */
 export interface TieRun {
@@ -129,11 +129,16 @@ function standingAt(chain: ChainState, end: number): ChainState {
 }
 
 /** How much further down the tie run of the chain's last item begins than was read before; null where it is not shown. */
-function runShift(chain: ChainState, window: ItemsWindow): number | null {
-  if (chain.tie === null) return null
-  const at = window.moments.indexOf(chain.tie.moment)
+function runShift({ tie }: ChainState, window: ItemsWindow): number | null {
+  const start = tie === null ? null : runStartIn(window, tie)
+  return tie === null || start === null ? null : start - tie.start
+}
+
+/** The index of the run's first item; null where the answer does not show it. */
+export function runStartIn(answer: WindowAnswer, tie: TieRun): number | null {
+  const at = answer.kind === 'items' ? answer.moments.indexOf(tie.moment) : -1
   // At the very start of a window a run may have begun before it, unless it has but one item.
-  return at < 0 || (at === 0 && chain.tie.met !== 1) ? null : window.skip + at - chain.tie.start
+  return at < 0 || (at === 0 && tie.met !== 1) ? null : answer.skip + at
 }
 
 /** The run of equal createdAt that ends the window, with what the chain knew of it before. */

@@ -1,6 +1,8 @@
 // The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again however far it has gone.
 import type { Moment } from '../task.ts'
+import { type ChainState, runStartIn } from './chain.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
+import { mayBeFiltered } from './paging.ts'
 import { glanceAt, isNothing, lookShort, probeAt, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
@@ -87,4 +89,25 @@ export async function followLast(
     search.tooNear(answer.ids.length)
   }
   return null
+}
+
+/**
+ * Items keep standing further down than answers said: the list drifts, or pages are filtered after paging. Then the run that the chain
+ * ended with stands further down in `window` than in what showed it before, asked for between two such answers.
+ */
+export async function suspectFilter(
+  ongoing: OngoingWalk,
+  window: ItemsWindow,
+  { tie, lastSeen }: ChainState,
+): Promise<void> {
+  const { chain, reader } = ongoing
+  const start = tie === null ? null : runStartIn(window, tie)
+  if (tie === null || start === null || !mayBeFiltered(chain, window)) return
+  ongoing.chain = { ...chain, shifts: 0 }
+  const seen = runStartIn(await reader.look(lastSeen.skip, lastSeen.asked), tie)
+  if (seen === null || seen >= start) return
+  const again = runStartIn(await reader.look(window.skip, window.asked), tie)
+  if (again === null || seen >= again) return
+  ongoing.chain = { ...ongoing.chain, filtered: true }
+  ongoing.kernel.filter()
 }

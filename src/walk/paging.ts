@@ -23,8 +23,8 @@ export interface Paging {
 
 export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0, filtered: false }
 
-/** So many seams in a row, and answers in a row that are the same, and it is no drift: items are left out. */
-export const SUSPICIOUS_SHIFTS = 3
+/** So many seams in a row, and the list drifts, or items are left out. */
+const SUSPICIOUS_SHIFTS = 3
 
 export function cutOf({ cap, capLow, filtered }: Paging): Cut {
   if (filtered) return 'filtered'

@@ -7,9 +7,9 @@ import { endIfSpent, readAgain, seekNothing } from './further.ts'
 import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
+import { suspectFilter } from './last-item.ts'
 import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
-import { mayBeFiltered, SUSPICIOUS_SHIFTS } from './paging.ts'
 import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
@@ -136,7 +136,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   if (newlyMet > 0 && !ongoing.chain.filtered && (await hasMoved(ongoing.reader, earlier, window))) {
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   }
-  await suspectFilter(ongoing, window)
+  await suspectFilter(ongoing, window, earlier)
   ongoing.request.joined?.(window, ongoing.chain.order)
   if ((await ongoing.request.reached?.(window, ongoing.chain.order)) === true) {
     if (beginning && window.skip === 0) ongoing.front = window.ids
@@ -157,7 +157,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const byPlace = newlyMet === 0 || (window.ids.length === 1 && window.asked > 1 && (follows || beginning))
   const seemsLast = byPlace || beginning || window.ids.length <= ongoing.reader.largest / 2
   if (passed === null && (short || byPlace) && !behind && seemsLast) {
-    const onward = yield* askForEnd(ongoing, window, byPlace)
+    const onward = yield* askForEnd(ongoing, byPlace)
     if (onward !== null) return onward
   }
   advance(ongoing, window, earlier)
@@ -165,13 +165,10 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 }
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
-async function* askForEnd(ongoing: OngoingWalk, window: ItemsWindow, byPlace: boolean): Steps<Onward> {
+async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   let ended: Onward = onward === 'moved' ? null : onward
-  if (onward === 'moved') {
-    await suspectFilter(ongoing, window)
-    if (!ongoing.chain.filtered) ended = yield* endInMotion(ongoing)
-  }
+  if (onward === 'moved' && !ongoing.chain.filtered) ended = yield* endInMotion(ongoing)
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
   ongoing.end.hasMoved ||= onward === 'moved'
@@ -290,20 +287,4 @@ async function* runLap(ongoing: OngoingWalk, goal: FirstWindow, maxRequests: num
       yield ongoing.step(latest)
     }
   }
-}
-
-/**
- * The last item keeps standing further down than answers said: the list drifts, or pages are filtered after paging. It
- * does not drift where the same question brings the same answer again and again.
- */
-async function suspectFilter(ongoing: OngoingWalk, window: ItemsWindow): Promise<void> {
-  const { chain, reader } = ongoing
-  if (!mayBeFiltered(chain, window)) return
-  ongoing.chain = { ...chain, shifts: 0 }
-  for (let time = 0; time < SUSPICIOUS_SHIFTS; time += 1) {
-    const again = await reader.look(window.skip, window.asked)
-    if (again.kind !== 'items' || again.ids.join('\n') !== window.ids.join('\n')) return
-  }
-  ongoing.chain = { ...ongoing.chain, filtered: true }
-  ongoing.kernel.filter()
 }

@@ -236,6 +236,24 @@ describe('a list that stands still', () => {
   )
 
   test.each([
+    { until: 9, vary: 3, shrinks: false },
+    { until: 9, vary: 3, shrinks: true },
+    { until: 19, vary: 2, shrinks: true },
+  ])('is no list that grows for some requests, and does not any more: %o', async ({ until, vary, shrinks }) => {
+    const model = makeModel(newestFirst(200), {
+      before: (n, { items }) => {
+        if (n < until) items.unshift({ id: `n${n}`, at: 2_000_000 + n })
+        else if (shrinks) items.shift()
+      },
+      answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, 20 - (skip % vary))),
+    })
+    const { result, requests } = await walkModel(model, { window: 1_000, overlap: 4 })
+    expect(result.filtered).toBe(false)
+    if (!shrinks)
+      expect({ verdict: result.verdict, isQuick: requests < 70 }).toEqual({ verdict: 'complete', isQuick: true })
+  })
+
+  test.each([
     { cap: 10, hidden: 30, all: 500, window: 1_000, verdict: 'complete' },
     { cap: 100, hidden: 250, all: 2_500, window: 100, verdict: 'complete' },
     { cap: 1_000, hidden: 1_500, all: 5_000, window: 1_000, verdict: 'partial' },
