@@ -103,16 +103,18 @@ describe.concurrent('a list that is a summary', () => {
     },
   )
 
-  test('where single tasks are refused nothing is known of it, and the run says what it can', async () => {
+  test('where the key is refused for single tasks nothing is known of it: exit 3, unless no details are wanted', async () => {
     await using stage = await makeStage({ tasks: 30, openFraction: 0 })
     stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 401 } : null))
     const { code, stderr, asked } = await stage.sync()
     expect({ code, details: asked.filter(({ operation }) => operation === 'get').length }).toEqual({
-      code: 0,
+      code: 3,
       details: 1,
     })
-    expect(stderr).toContain('refuses single tasks')
+    expect(stderr).toContain('for single tasks')
     expect((await statusOf(stage)).forms).toMatchObject({ compared: 0, summary: [] })
+    for (const flags of [[], ['--full']]) expect((await stage.sync(...flags)).code).toBe(3)
+    expect((await stage.sync('--full', '--details', 'never')).code).toBe(0)
   })
 
   test('becomes one later: nothing that is stored is cut or emptied', async () => {

@@ -37,8 +37,8 @@ export async function beginComparison(run: Run): Promise<void> {
 
 /**
  * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
- * tasks twice and knows half of them by id at most, does not list again what differs, or where none was ever compared, or only
- * open ones: then nothing says that the list shows all of them.
+ * tasks twice and knows half of them by id at most, does not list again what differs, refuses the key for single ones, or where
+ * none was ever compared, or only open ones: then nothing says that the list shows all of them.
  */
 export async function compareWithDetails(run: Run): Promise<boolean> {
   const { writer, now } = run
@@ -53,7 +53,8 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
       sampled.map(({ id }) => id),
       { latest, failed },
     )
-    if (unclear.length > 0 && !isKeyRefused) {
+    if (isKeyRefused) isTold = false
+    else if (unclear.length > 0) {
       const again = await listAgain(
         run,
         sampled.filter(({ id }) => unclear.includes(id)),
@@ -68,7 +69,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
     Object.assign(run.facts, learned)
     const compared = run.facts.forms_compared
     const isFinalTold = (compared?.final ?? 0) > 0 || !sampled.some(({ isFinal }) => isFinal)
-    isTold &&= isKeyRefused || (compared !== undefined && isFinalTold)
+    isTold &&= compared !== undefined && isFinalTold
     if (learned.summary_fields !== undefined)
       run.log.info(
         { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
@@ -100,7 +101,7 @@ interface Compared {
 async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
   const { writer } = run
   const unclear: string[] = []
-  // A key that is good for the list alone is none of the list's faults.
+  // The key may be good for the list alone: what that shows is kept.
   const unlessRefused = (error: unknown): null => {
     if (!isMirrorError(error, 'key-refused')) throw error
     return null
@@ -113,7 +114,7 @@ async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
   if (isKeyRefused)
     run.log.warn(
       { code: 'key-refused' },
-      'The service refuses single tasks: whether the list shows all of them stays unknown',
+      'The service refuses this key, or that there is none, for single tasks: see `task-mirror doctor`, or run with --details never',
     )
   for (const [index, id] of ids.entries()) {
     const detail = details[index] ?? null
