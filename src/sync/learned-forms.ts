@@ -51,6 +51,6 @@ export function fieldFacts({ summary, uneven }: Forms, known: Facts): Facts {
   const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
   return {
     ...(isNew ? { summary_fields: summary, summary_sweep: 1 } : {}),
-    ...(uneven.length > 0 ? { uneven_fields: uneven } : {}),
+    uneven_fields: uneven.length > 0 ? uneven : undefined,
   }
 }

@@ -124,6 +124,14 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
   }
 }
 
+const FULL_AGAIN: PlanStep = { kind: 'full', reason: 'due', resume: null }
+
+/** What step `at` has shown asks for more steps, directly behind it. */
+async function goOnWith(run: Run, { plan }: RunTally, at: number, steps: PlanStep[]): Promise<void> {
+  plan.splice(at + 1, 0, ...steps)
+  await run.writer.setPlan(plan.map(({ kind }) => kind))
+}
+
 async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: number): Promise<void> {
   const { request, writer, now } = run
   const range = { since: request.since ?? null, until: request.until ?? null }
@@ -143,8 +151,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       const isDue =
         incremental.bringForward && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)
       if (!planned && (incremental.isRefuted || isDue)) {
-        ended.plan.splice(at + 1, 0, { kind: 'full', reason: 'due', resume: null })
-        await writer.setPlan(ended.plan.map(({ kind }) => kind))
+        await goOnWith(run, ended, at, [FULL_AGAIN])
       }
       break
     }
@@ -170,10 +177,13 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'open':
       await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
       break
-    case 'details':
-      if (!(await compareWithDetails(run))) fallShort(ended, NOT_COMPARED)
+    case 'details': {
+      const { isTold, isMore } = await compareWithDetails(run)
+      if (!isTold) fallShort(ended, NOT_COMPARED)
       await askOwedDetails(run)
+      if (isMore) await goOnWith(run, ended, at, [FULL_AGAIN, step])
       break
+    }
     case 'deletions':
       await proveDeletions(run, ended)
   }

@@ -117,6 +117,30 @@ describe.concurrent('a list that is a summary', () => {
     expect((await stage.sync('--full', '--details', 'never')).code).toBe(0)
   })
 
+  test('two late details look like a rule for all tasks; once they have caught up, nothing is passed over by it', async () => {
+    await using stage = await makeStage({ tasks: 40, openFraction: 0 })
+    const { account } = stage.simulator
+    const show = (id: string, listed: number, detail: number) => {
+      const task = JSON.parse(account.get(id) as string)
+      const { body: _, ...result } = task.result
+      account.replaceText(
+        id,
+        JSON.stringify({ ...task, result, progress: listed }),
+        JSON.stringify({ ...task, progress: detail }),
+      )
+    }
+    const ids = account.ids()
+    for (const id of [ids[0], ids.at(-1)]) show(id as string, 2, 1)
+    expect((await stage.sync()).code).toBe(0)
+    const learned = () => stage.value("SELECT count(*) FROM service_facts WHERE key = 'uneven_fields'")
+    expect(learned()).toBe(1)
+    for (const id of ids) show(id, 3, 3)
+    const { code, summary } = await stage.sync('--full')
+    expect({ code, plan: summary.plan.filter((kind) => kind === 'full') }).toEqual({ code: 0, plan: ['full', 'full'] })
+    expect(learned()).toBe(0)
+    await expectExactCopy(stage)
+  })
+
   test('becomes one later: nothing that is stored is cut or emptied', async () => {
     await using stage = await makeStage({ tasks: 60, openFraction: 0, spanDays: 5 })
     await stage.sync()

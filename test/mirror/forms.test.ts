@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
 import { compareForms, pathText } from '../../src/mirror/forms/differences.ts'
-import { judgeSample } from '../../src/mirror/forms/form-votes.ts'
+import { judgeSample, withoutEven } from '../../src/mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms, recencyOf, type SummaryField, withOnlyListed } from '../../src/mirror/forms/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
 import fc from '../support/fc.ts'
@@ -125,7 +125,13 @@ describe('what a sample teaches', () => {
       [OPEN, ...[1, 2, 3].map((n) => sampled([{}, {}], [{ timeframe: n }, { timeframe: n + 5 }]))],
       [],
     ],
-    ['a field of the list alone', [OPEN, sampled(twice({ tag: 1 }), twice({}))], ['only-listed tag']],
+    [
+      'a field of the list alone',
+      [OPEN, ...[1, 2].map((n) => sampled(twice({ tag: n }), twice({})))],
+      ['only-listed tag'],
+    ],
+    ['not by one task, whose detail may come late', [OPEN, sampled(twice({ tag: 1 }), twice({}))], []],
+    ['nor what differs in one', [OPEN, sampled(twice({ tag: 1 }), twice({ tag: 2 }))], []],
     [
       'not where the detail shows another state',
       [OPEN, ...[1, 2, 3].map((n) => sampled(twice({ tag: 1, timeframe: n }), twice({ timeframe: n + 9 })))],
@@ -150,6 +156,23 @@ describe('what a sample teaches', () => {
     ['a null says nothing', [OPEN, sampled(twice({ x: null }), twice({}))], []],
   ])('%s', (_, sample, expected) => {
     expect(learned(sample)).toEqual(expected)
+  })
+
+  test('a field that differed is as any other once three tasks show it alike both ways, and none otherwise', () => {
+    const known: Forms = {
+      summary: [],
+      uneven: [
+        { path: ['tag'], how: 'only-listed' },
+        { path: ['at'], how: 'differs' },
+        { path: ['seen'], how: 'volatile' },
+      ],
+    }
+    const alike = sampled([{ tag: 1, at: 2, seen: 3 }], [{ tag: 1, at: 2, seen: 3 }])
+    const other = sampled(twice({ tag: 1, at: 2 }), twice({ tag: 1, at: 3 }))
+    const left = (...sample: (typeof alike)[]) => withoutEven(known, sample).uneven.map(({ path }) => path[0])
+    expect(left(alike, alike, alike, OPEN)).toEqual(['seen'])
+    expect(left(alike, alike, alike, other)).toEqual(['at', 'seen'])
+    expect(left(alike, alike, OPEN, OPEN)).toEqual(['tag', 'at', 'seen'])
   })
 
   test('what is known stays, and there is never more of it than a few fields', () => {

@@ -33,6 +33,9 @@ const MOST_FIELDS = 16
 const MOST_NAMES = 5
 const LONGEST_NAME = 80
 
+/** One task may have changed, or its detail come late: so many have to show the same. */
+const ALIKE = { ruled: 2, over: 3 }
+
 /** What says which state of the task is shown; never without meaning. */
 const STATE: ReadonlySet<string> = new Set(['id', 'userId', 'createdAt', 'completedAt', 'systemStatus'])
 
@@ -51,14 +54,14 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     const most = Math.floor(compared.filter((each) => has(each, path)).length / 2) + 1
     const isOurs = isOfInterface(path)
     // What the interface names is the task's own: where it moves or differs, the task has changed, or a detail lags.
-    if (of('volatile').length >= Math.max(2, most) && !isOurs) addUneven(uneven, { path, how: 'volatile' })
+    if (of('volatile').length >= Math.max(ALIKE.ruled, most) && !isOurs) addUneven(uneven, { path, how: 'volatile' })
     if (uneven.some(({ path: above, how }) => how === 'volatile' && isBelow(path, above))) continue
     const marked = compared.some((each) => isWhole(each) && isMarked(each, path)) ? [] : of('marked')
     const less = [...of('absent'), ...of('cut'), ...marked]
     if (less.length > 1 || less.some(({ isSure }) => isSure))
       for (const vote of less) addSummary(summary, fieldOf(vote))
-    if (of('only-listed').length >= Math.max(isOurs ? 2 : 1, most)) addUneven(uneven, { path, how: 'only-listed' })
-    if (of('differs').length >= most && !isOurs) addUneven(uneven, { path, how: 'differs' })
+    if (of('only-listed').length >= Math.max(ALIKE.ruled, most)) addUneven(uneven, { path, how: 'only-listed' })
+    if (of('differs').length >= Math.max(ALIKE.ruled, most) && !isOurs) addUneven(uneven, { path, how: 'differs' })
   }
   const told = compared.filter(isTold)
   const final = told.filter(({ isFinal }) => isFinal).length
@@ -93,6 +96,24 @@ function isMarked({ listed }: SampledForms, path: FieldPath): boolean {
 /** Whether the task has the field in either way. Elements of lists are not told apart: they count as had. */
 function has({ listed, details }: SampledForms, path: FieldPath): boolean {
   return path.includes('[]') || [listed[0], details[0]].some((form) => form && fieldValue(form, path) !== undefined)
+}
+
+/**
+ * What is known without the fields that so many of the sample show alike both ways, and none otherwise: details that came late had looked
+ * like a rule, or it is over.
+ */
+export function withoutEven({ summary, uneven }: Forms, sample: SampledForms[]): Forms {
+  const compared = sample.filter(isOfOneMoment)
+  const isEven = ({ path, how }: UnevenField): boolean => {
+    const having = compared.filter((each) => has(each, path))
+    const isShown = having.length >= ALIKE.over && !path.includes('[]')
+    return how !== 'volatile' && isShown && having.every((each) => isAlike(each, path))
+  }
+  return { summary, uneven: uneven.filter((field) => !isEven(field)) }
+}
+
+function isAlike({ listed, details }: SampledForms, path: FieldPath): boolean {
+  return !compareForms(listed.at(-1) as Task, details.at(-1) as Task).some((each) => isBelow(each.path, path))
 }
 
 /** Each field once for each way. */

@@ -75,6 +75,9 @@ function statements(db: Db) {
        content_hash = ?, list_hash = NULL, detail_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?`,
     ),
     setListHash: db.prepare('UPDATE tasks SET list_hash = ? WHERE seq = ?'),
+    forgetListed: db.prepare(
+      'UPDATE tasks SET list_hash = NULL WHERE seq >= ? AND seq < ? AND list_hash <> content_hash',
+    ),
     setDetailAt: db.prepare('UPDATE tasks SET detail_at = ? WHERE seq = ?'),
     withoutDetail: db
       .prepare('SELECT seq FROM tasks WHERE seq >= ? AND deleted_at IS NULL AND detail_at IS NULL ORDER BY seq LIMIT ?')
@@ -169,6 +172,12 @@ export class TaskTable {
   /** The list shows the task in another form than before, its content in the mirror is the same. */
   setListHash(seq: number, listHash: Buffer): void {
     writeOne(this.#sql.setListHash, listHash, seq)
+  }
+
+  /** Of `count` rows from `from` on those that the list shows in another form are compared anew by the next walk. Where to go on; null at the end. */
+  forgetListed(from: number, count: number): number | null {
+    this.#sql.forgetListed.run(from, from + count)
+    return from + count <= this.#seq ? from + count : null
   }
 
   /** The detail that was asked for then agrees with what the list shows, or is newer; null: there is none any more. */

@@ -36,12 +36,14 @@ export async function beginComparison(run: Run): Promise<void> {
 }
 
 /**
- * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. False where the service lists
+ * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. Not `isTold` where the service lists
  * tasks twice and knows half of them by id at most, does not list again what differs, refuses the key for single ones, or where
- * none was ever compared, or only open ones: then nothing says that the list shows all of them.
+ * none was ever compared, or only open ones: then nothing says that the list shows all of them. `isMore`: a field that had told
+ * nothing of a task's state does so now, so that walks before this have passed over what was new.
  */
-export async function compareWithDetails(run: Run): Promise<boolean> {
+export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; isMore: boolean }> {
   const { writer, now } = run
+  const uneven = run.facts.uneven_fields?.length ?? 0
   const sampled = await writer.sampled()
   let isTold = true
   if (sampled.length > 0) {
@@ -85,7 +87,7 @@ export async function compareWithDetails(run: Run): Promise<boolean> {
     from = await writer.sweep(from, now())
     run.facts.summary_sweep = from ?? undefined
   }
-  return isTold
+  return { isTold, isMore: (run.facts.uneven_fields?.length ?? 0) < uneven }
 }
 
 /** The last answer of each, where it brought the task; and where it failed. */

@@ -1,6 +1,6 @@
 // List and detail compared, on the writing side: the sample, what follows for all tasks, rows that owe a detail.
 import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
-import { judgeSample } from '../../mirror/forms/form-votes.ts'
+import { judgeSample, withoutEven } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
 import { rowBytes } from '../../mirror/row-bytes.ts'
 import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
@@ -67,10 +67,16 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     endSample(isTold: boolean, now: number): Facts {
       const sample = [...compared.values()]
       compared.clear()
-      const { forms, final, open } = judgeSample(sample, writing.rules.forms)
+      const judged = judgeSample(sample, writing.rules.forms)
+      const { final, open } = judged
+      const forms = withoutEven(judged.forms, sample)
       const answered = sample.filter(({ details: found }) => found.length > 0)
       const bodies = answered.map((task) => task.bodies)
       const signs = answered.flatMap((task) => task.signs)
+      // What was taken for a way to show a task may have been another state of it.
+      const isOver = forms.uneven.length < judged.forms.uneven.length
+      for (let from: number | null = isOver ? 0 : null; from !== null; )
+        from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
       const facts = learnedBy({ at: now, isTold, final, open, forms, bodies, signs }, readFacts(db))
       writing.commit(() => writeFacts(db, facts, now))
       writing.rules.forms = forms
