@@ -58,6 +58,29 @@ describe.concurrent('another account with the same ids ends with 7, and nothing 
   })
 })
 
+test.concurrent('a task of an account without one of the known tasks, asked for by id, ends with 7 and is not written', async () => {
+  await using stage = await makeStage({ tasks: KNOWN, openFraction: 0 })
+  await stage.sync()
+  const before = content(stage)
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: KNOWN })
+  const id = other.account.idAt(0)
+  for (const args of [
+    ['get', '--refresh', id],
+    ['backfill', '--id', id],
+  ])
+    expect({ args, code: (await stage.runHere([...args, '--json'])).code }).toEqual({ args, code: 7 })
+  expect(content(stage)).toEqual(before)
+})
+
+test.concurrent('with a new key of the same account a new task can be asked for by id before anything else', async () => {
+  await using stage = await makeStage({ tasks: 30, openFraction: 0 })
+  await stage.sync()
+  stage.simulator.account.insert(1, { openShare: 0 })
+  const id = stage.simulator.account.idAt(0)
+  const { code } = await stage.runHere(['get', '--refresh', id, '--json'], { TASK_MIRROR_API_KEY: 'another key' })
+  expect({ code, held: stage.value('SELECT count(*) FROM live_tasks WHERE id = ?', id) }).toEqual({ code: 0, held: 1 })
+})
+
 test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
   'an account without one of the known tasks ends with 7, and nothing is written until it is accepted, %s',
   async (order) => {

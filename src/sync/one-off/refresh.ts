@@ -1,6 +1,7 @@
 // `get --refresh`: one task asked for by id and taken in like any other detail.
 import { EXIT, MirrorError } from '../../errors.ts'
 import type { Answer } from '../../service/service.ts'
+import { seeAccount } from '../account.ts'
 import type { RunContext } from '../context.ts'
 import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.ts'
 import { runOneOff } from './one-off-run.ts'
@@ -10,6 +11,8 @@ export async function refreshTask(context: RunContext, id: string): Promise<stri
   const { value } = await runOneOff<string | null>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)
     if (!isFound(detail)) return { value: absent(id, detail.answer), exitCode: EXIT.partial }
+    // With another key one task that the mirror does not hold says nothing of whose it is.
+    if (run.account.hasOtherKey) await seeAccount(run)
     await checkAccount(run, detail)
     const [taken] = await run.writer.takeDetails([foundStep(detail, true)], run.now())
     if (taken?.outcome === 'behind') {

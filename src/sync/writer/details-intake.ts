@@ -202,9 +202,9 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     /** What an answer for the id shows of the mirror's task. */
     signsOfDetail(handle: number, taskId: string): AccountSigns {
       const { item } = held.get(handle) as Detail
+      if (item?.kind !== 'task' || item.task.id !== taskId) return { known: 0, others: 0, unknown: 0 }
       const known = tables.tasks.find(taskId)
-      if (known === undefined || item?.kind !== 'task' || item.task.id !== taskId)
-        return { known: 0, others: 0, unknown: 0 }
+      if (known === undefined) return { known: 0, others: 0, unknown: 1 }
       const identity = identityOf(tables.tasks.identity(known.seq))
       return { known: 1, others: isOther(identity, identityOf(shapeTask(item.task)), ROUNDED_MS) ? 1 : 0, unknown: 0 }
     },
