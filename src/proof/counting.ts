@@ -1,6 +1,6 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
 import type { Fact, KnownRuns, OwedRun, RunMember } from './facts.ts'
-import { type Basis, type Edge, ended, isUnread, NO_TRIAL, reachOf, type State, type Trial, union } from './state.ts'
+import { type Basis, type Edge, ended, isUnread, reachOf, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
 type Debts = Pick<State, 'owed' | 'count' | 'edge'>
@@ -13,12 +13,12 @@ export function paid({ floor, pending, owed, ...state }: State): State {
   return { ...state, ...settled, owed: null, count: null, edge: null }
 }
 
-/** What `fact` does for the run that is owed: `paid` with the ids counted so far and its own, or its ids `count` from now on. */
-export function countsFor(state: State, fact: Fact, trial: Trial = NO_TRIAL): 'paid' | 'counts' | null {
-  if (state.owed === null) return null
-  const { owed, count } = counted(state, fact, trial)
-  if (owed === null) return 'paid'
-  return count !== null && count.since === state.count?.since && count.ids > state.count.ids ? 'counts' : null
+/** What an answer has done for the run that was owed: `paid` with the ids counted so far and its own, or its ids `count` from now on. */
+export function countsFor(before: State, { owed, count }: State): 'paid' | 'counts' | null {
+  if (before.owed === null) return null
+  // Another one may be owed at once.
+  if (owed !== before.owed) return 'paid'
+  return count !== null && count.since === before.count?.since && count.ids > before.count.ids ? 'counts' : null
 }
 
 /** What `factOf` has to know of ids. */

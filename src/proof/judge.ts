@@ -92,9 +92,10 @@ export class Judge {
     const fact = trusted(this.state, answer)
     this.state = heard(this.state, answer)
     if (fact === null) return null
-    const counts = countsFor(this.state, fact, this.#trial)
+    const before = this.state
+    this.state = told(before, fact, this.#trial)
+    const counts = countsFor(before, this.state)
     if (counts === 'paid') this.isToMark = true
-    this.state = told(this.state, fact, this.#trial)
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     return counts
   }

@@ -448,10 +448,11 @@ class Search {
     const { state: before } = world
     const shown = given.kind === 'items' ? show(given.items) : given.kind
     const line = `reads ${given.skip}+${given.asked}: ${shown}`
-    const state = this.#relevant(told(before, fact, this.#trial))
+    const after = told(before, fact, this.#trial)
+    const state = this.#relevant(after)
     const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
     next.trail = { line, before: world.trail }
-    const counts = countsFor(before, fact, this.#trial)
+    const counts = countsFor(before, after)
     const owed = owedOf(before)
     const isShown = counts === 'paid' && fact.isWhole && fact.hasMember
     const run = owed !== null && isShown ? { ...owed, from: null, to: null } : owed
@@ -525,7 +526,7 @@ class Search {
     const isRefused = next.told.some((one) => one.fact.kind === 'refused')
     const asksForRoom = (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
     if (asksForRoom && given.beyondCut && this.#mayBeUneven(before) && !before.uneven) breaks('even-cuts')
-    if (countsFor(before, fact, this.#trial) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
+    if (countsFor(before, state) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
       breaks('held')
     if (isEnd && state.ended?.includes('last-window-again') === true && world.sinceAlone === 3) breaks('held')
     next.sunk = sunkAfter(world, state, given)
