@@ -1,5 +1,5 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
-import type { Fact, KnownRuns, OwedRun, RunMember } from './facts.ts'
+import type { Fact, RunMember } from './facts.ts'
 import { type Basis, type Edge, ended, isUnread, reachOf, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
@@ -19,17 +19,6 @@ export function countsFor(before: State, { owed, count }: State): 'paid' | 'coun
   // Another one may be owed at once.
   if (owed !== before.owed) return 'paid'
   return count !== null && count.since === before.count?.since && count.ids > before.count.ids ? 'counts' : null
-}
-
-/** What `factOf` has to know of ids. */
-export function knownOf(state: State, seen: ReadonlySet<string>, hasRange: boolean): KnownRuns {
-  const { floor, empty } = state
-  return { owed: owedOf(state), seen, floorId: floor?.id ?? null, asksIfAlone: empty?.place === null, hasRange }
-}
-
-/** The run that is owed, and where it is counted. */
-export function owedOf({ owed, count }: State): OwedRun | null {
-  return owed === null ? null : { ...owed, from: count?.start ?? null, to: count?.end ?? null }
 }
 
 /** A run is owed from now on, unless one was. `isOver`: nothing stands at `end`, behind it. */

@@ -73,27 +73,22 @@ export interface RunMember {
   member: string
 }
 
-/** What is known of the run that is owed: the indexes between which it is counted. */
-export interface OwedRun extends RunMember {
-  from: number | null
-  to: number | null
+/** The run that is owed, and between which indexes it is counted: of `State`. */
+interface Owed {
+  owed: RunMember | null
+  count: { start: number | null; end: number } | null
 }
 
-/** What the kernel knows of the ids in an answer. */
-export interface KnownRuns {
-  /** Null where no run is owed. */
-  owed: OwedRun | null
-  /** Its ids that were counted so far. */
-  seen: ReadonlySet<string>
-  floorId: string | null
-  /** Whether it has to be known that it has no ties. */
-  asksIfAlone: boolean
-  /** The walk speaks of a range. */
-  hasRange: boolean
+/** What a fact is told by beside its answer: of `State`. */
+interface Known extends Owed {
+  floor: { id: string | null } | null
+  empty: { place: number | null } | null
 }
 
-export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, hasRange }: KnownRuns): Fact {
+/** `seen`: the ids of the owed run that were counted so far. `hasRange`: the walk speaks of a range. */
+export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<string>, hasRange: boolean): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
+  const floorId = state.floor?.id ?? null
   const count = ids.length
   const kind = answer.kind === 'items' ? (count === 0 ? 'nothing' : 'items') : answer.kind
   let metPrefix = 0
@@ -113,14 +108,14 @@ export function factOf(answer: ListAnswer, { owed, seen, floorId, asksIfAlone, h
     firstId: count === 1 || ids[0] === floorId ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
-    isFloorAlone: asksIfAlone && floorId !== null && isAlone(answer, ids.lastIndexOf(floorId)),
+    isFloorAlone: state.empty?.place === null && floorId !== null && isAlone(answer, ids.lastIndexOf(floorId)),
     first: moments[0] ?? null,
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),
     newest: known.length === 0 ? null : known.reduce((one, other) => Math.max(one, other)),
     ...{ trail, tiedRising, tiedFalling },
-    ...(owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, owed)),
-    fresh: owed === null ? 0 : new Set(idsOfRun(answer, owed)).difference(seen).size,
+    ...(state.owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, state)),
+    fresh: new Set(idsOfRun(answer, state)).difference(seen).size,
   }
 }
 
@@ -131,29 +126,31 @@ function isAlone({ moments, skip }: ListAnswer, at: number): boolean {
 }
 
 /** Ids of the owed run in the answer, as far as they stand where it is counted. */
-export function idsOfRun(answer: ListAnswer, owed: OwedRun): readonly string[] {
-  const [first, behind] = placeOfRun(answer, owed)
-  const from = Math.max(first, (owed.from ?? 0) - answer.skip)
-  return first < 0 ? [] : answer.ids.slice(from, Math.max(from, Math.min(behind, (owed.to ?? Infinity) - answer.skip)))
+export function idsOfRun(answer: ListAnswer, { owed, count }: Owed): readonly string[] {
+  const [first, behind] = owed === null ? [-1, -1] : placeOfRun(answer, { owed, count })
+  const from = Math.max(first, (count?.start ?? 0) - answer.skip)
+  return first < 0
+    ? []
+    : answer.ids.slice(from, Math.max(from, Math.min(behind, (count?.end ?? Infinity) - answer.skip)))
 }
 
 /**
  * The indexes in the answer of the owed run's first item and behind its last one; of the first item's run where none is owed;
  * [-1, -1] where it shows none. Of several runs of that createdAt it is the one that holds the member, where that is shown.
  */
-function placeOfRun({ ids, moments, skip }: ListAnswer, owed: OwedRun | null): [first: number, behind: number] {
+function placeOfRun({ ids, moments, skip }: ListAnswer, { owed, count }: Owed): [first: number, behind: number] {
   if (owed === null && ids.length === 0) return [-1, -1]
-  const { moment, member, from, to } = owed ?? { moment: moments[0] ?? null, member: null, from: null, to: null }
+  const { moment, member } = owed ?? { moment: moments[0] ?? null, member: null }
   const isOfRun = (index: number): boolean => moments[index] === moment
   let first = member === null ? 0 : ids.indexOf(member)
   const isShown = first >= 0
-  if (first < 0) first = moments.findIndex((_, index) => isOfRun(index) && skip + index >= (from ?? 0))
+  if (first < 0) first = moments.findIndex((_, index) => isOfRun(index) && skip + index >= (count?.start ?? 0))
   if (first < 0 || !isOfRun(first)) return [-1, -1]
   let behind = first
   while (first > 0 && isOfRun(first - 1)) first -= 1
   while (behind < ids.length && isOfRun(behind)) behind += 1
   // A run that begins behind the owed one's end, and does not hold the member, is another one.
-  return !isShown && to !== null && skip + first >= to ? [-1, -1] : [first, behind]
+  return !isShown && count !== null && skip + first >= count.end ? [-1, -1] : [first, behind]
 }
 
 function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [rising: number, falling: number] {
@@ -170,9 +167,10 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
 /** Nothing is shown of a run. */
 export const NO_RUN = { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false } as const
 
-function shownRun(answer: ListAnswer, owed: OwedRun | null) {
-  const [first, behind] = placeOfRun(answer, owed)
+function shownRun(answer: ListAnswer, known: Owed) {
+  const [first, behind] = placeOfRun(answer, known)
   if (first < 0) return NO_RUN
+  const { owed } = known
   const { ids, skip } = answer
   const isOver = behind < ids.length
   return {

@@ -2,7 +2,6 @@
 // It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md). It makes facts of
 // answers, which the judge goes by, and keeps them as the evidence of the walk.
 import type { Moment } from '../task.ts'
-import { knownOf, owedOf } from './counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
 import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
@@ -67,13 +66,12 @@ export class Kernel {
     // An answer of unknown age counts as the oldest.
     const sent = answer.sent === 0 ? 0 : this.#before + answer.sent
     const told = { ...answer, sent, received: this.#answers }
-    const fact = factOf(told, knownOf(this.state, this.#seen, this.#hasRange))
-    const owed = owedOf(this.state)
+    const before = this.state
+    const fact = factOf(told, before, this.#seen, this.#hasRange)
     const counts = this.#judge.tell(fact, handle)
     const isShown = counts === 'paid' && fact.isWhole && fact.hasMember
     // Shown as a whole it is all there, wherever it was counted.
-    const run = owed !== null && isShown ? { ...owed, from: null, to: null } : owed
-    const ofRun = counts === null || run === null ? [] : idsOfRun(answer, run)
+    const ofRun = counts === null ? [] : idsOfRun(answer, isShown ? { ...before, count: null } : before)
     if (counts === 'paid') this.#counted = new Set(isShown ? ofRun : [...this.#seen, ...ofRun])
     else for (const id of ofRun) this.#seen.add(id)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()

@@ -1,6 +1,5 @@
 // What docs/proof.md promises is accepted, step by step, and what the strategy leaves out is told.
 import { expect, test } from 'vitest'
-import { knownOf } from '../../src/proof/counting.ts'
 import { prove } from '../../src/proof/evidence.ts'
 import { factOf, type ListAnswer } from '../../src/proof/facts.ts'
 import { Kernel } from '../../src/proof/kernel.ts'
@@ -347,7 +346,7 @@ test('a run ends where a window is refused that reaches no further than one that
   const answer = { skip: 0, asked: 2, sent: 0, received: 1, kind: 'items', ids: ['b'], moments: [5], met: [1] } as const
   const refused = { ...answer, skip: 1, sent: 1, received: 2, kind: 'refused', ids: [], moments: [], met: [] } as const
   const owing = { ...BEGINNING, owed: { moment: 5, member: 'b' } }
-  const heardOf = (state: State, heard: ListAnswer) => told(state, factOf(heard, knownOf(state, new Set(), false)))
+  const heardOf = (state: State, heard: ListAnswer) => told(state, factOf(heard, state, new Set(), false))
   const read = heardOf(owing, answer)
   expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, isOver: true })
   expect(heardOf(read, { ...refused, asked: 2 }).count).toBeNull()

@@ -3,7 +3,7 @@
 // task that stayed throughout and was not met makes it false, unless the world broke an assumption that it rests on.
 
 import { hash } from 'node:crypto'
-import { countsFor, knownOf, owedOf } from '../../src/proof/counting.ts'
+import { countsFor } from '../../src/proof/counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import {
   asTold,
@@ -421,7 +421,7 @@ class Search {
       met: came.items.map((item) => ((met.get(item.id) ?? item.met) ? 1 : 0)),
     }
     const seen = new Set(asking.counted.map(name))
-    const told = factOf(answer, knownOf(asking.state, seen, this.#scope.range !== undefined))
+    const told = factOf(answer, asking.state, seen, this.#scope.range !== undefined)
     // Where no answer is a mistake each may be believed, which says more.
     const isDoubted = this.#scope.mistakes !== undefined
     const each = isNarrow(asking.state, told, this.#trial) ? null : told
@@ -453,10 +453,8 @@ class Search {
     const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
     next.trail = { line, before: world.trail }
     const counts = countsFor(before, after)
-    const owed = owedOf(before)
     const isShown = counts === 'paid' && fact.isWhole && fact.hasMember
-    const run = owed !== null && isShown ? { ...owed, from: null, to: null } : owed
-    const ofRun = counts === null || run === null ? [] : idsOfRun(answer, run).map(Number)
+    const ofRun = counts === null ? [] : idsOfRun(answer, isShown ? { ...before, count: null } : before).map(Number)
     const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
     if (counts === 'paid') next.items = met(world.items, isShown ? ofRun : counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
