@@ -19,7 +19,7 @@ import {
   told,
   trusted,
 } from './rules.ts'
-import { BEGINNING, SETTINGS, type State, type Trial, type WalkRange } from './state.ts'
+import { BEGINNING, NO_TRIAL, type State, type Trial, type WalkRange } from './state.ts'
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
@@ -79,7 +79,7 @@ export class Judge {
   constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: MissingLink | null = null) {
     this.state = state
     this.spoiled = spoiled
-    this.#trial = { settings: { ...SETTINGS, range } }
+    this.#trial = { ...NO_TRIAL, range }
   }
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */

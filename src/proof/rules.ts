@@ -119,7 +119,7 @@ export function recalled({ fact, floor, owed }: Told, state: State): Fact {
 
 /** By what the window joins if it is taken in now, with what that rests on; or the condition that is missing. */
 export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; rests: Basis[] } | ConditionName {
-  const { range } = trial.settings
+  const { range } = trial
   const { skip, received, first } = fact
   const own = sightOf(fact)
   if (range !== null && range.from !== null && state.floor === null && skip > 0) {
@@ -165,7 +165,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
 /** The state with its end, where the window that joined last, or the one before, shows that of the list or of the range. */
 export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial = NO_TRIAL): State | null {
   const { floor, empty, largest, uneven } = state
-  const { range } = trial.settings
+  const { range } = trial
   if (floor === null) return null
   const isReached = range !== null && unless(trial, 'reached: shows an item behind the range', isBehind(floor, range))
   if (isReached && range.to !== null) return ended(state, ['created-order'])

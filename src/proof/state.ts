@@ -157,22 +157,16 @@ export interface WalkRange {
   to: number | null
 }
 
-/** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
-interface Settings {
+/** What is judged, and only for the tests of the rules a condition that is switched off. */
+export interface Trial {
+  without?: string
+  /** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
   orderedTies: number
   /** Null for the whole list. */
   range: WalkRange | null
 }
 
-export const SETTINGS: Settings = { orderedTies: 20, range: null }
-
-/** Settings, and only for the tests of the rules a condition that is switched off. */
-export interface Trial {
-  without?: string
-  settings: Settings
-}
-
-export const NO_TRIAL: Trial = { settings: SETTINGS }
+export const NO_TRIAL: Trial = { orderedTies: 20, range: null }
 
 /** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */
 export function reachOf({ isCut, largest }: State, { skip, asked }: Pick<Fact, 'skip' | 'asked'>): number {
@@ -184,8 +178,8 @@ export function isUnread(kind: Fact['kind']): boolean {
   return kind === 'failed' || kind === 'refused'
 }
 
-export function tiesAreOrdered({ tiedRising, tiedFalling }: State, { settings }: Trial): boolean {
-  return Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= settings.orderedTies
+export function tiesAreOrdered({ tiedRising, tiedFalling }: State, { orderedTies }: Trial): boolean {
+  return Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= orderedTies
 }
 
 export function ended(state: State, basis: Basis[]): State {

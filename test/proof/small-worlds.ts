@@ -214,7 +214,7 @@ class Search {
       orderedTies: scope.orderedTies ?? Number.POSITIVE_INFINITY,
       range: scope.range ?? null,
     }
-    this.#trial = without === undefined ? { settings } : { settings, without }
+    this.#trial = without === undefined ? settings : { ...settings, without }
   }
 
   run(): Searched {
