@@ -1,6 +1,6 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
 import type { Fact, RunMember } from './facts.ts'
-import { type Basis, type Edge, ended, isUnread, reachOf, type State, type Trial, union } from './state.ts'
+import { type Basis, type Edge, ended, isUnread, reachOf, type State, type Trial, union, unless } from './state.ts'
 
 /** What a debt changes. */
 type Debts = Pick<State, 'owed' | 'count' | 'edge'>
@@ -46,21 +46,20 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
  * seen meanwhile. A side is shown by one answer, or by two, the second asked for after the first: one ends with an item of
  * the run and the next begins with another, or the other way round.
  */
-export function counted(before: State, fact: Fact, { without }: Trial): State {
-  const unless = (name: string, holds: boolean): boolean => holds || without === `counted: ${name}`
-  if (fact.isWhole && unless('shows one that was met', fact.hasMember)) return paid(before)
+export function counted(before: State, fact: Fact, trial: Trial): State {
+  if (fact.isWhole && unless(trial, 'counted: shows one that was met', fact.hasMember)) return paid(before)
   const { sent, received, fresh, hasMember, runGoesOn } = fact
-  const { start, end, isOver } = sidesShown(before, fact)
+  const { start, end, isOver } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
   const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
-  if (!unless('read one after another', sent >= earlier.since)) return { ...state, count: earlier }
+  if (!unless(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
   const endsAt = end ?? Math.max(runGoesOn ?? 0, earlier.end)
-  const hasMoved = !unless('ends where it ended', endsAt === earlier.end)
+  const hasMoved = !unless(trial, 'counted: ends where it ended', endsAt === earlier.end)
   const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
   if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
-  const isLater = unless('read one after another', sent >= earlier.received)
+  const isLater = unless(trial, 'counted: read one after another', sent >= earlier.received)
   const from = earlier.start ?? (isLater ? start : null)
   // What is seen before it is known where the run begins may stand elsewhere.
   if (from === null) return { ...state, count: earlier }
@@ -68,8 +67,8 @@ export function counted(before: State, fact: Fact, { without }: Trial): State {
   if (!isLater) return { ...state, count }
   if (earlier.start === null) return { ...state, count: { ...count, start, received } }
   const isEnough =
-    unless('as many ids as it is long', count.ids >= count.end - from) &&
-    unless('shows one that was met', count.hasMember)
+    unless(trial, 'counted: as many ids as it is long', count.ids >= count.end - from) &&
+    unless(trial, 'counted: shows one that was met', count.hasMember)
   const closed =
     end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
   // In a list that was seen to move, where it begins is seen once more.
@@ -92,14 +91,15 @@ function isOfAnother(count: State['count'], { hasMember, runStart }: Fact): bool
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
 
 /** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
-function sidesShown(before: State, fact: Fact) {
+function sidesShown(before: State, fact: Fact, trial: Trial) {
   const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
   const { edge, owed, ended: end, floor } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && edge !== null && skip + fact.asked <= edge.reach)
   const isOther = kind === 'items' && first !== owed?.moment
   const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
   // The list ends somewhere, and it ends where an answer has room for more.
-  const hasRoomBehind = end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact)
+  const hasRoomBehind =
+    end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact, trial)
   const behindEdge = isNext && edge.isRun && (isOver || isOther) ? edge.index : runEnd
   const isSince = (edge?.sent ?? 0) >= (before.count?.since ?? 0)
   return {
@@ -125,7 +125,11 @@ function edgeAfter(state: State, fact: Fact, since: number | null): Edge | null 
   return { index, unread: 0, sent, received, isRun, reach }
 }
 
-/** Shorter than asked for, and not because answers are cut. */
-function hasRoom({ largest, uneven }: State, { count, asked }: Fact): boolean {
-  return count < asked && count < largest && !uneven
+/** Shorter than asked for, and not because answers are cut: docs/proof.md, "room". */
+export function hasRoom({ largest, uneven }: State, { count, asked }: Fact, trial: Trial): boolean {
+  return (
+    unless(trial, 'room: shorter than asked', count < asked) &&
+    unless(trial, 'room: shorter than another', count < largest) &&
+    unless(trial, 'room: no cut by size was seen', !uneven)
+  )
 }

@@ -1,5 +1,6 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
+import type { ConditionName } from './conditions.ts'
 import { countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
 import { lastRunOf } from './places.ts'
@@ -7,7 +8,6 @@ import {
   asTold,
   atEnd,
   behindFloor,
-  type ConditionName,
   hasPassed,
   heard,
   joined,

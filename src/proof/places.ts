@@ -14,6 +14,7 @@ import {
   type Trial,
   tiesAreOrdered,
   union,
+  unless,
 } from './state.ts'
 
 /** So many answers behind the floor are kept that have not joined. */
@@ -46,8 +47,8 @@ export function debtOf(
   if (run === undefined) return { but: null, rests: [] }
   if (tiesAreOrdered(state, trial)) return { but: null, rests: ['ids-order-ties'] }
   const { moment } = state.owed ?? run
-  const isOne = some.every((other) => other.moment === moment) || trial.without === 'join: no other run is owed'
-  if (!isOne) return null
+  const isOne = some.every((other) => other.moment === moment)
+  if (!unless(trial, 'join: no other run is owed', isOne)) return null
   // Among items that are left out no run can be counted.
   return state.isFiltered ? { but: null, rests: ['ties-keep-places'] } : { but: run, rests: [] }
 }
@@ -97,12 +98,12 @@ function sighted(state: State, { floorAt, sent, received, count, asked }: Fact, 
 }
 
 /** Keeps what speaks of positions behind the floor, in the order of these; of answers with items only what came last. */
-function withSight(state: State, sight: Sight, { asked, anchor }: Fact, { without }: Trial): State {
+function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: Trial): State {
   const { floor, pending } = state
   const { kind, from, to } = sight
   const isItems = kind === 'items'
   const isBehind = from > (floor?.index ?? -1) && (!isItems || (from > 0 && anchor === 'none'))
-  const isSingle = isItems || kind === 'nothing' || asked === 1 || without === 'place: asked for by itself'
+  const isSingle = isItems || kind === 'nothing' || unless(trial, 'place: asked for by itself', asked === 1)
   if (!isSingle || !(isBehind || (isUnread(kind) && to === floor?.apart))) return state
   // Of what brought nothing at a position, or could not be read, the first one and the last two.
   const same = isItems ? [] : pending.filter((one) => one.from === from && one.kind !== 'items')
@@ -127,11 +128,10 @@ function resolved(state: State, sight: Sight, { mark, known }: { mark: Mark; kno
   const { kind, from, to, rests } = sight
   const low = kind === 'items' ? from : to
   if (sight.low >= from) return { ...sight, low: Math.max(low, sight.low) }
-  const { without } = trial
-  const reaches = (one: Mark): boolean => one.low >= from || without === 'place: leaves no position out'
+  const reaches = (one: Mark): boolean => unless(trial, 'place: leaves no position out', one.low >= from)
   const isBefore = (one: Mark): boolean =>
-    one.received <= sight.sent || without === 'place: asked for after an answer that shows it'
-  const isAfter = (one: Mark): boolean => one.sent >= sight.received || without === 'place: shown once more afterwards'
+    unless(trial, 'place: asked for after an answer that shows it', one.received <= sight.sent)
+  const isAfter = (one: Mark): boolean => unless(trial, 'place: shown once more afterwards', one.sent >= sight.received)
   const before = best([startOf(state), ...known].filter((one) => reaches(one) && isBefore(one)))
   const after = best([apart(state, mark, sight, trial), ...known].filter((one) => reaches(one) && isAfter(one)))
   if (before === undefined || after === undefined) return sight
@@ -147,20 +147,20 @@ function best(marks: Mark[]): Mark | undefined {
 }
 
 /** An answer that begins directly behind what could not be read when the floor's window joined, and cannot after `sight`: its run begins there. */
-function apart({ floor, pending }: State, mark: Mark, { received }: Sight, { without }: Trial): Mark {
+function apart({ floor, pending }: State, mark: Mark, { received }: Sight, trial: Trial): Mark {
   if (mark.but === null || floor === null || floor.apart === null || (mark as Sight).from !== floor.apart) return mark
   const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === floor.apart && sent >= received)
-  return isStill || without === 'apart: still cannot be read'
+  return unless(trial, 'apart: still cannot be read', isStill)
     ? { ...mark, but: null, rests: union(mark.rests, ['unread-apart']) }
     : mark
 }
 
 /** Nothing stands there or behind. A refusal may be about the window, or an item: then what was seen last has to reach further. */
-function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, { without }: Trial): boolean {
+function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, trial: Trial): boolean {
   const { kind, from, low, received } = sight
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
   // It reaches further, and shows nothing there.
   const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
-  return kind === 'nothing' || (from > 0 && (isBeyond || without === 'end: reaches beyond a refusal'))
+  return kind === 'nothing' || (from > 0 && unless(trial, 'end: reaches beyond a refusal', isBeyond))
 }

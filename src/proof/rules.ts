@@ -1,7 +1,8 @@
 // What an answer, and a window that is taken in, prove of a list, step by step: docs/proof.md, which names the conditions
 // as they are named here. Pure, plain data in and out.
 import type { Moment } from '../task.ts'
-import { counted, owing, owingTied, paid } from './counting.ts'
+import type { ConditionName } from './conditions.ts'
+import { counted, hasRoom, owing, owingTied, paid } from './counting.ts'
 import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
 import { type Fact, NO_RUN } from './facts.ts'
 import { behindRun, debtOf, placed, sightOf } from './places.ts'
@@ -16,45 +17,9 @@ import {
   type Trial,
   tiesAreOrdered,
   union,
+  unless,
   type WalkRange,
 } from './state.ts'
-
-/** All of them: a test switches each off in turn. */
-export const CONDITIONS = [
-  'nothing: came twice',
-  'nothing: asked for as many as any answer held',
-  'join: shows an anchor, or its place does',
-  'join: no other run is owed',
-  'from: begins before the range',
-  'place: asked for by itself',
-  'place: asked for after an answer that shows it',
-  'place: shown once more afterwards',
-  'place: leaves no position out',
-  'apart: still cannot be read',
-  'end: reaches beyond a refusal',
-  'counted: read one after another',
-  'counted: ends where it ended',
-  'counted: as many ids as it is long',
-  'counted: shows one that was met',
-  'room: shorter than asked',
-  'room: shorter than another',
-  'room: no cut by size was seen',
-  'passed: its last run begins behind what was empty',
-  'passed: asked for after it was empty',
-  'reached: shows an item behind the range',
-  'repeated: the last item, asked for alone',
-  'repeated: as further down before',
-  'repeated: read one after another',
-  'repeated: at its place before, asked for alone',
-] as const
-
-/** The words of a condition. */
-export type ConditionName = (typeof CONDITIONS)[number]
-
-/** Whether it holds, or is switched off. */
-function unless({ without }: Trial, name: ConditionName, holds: boolean): boolean {
-  return holds || name === without
-}
 
 /** How the answer stands to what has joined: by itself, whatever its place says. */
 export type Seam = 'shown' | 'tied' | 'none'
@@ -73,7 +38,7 @@ export function seamOf(state: State, fact: Fact, trial: Trial): Seam {
 export function trusted(state: State, fact: Fact, trial: Trial = NO_TRIAL): Fact | null {
   const { doubted } = state
   if (isNarrow(state, fact, trial)) return null
-  if (!isDoubtful(fact) || trial.without === 'nothing: came twice') return fact
+  if (unless(trial, 'nothing: came twice', !isDoubtful(fact))) return fact
   if (doubted?.skip !== fact.skip || doubted.asked !== fact.asked || doubted.kind !== fact.kind) return null
   return { ...fact, sent: Math.min(doubted.sent, fact.sent) }
 }
@@ -164,18 +129,14 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
 
 /** The state with its end, where the window that joined last, or the one before, shows that of the list or of the range. */
 export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial = NO_TRIAL): State | null {
-  const { floor, empty, largest, uneven } = state
+  const { floor, empty } = state
   const { range } = trial
   if (floor === null) return null
   const isReached = range !== null && unless(trial, 'reached: shows an item behind the range', isBehind(floor, range))
   if (isReached && range.to !== null) return ended(state, ['created-order'])
   if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
-  const { count, asked, received, runStart, hasMember } = last
-  const hasRoom =
-    unless(trial, 'room: shorter than asked', count < asked) &&
-    unless(trial, 'room: shorter than another', count < largest) &&
-    unless(trial, 'room: no cut by size was seen', !uneven)
-  if (!hasRoom || isAhead || floor.received !== received) return null
+  const { received, runStart, hasMember } = last
+  if (!hasRoom(state, last, trial) || isAhead || floor.received !== received) return null
   // All of its run, up to the end.
   return ended(runStart !== null && hasMember ? paid(state) : state, ['even-cuts'])
 }

@@ -1,5 +1,6 @@
 // What the kernel knows of a walk, as plain data, and the words for it: docs/proof.md.
 import type { Moment } from '../task.ts'
+import type { ConditionName } from './conditions.ts'
 import type { Fact, RunMember } from './facts.ts'
 
 /** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
@@ -159,7 +160,7 @@ export interface WalkRange {
 
 /** What is judged, and only for the tests of the rules a condition that is switched off. */
 export interface Trial {
-  without?: string
+  without?: ConditionName
   /** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
   orderedTies: number
   /** Null for the whole list. */
@@ -167,6 +168,11 @@ export interface Trial {
 }
 
 export const NO_TRIAL: Trial = { orderedTies: 20, range: null }
+
+/** Whether a condition holds, or is switched off. */
+export function unless({ without }: Trial, name: ConditionName, holds: boolean): boolean {
+  return holds || name === without
+}
 
 /** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */
 export function reachOf({ isCut, largest }: State, { skip, asked }: Pick<Fact, 'skip' | 'asked'>): number {

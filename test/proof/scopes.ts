@@ -1,9 +1,10 @@
 // The scopes of the small worlds, each searched to its end, and the conditions that are tried in it: without one of them a
 // false claim has to be found.
+import type { ConditionName } from '../../src/proof/conditions.ts'
 import type { Scope } from './small-worlds.ts'
 
 export interface Trials extends Omit<Scope, 'name' | 'inTurn'> {
-  needs: readonly string[]
+  needs: readonly ConditionName[]
   /** The readings of a false claim that is known, where any search of the scope takes seconds to find one. */
   known?: Scope['inTurn']
 }

@@ -1,7 +1,7 @@
 // The proof of the proof: in no small world a false claim is accepted, and without any one condition one is.
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { CONDITIONS } from '../../src/proof/rules.ts'
+import { CONDITIONS } from '../../src/proof/conditions.ts'
 import { LONG, QUICK } from './scopes.ts'
 import { type Searched, search } from './small-worlds.ts'
 

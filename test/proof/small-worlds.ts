@@ -3,6 +3,7 @@
 // task that stayed throughout and was not met makes it false, unless the world broke an assumption that it rests on.
 
 import { hash } from 'node:crypto'
+import type { ConditionName } from '../../src/proof/conditions.ts'
 import { countsFor } from '../../src/proof/counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import {
@@ -182,7 +183,7 @@ const MISTAKES: readonly Said[] = [
   { kind: 'items', items: [], length: 0 },
 ]
 
-export function search(scope: Scope, without?: string, most = Number.POSITIVE_INFINITY): Searched {
+export function search(scope: Scope, without?: ConditionName, most = Number.POSITIVE_INFINITY): Searched {
   return new Search(scope, without, most).run()
 }
 
@@ -206,7 +207,7 @@ class Search {
   }
   #stack: World[] = []
 
-  constructor(scope: Scope, without: string | undefined, most: number) {
+  constructor(scope: Scope, without: ConditionName | undefined, most: number) {
     this.#scope = scope
     this.#most = most
     this.#tries = scope.tries ?? ALL

@@ -1,0 +1,33 @@
+// The conditions of the rules, by the names that docs/proof.md gives them.
+
+/** All of them: a test switches each off in turn. */
+export const CONDITIONS = [
+  'nothing: came twice',
+  'nothing: asked for as many as any answer held',
+  'join: shows an anchor, or its place does',
+  'join: no other run is owed',
+  'from: begins before the range',
+  'place: asked for by itself',
+  'place: asked for after an answer that shows it',
+  'place: shown once more afterwards',
+  'place: leaves no position out',
+  'apart: still cannot be read',
+  'end: reaches beyond a refusal',
+  'counted: read one after another',
+  'counted: ends where it ended',
+  'counted: as many ids as it is long',
+  'counted: shows one that was met',
+  'room: shorter than asked',
+  'room: shorter than another',
+  'room: no cut by size was seen',
+  'passed: its last run begins behind what was empty',
+  'passed: asked for after it was empty',
+  'reached: shows an item behind the range',
+  'repeated: the last item, asked for alone',
+  'repeated: as further down before',
+  'repeated: read one after another',
+  'repeated: at its place before, asked for alone',
+] as const
+
+/** The words of a condition. */
+export type ConditionName = (typeof CONDITIONS)[number]
