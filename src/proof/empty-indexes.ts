@@ -8,7 +8,7 @@ export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | nu
   const { kind, skip, sent, received, isFloorAlone } = fact
   if (floor === null) return empty
   if (kind === 'nothing' && sent >= floor.received && (empty === null || skip < empty.index))
-    return { index: skip, received, place: null, isBefore: false }
+    return { index: skip, received, place: null }
   if (empty === null || empty.place !== null || !isFloorAlone || sent < empty.received) return empty
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: fact.floorAt }
 }
@@ -17,23 +17,18 @@ export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | nu
 export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | null {
   const { floorAt, sent, skip, count } = fact
   if (empty === null || floor === null || floor.run < 0 || floorAt === null || sent < empty.received) return null
-  return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: skip + count - 1, isBefore: true }
+  return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: skip + count - 1 }
 }
 
 /**
  * The same where the floor stood where it joined until `heldAt`, after it was empty: nothing in front of it had changed, so the index has not
  * moved.
  */
-export function emptyHeld({ empty, floor }: State, behind: Floor, heldAt: number): EmptyIndex | null {
+export function emptyHeld({ empty, floor }: State, place: number, heldAt: number): EmptyIndex | null {
   if (empty === null || floor === null || floor.run < 0 || floor.index !== floor.joinedAt) return null
   if (heldAt < empty.received || floor.received > empty.received) return null
   const { joinedAt, run } = floor
-  return {
-    ...empty,
-    index: empty.index + joinedAt - run,
-    place: behind.joinedAt,
-    isBefore: behind.sent >= empty.received,
-  }
+  return { ...empty, index: empty.index + joinedAt - run, place }
 }
 
 /** By how much what was empty may lie further down than the index says, where the floor's last item is seen. */

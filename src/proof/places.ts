@@ -94,7 +94,7 @@ function sighted(state: State, { floorAt, sent, received, count, asked }: Fact, 
   // Everything up to where it stood has been met; or, where items are left out, it stands there or further down.
   if (low > floor.index && but === null) return state
   if (isFiltered && count < asked && floorAt < floor.index) return state
-  return { ...state, pending: [], floor: { ...floor, index: floorAt, but: lastRunOf(floor), sent, received } }
+  return { ...state, pending: [], floor: { ...floor, index: floorAt, but: lastRunOf(floor), received } }
 }
 
 /** Keeps what speaks of positions behind the floor, in the order of these; of answers with items only what came last. */

@@ -121,7 +121,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
     ...(isPlaced ? owing(state, but, behindRun(state, sight), fact) : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received),
-    empty: isPlaced ? emptyHeld(state, floor, sight.heldAt) : emptyBehind(state, fact),
+    empty: isPlaced ? emptyHeld(state, index, sight.heldAt) : emptyBehind(state, fact),
     ...cutsSeen(state, behindFloor(fact)),
     basis: union(state.basis, rests),
   }
@@ -145,8 +145,9 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
 export function hasPassed(floor: Floor | null, empty: State['empty'], trial: Trial = NO_TRIAL): boolean {
   return (
     empty !== null &&
-    unless(trial, 'passed: its last run begins behind what was empty', (floor?.run ?? -1) >= empty.index) &&
-    unless(trial, 'passed: asked for after it was empty', empty.isBefore)
+    floor !== null &&
+    unless(trial, 'passed: its last run begins behind what was empty', floor.run >= empty.index) &&
+    unless(trial, 'passed: asked for after it was empty', floor.sent >= empty.received)
   )
 }
 

@@ -33,6 +33,7 @@ export interface Floor {
   /** The oldest and the newest createdAt in the window. */
   oldest: Moment
   newest: Moment
+  /** When its window was asked for, and when it was seen at `index` first. */
   sent: number
   received: number
   /** How many items the window held, where more were asked for: the list's end, or a cut. */
@@ -84,13 +85,12 @@ export interface Edge {
 
 /**
  * An index at which nothing stood, asked for after the floor was read. `place`: where the floor's last item stood in the list in
- * which the index counts; null where that was not seen. `isBefore`: in the list of the floor's window.
+ * which the index counts; null where that was not seen.
  */
 export interface EmptyIndex {
   index: number
   received: number
   place: number | null
-  isBefore: boolean
 }
 
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */

@@ -719,7 +719,9 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     state.tiedRising,
     state.tiedFalling,
     state.doubted === null ? '-' : `${state.doubted.skip}.${state.doubted.asked}.${state.doubted.kind}`,
-    empty === null ? '-' : `${empty.index}.${empty.place}.${empty.isBefore}.${world.sunk[empty.received]}`,
+    empty === null
+      ? '-'
+      : `${empty.index}.${empty.place}.${(floor?.sent ?? 0) >= empty.received}.${world.sunk[empty.received]}`,
     state.ended?.join('') ?? '-',
     state.basis.join(''),
     world.mistakes,
