@@ -13,6 +13,7 @@ import type { Service } from '../service/service.ts'
 import { toolVersion } from '../version.ts'
 import { accountCheck, UNBOUND } from './account.ts'
 import { learn, type Run, type RunContext } from './context.ts'
+import { LookUpHealth } from './look-up-health.ts'
 import { watchCosts } from './observed-costs.ts'
 import type { SessionOptions } from './writer/session.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
@@ -69,7 +70,8 @@ export function openWriterThread({ config, now }: RunContext, choices: WriterCho
 /** A run of which nothing is known of the service's account yet: see `bindRun`. */
 export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
   const { service, costs } = watchCosts(parts.service, context.now)
-  return { ...context, ...parts, service, costs, facts: { ...parts.opened.facts }, account: UNBOUND }
+  const facts = { ...parts.opened.facts }
+  return { ...context, ...parts, service, costs, lookUps: new LookUpHealth(), facts, account: UNBOUND }
 }
 
 /** Before the first request. Throws `not-before` and `other-service`. */

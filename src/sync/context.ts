@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import type { Progress } from '../progress.ts'
 import type { Service } from '../service/service.ts'
 import type { AccountSigns } from './identity.ts'
+import type { LookUpHealth } from './look-up-health.ts'
 import type { ObservedCosts } from './observed-costs.ts'
 import type { SyncRequest } from './plan.ts'
 import type { Opened } from './writer/run-intake.ts'
@@ -45,6 +46,8 @@ export interface Run extends Omit<RunContext, 'apiKey'> {
   account: AccountCheck
   /** What the answers so far have shown of what requests cost. */
   costs(): ObservedCosts
+  /** Whether look-ups by id are answered. */
+  lookUps: LookUpHealth
 }
 
 /** Stores facts in the mirror and in the run. */

@@ -174,9 +174,12 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'refetch':
       await writer.oweAll('detail', now(), range)
       break
-    case 'open':
-      await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER)
+    case 'open': {
+      const most = goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER
+      const silent = await askOpenTasks(run, most)
+      if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
+    }
     case 'details': {
       const { isTold, isMore } = await compareWithDetails(run)
       if (!isTold) fallShort(ended, NOT_COMPARED)
@@ -208,15 +211,16 @@ const NOT_COMPARED =
 
 async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void> {
   await seeAccount(run)
-  const { missing } = await askForAll(
+  const { asked, missing } = await askForAll(
     run,
     { ids, reason: 'detail', byHand: true },
     countedAs(run, 'details', ids.length),
   )
-  if (missing.length === 0) return
+  const absent = ids.length - asked + missing.length
+  if (absent === 0) return
   const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
-  const more = missing.length > MOST_NAMED ? ', ...' : ''
-  fallShort(ended, `${missing.length} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.`)
+  const more = absent > named.length ? ', ...' : ''
+  fallShort(ended, `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

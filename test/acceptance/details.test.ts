@@ -335,3 +335,44 @@ test('backfill --id names the ids that brought no task', async () => {
   expect(code).toBe(3)
   expect(stdout).toContain('1 of 2 ids brought no task: "nobody".')
 })
+
+describe('a service that lists tasks and does not answer for single ones', () => {
+  const ONCE = { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
+  const LACKING = { tasks: 60, openFraction: 0, listCarries: 'noResult' } as const
+
+  test('is not asked for all that are owed: exit 3, and the next run has them', async () => {
+    await using stage = await makeStage(LACKING)
+    stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
+    for (const flags of [[], ['--full']]) {
+      const run = await stage.runJson(['sync', ...flags], ONCE)
+      expect({ code: run.code, gaveUp: run.stderr.includes('no more tasks') }).toEqual({ code: 3, gaveUp: true })
+      expect(detailsOf(run)).toBeLessThan(25)
+    }
+    stage.simulator.setFaults(undefined)
+    expect((await stage.sync('--full')).code).toBe(0)
+    await expectExactCopy(stage)
+  })
+
+  test('is asked for all others where many side by side cannot be read', async () => {
+    await using stage = await makeStage(LACKING)
+    const broken = new Set(stage.simulator.account.ids().slice(-20))
+    stage.simulator.setFaults(({ operation, id }) =>
+      operation === 'get' && broken.has(id ?? '') ? { status: 500 } : null,
+    )
+    const { code } = await stage.runJson(['sync'], { ...ONCE, TASK_MIRROR_SERVICE_CONCURRENCY: '1' })
+    expect({ code, owed: stage.value("SELECT count(*) FROM open_checks WHERE reason = 'detail'") }).toEqual({
+      code: 3,
+      owed: broken.size,
+    })
+  })
+
+  test('leaves open tasks unknown: exit 3', async () => {
+    await using stage = await makeStage({ tasks: 300, openFraction: 0, window: 50 })
+    stage.simulator.account.insert(12, { where: 'middle', openShare: 1 })
+    expect((await stage.sync()).code).toBe(0)
+    stage.simulator.account.finish(12)
+    stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
+    const { code, stderr } = await stage.runJson(['sync'], ONCE)
+    expect({ code, said: stderr.includes('open tasks not answered for') }).toEqual({ code: 3, said: true })
+  })
+})

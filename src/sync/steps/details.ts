@@ -18,6 +18,8 @@ export interface FoundDetail extends DetailAnswer {
 }
 
 const BATCH = 50
+/** Tasks by chance that are asked for where some in a row were not answered: is it the tasks, or the service? */
+const OTHERS = 3
 
 export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer> {
   const readAt = run.now()
@@ -26,6 +28,7 @@ export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer
     discard: ({ handle }) => unused.push(handle),
   })
   for (const handle of unused) await run.writer.dropDetail(handle)
+  run.lookUps.note(answer.kind === 'failed')
   return { taskId, readAt: readAt - ageOfAnswer(answer), answer }
 }
 
@@ -66,6 +69,7 @@ function describe(answer: Answer<unknown>): string {
 }
 
 interface DetailsResult {
+  /** Less than all where the service answers no look-ups any more. */
   asked: number
   /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
   missing: DetailAnswer[]
@@ -94,7 +98,25 @@ interface WantedTasks {
   byHand?: boolean
 }
 
-/** Asks for all of them and takes in what is found. */
+/** Whether the run has given up asking for single tasks. Says so once. */
+async function isOver(run: Run): Promise<boolean> {
+  const { lookUps, writer, log } = run
+  if (!lookUps.isInDoubt) return lookUps.isOver
+  for (const id of await writer.liveIdsAt(Array.from({ length: OTHERS }, run.random))) {
+    const { answer } = await askForTask(run, id)
+    if (answer.kind === 'ok') await writer.dropDetail(answer.value.handle)
+    if (!lookUps.isInDoubt) return false
+  }
+  lookUps.decide()
+  if (lookUps.isOver)
+    log.warn(
+      { code: 'service-failing' },
+      'The service answers no look-ups by id: this run asks for no more tasks, the next one for all that are owed',
+    )
+  return lookUps.isOver
+}
+
+/** Asks for all of them and takes in what is found, unless the service answers no look-ups any more. */
 export async function askForAll(
   run: Run,
   { ids, reason, byHand = false }: WantedTasks,
@@ -107,7 +129,11 @@ export async function askForAll(
     ready = []
     if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
   }
+  let over: Promise<boolean> = Promise.resolve(false)
   const ask = async (id: string): Promise<void> => {
+    // One after another: those that go on side by side are in doubt together.
+    over = over.then(() => isOver(run))
+    if (await over) return
     const detail = await askForTask(run, id)
     result.asked += 1
     if (isFound(detail)) {

@@ -26,22 +26,31 @@ const UNKNOWN_BYTES = 1_000
 /** What taking in a listed item costs this machine, ms per byte, as bench/ shows it. */
 const OWN_MS_PER_BYTE = 1e-5
 
-/** Asks for those that are due, the most overdue first; at most `limit`, and no more than open-plan.ts allows one run. */
-export async function askOpenTasks(run: Run, limit: number): Promise<void> {
+/**
+ * Asks for those that are due, the most overdue first; at most `limit`, and no more than open-plan.ts allows one run. Of how many
+ * nothing is known, as the service did not answer.
+ */
+export async function askOpenTasks(run: Run, limit: number): Promise<number> {
   const { writer, now, request, facts } = run
-  if (request.details === 'never') return
+  if (request.details === 'never') return 0
   const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
   const widest = isPlaced ? widestGap({ capacity: windowCapacity(run) }) : null
   const due = await writer.openDue({ now: now(), limit, widest })
-  if (due.ids.length === 0) return
+  if (due.ids.length === 0) return 0
   await seeAccount(run)
   const tell = countedAs(run, 'open tasks', due.ids.length)
   const first = due.ids.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
-  const { missing } = await askForAll(run, { ids: due.ids.slice(0, first), reason: 'open' }, tell)
-  if (due.ids.length > first) await askByPlan(run, from(due, first), (left) => tell(0, left + first))
-  run.log.debug({ due: due.ids.length, missing: missing.length }, 'Open tasks')
+  let silent = await ask(due.ids.slice(0, first))
+  if (due.ids.length > first) silent += await askByPlan(run, from(due, first), (left) => tell(0, left + first))
+  run.log.debug({ due: due.ids.length, silent }, 'Open tasks')
+  return silent
 
-  async function askByPlan(run: Run, { ids, distances }: OpenDueNow, plans: (count: number) => void): Promise<void> {
+  async function ask(ids: string[], told = tell): Promise<number> {
+    const { asked, missing } = await askForAll(run, { ids, reason: 'open' }, told)
+    return ids.length - asked + missing.filter(({ answer }) => answer.kind === 'failed').length
+  }
+
+  async function askByPlan(run: Run, { ids, distances }: OpenDueNow, plans: (count: number) => void): Promise<number> {
     const costs = costsOf(run)
     const margin = marginOf(costs.capacity, run.config.sync.overlap)
     const isNewestFirst = facts.order === 'created_desc'
@@ -57,14 +66,15 @@ export async function askOpenTasks(run: Run, limit: number): Promise<void> {
     })
     const ended = await Promise.allSettled([
       readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members)),
-      askForAll(run, { ids: asked, reason: 'open' }, tell),
+      ask(asked),
     ])
     for (const end of ended) if (end.status === 'rejected') throw end.reason
     // Where the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
     const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
     const left = budgetOf(costs).ms - plan.cost.ms
     const most = Math.max(ALWAYS_BY_ID, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
-    await askForAll(run, { ids: unmet.slice(0, most), reason: 'open' }, () => tell(0))
+    const silent = await ask(unmet.slice(0, most), () => tell(0))
+    return silent + (ended[1].status === 'fulfilled' ? ended[1].value : 0)
   }
 }
 
