@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { seeded } from '../../src/simulator/random.ts'
 import { UNBOUND } from '../../src/sync/account.ts'
 import type { Run } from '../../src/sync/context.ts'
+import { LookUpHealth } from '../../src/sync/look-up-health.ts'
 import { decideDeletions } from '../../src/sync/steps/deletions.ts'
 import { inAnySequence, isLossByChance } from '../../src/sync/steps/look-ups.ts'
 import type { DetailStep } from '../../src/sync/writer/details-intake.ts'
@@ -37,6 +38,7 @@ async function decide({ candidates, there, witnesses, isBlind, found = new Set()
     config: { sync: { massDeleteFraction: 1, massDeleteMinimum: 0, deletionPauseMs: 0 } },
     request: { command: 'sync' },
     account: { ...UNBOUND, found },
+    lookUps: new LookUpHealth(),
     signal: new AbortController().signal,
     now: () => 0,
     random: () => random.next(),
