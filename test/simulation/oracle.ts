@@ -253,9 +253,28 @@ function standsAsBefore({ lives, listings }: Ledger, missedId: string, viewed: r
   return hasMoved && last.listed.slice(0, shown).every((id, index) => id === first.listed[index])
 }
 
+/** In some answer's list it stands between others, by createdAt, in neither order, and by more than is tolerated. */
+function isOutOfPlace(
+  { lives, listings }: Ledger,
+  { id, createdAt }: { id: string; createdAt: number },
+  viewed: readonly number[],
+  settleMs: number,
+): boolean {
+  return viewed.some((answer) => {
+    const listed = listings.get(answer)?.listed ?? []
+    const at = listed.indexOf(id)
+    const by = (ids: readonly string[]): number[] =>
+      ids.map((other) => (lives.get(other)?.createdAt ?? createdAt) - createdAt)
+    const [before, behind] = [by(listed.slice(0, at)), by(listed.slice(at + 1))]
+    const isNewestFirst = before.every((apart) => apart >= -settleMs) && behind.every((apart) => apart <= settleMs)
+    const isOldestFirst = before.every((apart) => apart <= settleMs) && behind.every((apart) => apart >= -settleMs)
+    return at >= 0 && !isNewestFirst && !isOldestFirst
+  })
+}
+
 /** What the proof of the walk rests on, and the world broke, so that the task was missed. */
 function brokenIn(
-  { account }: Scenario,
+  { account, settleMs }: Scenario,
   { path, spans, poisoned }: Observed,
   ledger: Ledger,
   walk: EndedWalk,
@@ -270,6 +289,8 @@ function brokenIn(
   )
     return `${BROKEN} "unread-apart": `
   const viewed = spans.get(walk.id)?.viewed ?? []
+  if (isOutOfPlace(ledger, missed, viewed, settleMs) && restsOf(evidenceIn(path, walk.id)).includes('created-order'))
+    return `${BROKEN} "created-order": `
   if (standsAsBefore(ledger, missed.id, viewed)) return `${BROKEN} "order": `
   const broken = brokenFor(missed, evidenceIn(path, walk.id), viewed, ledger.listings)
   return broken === null ? '' : `${BROKEN} "${broken}": `
