@@ -76,7 +76,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const count = ids.length
   chain.returned = count
   if (count === 0) return chain
-  const paged = { goesOn: skip + count > before.end, shift: follows ? null : runShift(before, window) }
+  const paged = { endsFurther: skip + count > before.end, shift: follows ? null : runShift(before, window) }
   Object.assign(chain, pagingAfter(before, window, paged))
   const first = before.last === null
   if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt

@@ -49,11 +49,11 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
 
 export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {
   ongoing.fruitless += 1
-  ongoing.lookOn(isNew(ongoing.chain, window) ? 'behind' : 'before', window.ids.length)
+  ongoing.lookOn(isAllNew(ongoing.chain, window) ? 'behind' : 'before', window.ids.length)
 }
 
 /** Whether the window holds only items that came in since: newest first, and all as new as the newest of the first window. */
-function isNew({ order, newestInFirst }: ChainState, { moments }: ItemsWindow): boolean {
+function isAllNew({ order, newestInFirst }: ChainState, { moments }: ItemsWindow): boolean {
   if (newestInFirst === null || order.rising >= order.falling) return false
   return moments.every((moment) => moment !== null && moment >= newestInFirst)
 }

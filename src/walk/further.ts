@@ -60,7 +60,7 @@ export async function seenFurther(
   }
   // More than a few are passed only where the service goes on behind them.
   if (!isEnd)
-    return passed.length <= UNREADABLE_IN_A_ROW ? place + 1 : goesOn(reader, place + 1, kind as NoWindow['kind'])
+    return passed.length <= UNREADABLE_IN_A_ROW ? place + 1 : seekGiven(reader, place + 1, kind as NoWindow['kind'])
   if (!looksFurther(ongoing, place)) return null
   for (const further of placesFurther(ongoing, place, { near: kind !== 'refused' })) {
     const answer = await glanceAt(reader, further)
@@ -98,7 +98,7 @@ export async function goesFar({ reader, page, end }: OngoingWalk, place: number)
 export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
   const { end, reader, windows, chain } = ongoing
   if (!end.isSpent(reader.requests, windows)) return null
-  if (await goesFar(ongoing, chain.end)) end.goesOn(windows)
+  if (await goesFar(ongoing, chain.end)) end.defer(windows)
   return end.isSpent(reader.requests, windows) ? { kind: 'stop', reason: 'end-keeps-moving' } : null
 }
 
@@ -109,7 +109,7 @@ export function readAgain(ongoing: OngoingWalk): Promise<WalkEnding | null> {
 }
 
 /** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */
-async function goesOn(reader: Reader, from: number, kind: NoWindow['kind']): Promise<number | null> {
+async function seekGiven(reader: Reader, from: number, kind: NoWindow['kind']): Promise<number | null> {
   const farthest = 2 * FAR * reader.window
   for (let distance = 0; ; distance = Math.min(2 * distance + 1, farthest)) {
     const answer = await reader.look(from + distance, 1, { once: true, maxRetries: 1 })

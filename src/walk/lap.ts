@@ -72,8 +72,8 @@ export class HeadAgain {
       else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
       if (place !== undefined && place < this.#furthest) order.unstable = true
       this.#furthest = Math.max(this.#furthest, place ?? -1)
-      const goesOn = place === this.#lastPlace || place === this.#lastPlace + 1
-      this.#run = place === undefined ? 0 : goesOn ? this.#run + 1 : 1
+      const isNext = place === this.#lastPlace || place === this.#lastPlace + 1
+      this.#run = place === undefined ? 0 : isNext ? this.#run + 1 : 1
       this.#lastPlace = place ?? -2
     }
     return this.isSeen

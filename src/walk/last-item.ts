@@ -1,4 +1,7 @@
 // The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again however far it has gone.
+// The chain has it where the last window that joined showed it (`chain.last`, at `chain.end - 1`). The reader follows it through all later
+// answers (`reader.last`), and `LastItem` is that, with its run, at one moment. The kernel has the last item of what is proven
+// (`state.floor`): another one once the walk has taken in what did not join.
 import type { Moment } from '../task.ts'
 import { type ChainState, runStartIn } from './chain.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'

@@ -41,7 +41,7 @@ export class MovingEnd {
   }
 
   /** It is not the end that was looked at: so many windows have brought something since, and each is worth some requests. */
-  goesOn(windows: number): void {
+  defer(windows: number): void {
     if (this.most === null) return
     this.most = { requests: this.most.requests + WORTH * (windows - this.most.windows), windows }
   }

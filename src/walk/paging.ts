@@ -39,16 +39,16 @@ export function isUneven(paging: Paging): boolean {
 }
 
 /**
- * What is known after `window` has joined. `goesOn`: it ends further down than the answer before. `shift`: by how much further
+ * What is known after `window` has joined. `endsFurther`: it ends further down than the answer before. `shift`: by how much further
  * down the chain's last items stand in it than was read before; null where it does not show that.
  */
 export function pagingAfter(
   { cap, capLow, shortAnswer, shifts, filtered }: Paging,
   { ids, met, asked }: ItemsWindow,
-  { goesOn, shift }: { goesOn: boolean; shift: number | null },
+  { endsFurther, shift }: { endsFurther: boolean; shift: number | null },
 ): Paging {
   // What ends where it ended shows another of the last ties, and nothing that the short answer left out.
-  const wasCut = shortAnswer !== null && goesOn && isCap(shortAnswer, met)
+  const wasCut = shortAnswer !== null && endsFurther && isCap(shortAnswer, met)
   return {
     cap: wasCut ? Math.max(cap, shortAnswer) : cap,
     capLow: !wasCut ? capLow : capLow === 0 ? shortAnswer : Math.min(capLow, shortAnswer),

@@ -16,6 +16,10 @@ import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
+// A list may have no end. Answers that bring nothing new end a walk by `FRUITLESS`; such as always bring something by `requestsLeft`
+// (ongoing-walk.ts), for it counts items; an end that is not there when it is looked at by `MovingEnd`; a run that is never the same by
+// its rounds (ties.ts). Laps and sweeps have bounds of their own, and `maxRequests` is that of all together.
+
 /** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
 /** So many windows with something new in them, that show ties alone and do not join, are read again. */
@@ -149,8 +153,8 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   if (passed === 'passed') return { kind: 'list-end' }
   const last = lastOf(window)
   const capped = window.ids.length === ongoing.chain.cap
-  const goesOn = window.skip + window.ids.length <= ongoing.end.farTo
-  const short = window.ids.length < window.asked && !capped && !goesOn
+  const isKnownToGoOn = window.skip + window.ids.length <= ongoing.end.farTo
+  const short = window.ids.length < window.asked && !capped && !isKnownToGoOn
   // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
   const behind = last.id !== ongoing.chain.last?.id && ongoing.fruitless <= 3 * ongoing.request.settings.overlap + 10
   // One item alone leaves no room for an overlap.
