@@ -43,7 +43,7 @@ export async function beginComparison(run: Run): Promise<void> {
  */
 export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; isMore: boolean }> {
   const { writer, now } = run
-  const uneven = run.facts.uneven_fields?.length ?? 0
+  const before = unevenPaths(run)
   const sampled = await writer.sampled()
   let isTold = true
   if (sampled.length > 0) {
@@ -87,7 +87,11 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
     from = await writer.sweep(from, now())
     run.facts.summary_sweep = from ?? undefined
   }
-  return { isTold, isMore: (run.facts.uneven_fields?.length ?? 0) < uneven }
+  return { isTold, isMore: !before.isSubsetOf(unevenPaths(run)) }
+}
+
+function unevenPaths({ facts }: Run): Set<string> {
+  return new Set(facts.uneven_fields?.map(({ path }) => pathText(path)))
 }
 
 /** The last answer of each, where it brought the task; and where it failed. */
