@@ -7,6 +7,8 @@ const FAILED_IN_A_ROW = 5
 export class LookUpHealth {
   #failed = 0
   #isOver = false
+  /** Under way while tasks by chance are asked for: whoever wants to ask meanwhile waits for it. */
+  deciding: Promise<void> | null = null
 
   /** What an answer shows; `isFailed`: there was none, after all retries. */
   note(isFailed: boolean): void {

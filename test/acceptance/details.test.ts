@@ -348,9 +348,20 @@ describe('a service that lists tasks and does not answer for single ones', () =>
       expect({ code: run.code, gaveUp: run.stderr.includes('no more tasks') }).toEqual({ code: 3, gaveUp: true })
       expect(detailsOf(run)).toBeLessThan(25)
     }
+    // The others wait no longer for having failed.
+    expect(stage.value('SELECT count(*) FROM open_checks WHERE attempts = 0')).toBeGreaterThan(20)
     stage.simulator.setFaults(undefined)
     expect((await stage.sync('--full')).code).toBe(0)
     await expectExactCopy(stage)
+  })
+
+  test('is not asked by any later step either, nor again for those that are compared', async () => {
+    await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+    stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
+    const run = await stage.runJson(['sync'], ONCE)
+    expect({ code: run.code, times: run.stderr.split('no more tasks').length - 1 }).toEqual({ code: 3, times: 1 })
+    // The sample, one of them first, and others by chance.
+    expect(detailsOf(run)).toBeLessThanOrEqual(6 + 3)
   })
 
   test('is asked for all others where many side by side cannot be read', async () => {

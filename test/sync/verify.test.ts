@@ -116,3 +116,17 @@ test('tasks that the service fails to answer for are unanswered, not missing; a 
   const { unanswered } = await verifyService(context, 10)
   expect(unanswered).toHaveLength(10)
 })
+
+test('where the service answers no look-ups, verify soon asks for no more, and calls all of them unanswered', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 150, openFraction: 0 })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
+  const options = { cwd: scratch.dir, env }
+  await runInside(['sync'], options)
+  simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
+  const before = simulator.log.length
+  const { code, stdout } = await runInside(['verify', '--service', '--sample', '150', '--json'], options)
+  const { unanswered, missing } = JSON.parse(stdout).service
+  expect({ code, unanswered: unanswered.length, missing }).toEqual({ code: 3, unanswered: 150, missing: [] })
+  expect(simulator.log.slice(before).filter(({ operation }) => operation === 'get').length).toBeLessThan(25)
+})

@@ -1,7 +1,7 @@
 // Asking for single tasks by id: open ones, owed details, candidates. Several in flight; answers are committed in small
 // batches as they come.
 import type { OwedReason } from '../../mirror/tables/owed.ts'
-import { type Answer, ageOfAnswer, type Ok } from '../../service/service.ts'
+import { type Answer, ageOfAnswer, type Failed, type Ok } from '../../service/service.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep, DetailTaken, ParsedDetail } from '../writer/details-intake.ts'
@@ -21,7 +21,21 @@ const BATCH = 50
 /** Tasks by chance that are asked for where some in a row were not answered: is it the tasks, or the service? */
 const OTHERS = 3
 
+/** In place of an answer where the run has given up asking. */
+const NOT_ASKED: Failed = {
+  kind: 'failed',
+  reason: 'status',
+  httpStatus: null,
+  message: 'not asked for, as the service answers no look-ups by id',
+}
+
+/** Every look-up of a run goes through here, so that all of its steps give up together. */
 export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer> {
+  if (await isOver(run)) return { taskId, readAt: run.now(), answer: NOT_ASKED }
+  return sendLookUp(run, taskId)
+}
+
+async function sendLookUp(run: Run, taskId: string): Promise<DetailAnswer> {
   const readAt = run.now()
   const unused: number[] = []
   const answer = await run.service.get(taskId, (raw) => run.writer.parseDetail(raw), {
@@ -30,6 +44,35 @@ export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer
   for (const handle of unused) await run.writer.dropDetail(handle)
   run.lookUps.note(answer.kind === 'failed')
   return { taskId, readAt: readAt - ageOfAnswer(answer), answer }
+}
+
+/** Whether the run has given up asking for single tasks. */
+async function isOver(run: Run): Promise<boolean> {
+  const { lookUps } = run
+  if (lookUps.isInDoubt) {
+    // Those that go on side by side are in doubt together.
+    lookUps.deciding ??= askForOthers(run).finally(() => {
+      lookUps.deciding = null
+    })
+    await lookUps.deciding
+  }
+  return lookUps.isOver
+}
+
+/** Ends the doubt, one way or the other. Says so once where the run gives up. */
+async function askForOthers(run: Run): Promise<void> {
+  const { lookUps, writer, log } = run
+  for (const id of await writer.liveIdsAt(Array.from({ length: OTHERS }, run.random))) {
+    const { answer } = await sendLookUp(run, id)
+    if (answer.kind === 'ok') await writer.dropDetail(answer.value.handle)
+    if (!lookUps.isInDoubt) return
+  }
+  lookUps.decide()
+  if (lookUps.isOver)
+    log.warn(
+      { code: 'service-failing' },
+      'The service answers no look-ups by id: this run asks for no more tasks, and what is owed stays so; `task-mirror doctor` shows how it answers',
+    )
 }
 
 /** Whether the answer brought a task. */
@@ -98,24 +141,6 @@ interface WantedTasks {
   byHand?: boolean
 }
 
-/** Whether the run has given up asking for single tasks. Says so once. */
-async function isOver(run: Run): Promise<boolean> {
-  const { lookUps, writer, log } = run
-  if (!lookUps.isInDoubt) return lookUps.isOver
-  for (const id of await writer.liveIdsAt(Array.from({ length: OTHERS }, run.random))) {
-    const { answer } = await askForTask(run, id)
-    if (answer.kind === 'ok') await writer.dropDetail(answer.value.handle)
-    if (!lookUps.isInDoubt) return false
-  }
-  lookUps.decide()
-  if (lookUps.isOver)
-    log.warn(
-      { code: 'service-failing' },
-      'The service answers no look-ups by id: this run asks for no more tasks, the next one for all that are owed',
-    )
-  return lookUps.isOver
-}
-
 /** Asks for all of them and takes in what is found, unless the service answers no look-ups any more. */
 export async function askForAll(
   run: Run,
@@ -129,12 +154,10 @@ export async function askForAll(
     ready = []
     if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
   }
-  let over: Promise<boolean> = Promise.resolve(false)
   const ask = async (id: string): Promise<void> => {
-    // One after another: those that go on side by side are in doubt together.
-    over = over.then(() => isOver(run))
-    if (await over) return
     const detail = await askForTask(run, id)
+    // It is as due as before: only what was asked for is asked for more rarely.
+    if (detail.answer === NOT_ASKED) return
     result.asked += 1
     if (isFound(detail)) {
       // A run that is given ids may see nothing else of the account; any other has seen windows of it.
