@@ -70,6 +70,20 @@ test('an item with a task id is asked for by id, and the answer wins over the ol
   expect(simulator.account.get(id)).not.toBe(isNow)
 })
 
+test('where the service answers no look-ups, no more than a few are asked for, and all stay set aside', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 5, openFraction: 0, key: 'k' })
+  const context = makeRunContext(simulator.url, path, { apiKey: 'k' })
+  context.config.service.maxRetries = 0
+  await runSync(context, { command: 'sync' })
+  setAside(path, Date.now(), ...Array.from({ length: 60 }, (_, at) => ({ taskId: `unread-${at}`, raw: `[${at}` })))
+  simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))
+  const before = simulator.log.length
+  expect(await replaySetAside(context)).toMatchObject({ tried: 60, taken: 0, left: 60 })
+  expect(simulator.log.slice(before).filter(({ operation }) => operation === 'get').length).toBeLessThan(25)
+})
+
 test('an old text neither replaces newer content nor takes a tombstone back', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')

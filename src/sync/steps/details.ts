@@ -71,7 +71,7 @@ async function askForOthers(run: Run): Promise<void> {
   if (lookUps.isOver)
     log.warn(
       { code: 'service-failing' },
-      'The service answers no look-ups by id: this run asks for no more tasks, and what is owed stays so; `task-mirror doctor` shows how it answers',
+      'The service answers no look-ups by id: this run asks for no more tasks, and what is owed stays so; `task-mirror verify --service --sample 5` shows what it answers',
     )
 }
 
