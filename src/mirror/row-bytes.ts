@@ -172,6 +172,8 @@ export function hashedBytes(row: Uint8Array, columns: number): Uint8Array {
   return Buffer.concat([...pieces, row.subarray(columns * SLOT)])
 }
 
+/** White space is this, and control characters. */
+const SPACE = 0x20
 const SCRATCH = 1 << 16
 const scratch = new RowBytes(SCRATCH)
 
@@ -223,12 +225,15 @@ export function stringBytes(row: Buffer, column: number): number {
   return row[column * SLOT] === TEXT ? row.readDoubleBE(column * SLOT + 1) : 0
 }
 
-/** The bytes with which the string in a column of an encoded row begins and ends; 0 twice where it holds none. */
+/** The bytes with which the string in a column of an encoded row begins, and ends but for white space; 0 twice where it holds none. */
 export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
   const length = stringBytes(row, column)
   if (length === 0) return [0, 0]
   // Fewer strings stand behind a body than before it.
   let end = row.length
   for (let behind = column + 1; behind < TASK_COLUMNS.length; behind += 1) end -= stringBytes(row, behind)
-  return [row[end - length] as number, row[end - 1] as number]
+  const start = end - length
+  let last = end - 1
+  while (last > start && (row[last] as number) <= SPACE) last -= 1
+  return [row[start] as number, row[last] as number]
 }

@@ -51,8 +51,13 @@ test.each<[string, Task]>([
   expect(chosen((marked as Task[]).with(77, task), { full: 6 })).toContain('t77')
 })
 
-test.each(['{"a":"x', '[1,', '<p>x'])('a body that breaks off (%s), however long others are', (body) => {
-  const list = Array.from({ length: 200 }, (_, n) => done(n, { data: { body: '{"a":"whole"}' } }))
+test('one with each sign, however common: a mark that some tasks of many have', () => {
+  const list = LIST.map((each, n) => (n % 7 === 5 ? { ...each, truncated: true } : each))
+  for (const seed of [1, 2, 3, 4, 5]) expect(chosen(list, { full: 6, seed })).toContain('t5')
+})
+
+test.each(['{"a":"x', '{"a":"x ', '[1,', '<p>x'])('a body that breaks off (%s), however long others are', (body) => {
+  const list = Array.from({ length: 200 }, (_, n) => done(n, { data: { body: '{"a":"whole"}\n' } }))
   expect(chosen(list.with(77, done(77, { data: { body } })), { full: 6 })).toContain('t77')
   expect(chosen(list, { full: 6 })).not.toContain('t77')
 })

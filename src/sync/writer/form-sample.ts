@@ -135,6 +135,10 @@ export class FormSample {
     const kept = this.#changed.filter(({ isFinal }) => isFinal === listed.final).length
     if (kept < (listed.final ? newFinal : newOpen)) this.#changed.push(itemOf(listed, place))
     keepLongest(this.#longest, listed, place, longest)
+    this.#keepSigns(listed, place, signs)
+  }
+
+  #keepSigns(listed: ListedTask, place: number, signs: readonly string[] = []): void {
     const most = MOST_SIGNS - signs.length - this.#signs.size
     if (most <= 0) return
     const isKnown = (sign: string): boolean => signs.includes(sign) || this.#signs.has(sign)
@@ -157,15 +161,18 @@ export class FormSample {
       .filter(({ count }) => count < items * RARE)
       .sort((a, b) => a.count - b.count)
       .map(({ item }) => item)
-    const changed = [...this.#signs.values(), ...this.#changed, this.#longest.result, this.#longest.data]
+    const signs = [...this.#signs.values()]
+    const changed = [...signs, ...this.#changed, this.#longest.result, this.#longest.data]
     const ofWalk = [
       longest.result,
       rare[0],
+      signs[0],
       open,
       last,
       first,
       byChance[0],
       longest.data,
+      ...signs.slice(1),
       ...rare.slice(1, 4),
       ...byChance.slice(1),
     ]
@@ -202,7 +209,11 @@ export class FormSample {
     const shape = shapeOf(listed)
     const known = passed.shapes.get(shape)
     if (known !== undefined) known.count += 1
-    else if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: itemOf(listed, place) })
+    else {
+      // The signs of an item are told by its shape.
+      this.#keepSigns(listed, place)
+      if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: itemOf(listed, place) })
+    }
     if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(itemOf(listed, place))
     else {
       const at = Math.floor(this.#chance() * passed.items)
@@ -269,13 +280,12 @@ function membersOf(row: Buffer): [name: string, value: JsonValue][] {
 
 /** How JSON and markup begin, and end where nothing is cut off. */
 const CLOSED_BY = new Map(['{}', '[]', '""', '<>'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]))
-const WHITE_SPACE = 0x20
 
 function breaksOff(bytes: Buffer): boolean {
   return [BODIES.result, BODIES.data].some((body) => {
     const [first, last] = stringEnds(bytes, body)
     const closing = CLOSED_BY.get(first)
-    return closing !== undefined && last !== closing && last > WHITE_SPACE
+    return closing !== undefined && last !== closing
   })
 }
 
