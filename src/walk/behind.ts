@@ -169,8 +169,7 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  // Something had been seen further down: it is not the end that moves.
-  if (kernel.horizon === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
+  ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
@@ -201,13 +200,10 @@ async function* claimEnd(
   last: LastItem,
   { unread = 0, repeats = false }: { unread?: number; repeats?: boolean },
 ): Steps<WalkEnding | 'moved'> {
-  const { kernel, firstWindow, chain } = ongoing
+  const { kernel } = ongoing
   // One answer that shows the whole run at the end, else it is counted.
   yield* showEnd(ongoing, last)
   yield* payAtEnd(ongoing, repeats ? last.index + 1 : null)
-  // What the walk began with, and not what it met last, stands at the end: it has moved.
-  if (last.moment !== chain.last?.moment && firstWindow?.ids.includes(last.id as string) === true)
-    ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   if (kernel.missing() === 'the end of the list was shown' && !ongoing.end.missed()) return 'moved'
   // The last item stood there a moment ago, whatever was read again since.
   return ongoing.endsAt((repeats ? last.index : Math.max(last.index, ongoing.chain.end - 1)) + unread)

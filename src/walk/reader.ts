@@ -54,8 +54,6 @@ export class Reader {
   growth = 0
   /** The item met last, where an answer showed it last. */
   last: { id: string; moment: Moment; index: number } | null = null
-  /** The index of the item seen furthest down. */
-  furthest = -1
   /** The first index from which on an answer brought nothing. */
   emptyFrom = Number.POSITIVE_INFINITY
   #shownEnd: { index: number; requests: number } | null = null
@@ -137,7 +135,6 @@ export class Reader {
 
   /** One of several of equal createdAt may have changed places with another. */
   #follow({ skip, ids, moments }: ItemsWindow): void {
-    if (ids.length > 0) this.furthest = Math.max(this.furthest, skip + ids.length - 1)
     const at = this.last === null ? -1 : ids.lastIndexOf(this.last.id)
     if (this.last === null || at < 0) return
     const { moment } = this.last
