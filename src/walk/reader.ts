@@ -1,5 +1,7 @@
 // Reading one window whatever its size has to be: halving where the service cannot serve it, doubling again after a
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
+// To read is to ask, twice where nothing comes, for what may be taken in; to look is to read what is dropped at once; to glance is to
+// look, but only once where nothing comes, for no proof rests on that. Those that take no size probe: with the largest that works.
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
 import { isBeforeRange } from '../proof/rules.ts'

@@ -151,21 +151,29 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 
   const passed = await passHorizon(ongoing)
   if (passed === 'passed') return { kind: 'list-end' }
-  const last = lastOf(window)
-  const capped = window.ids.length === ongoing.chain.cap
-  const isKnownToGoOn = window.skip + window.ids.length <= ongoing.end.farTo
-  const short = window.ids.length < window.asked && !capped && !isKnownToGoOn
-  // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
-  const behind = last.id !== ongoing.chain.last?.id && ongoing.fruitless <= 3 * ongoing.request.settings.overlap + 10
-  // One item alone leaves no room for an overlap.
-  const byPlace = newlyMet === 0 || (window.ids.length === 1 && window.asked > 1 && (follows || beginning))
-  const seemsLast = byPlace || beginning || window.ids.length <= ongoing.reader.largest / 2
-  if (passed === null && (short || byPlace) && !behind && seemsLast) {
-    const onward = yield* askForEnd(ongoing, byPlace)
+  const seems = passed === null ? looksLast(ongoing, window, { newlyMet, isFirst: beginning, follows }) : null
+  if (seems !== null) {
+    const onward = yield* askForEnd(ongoing, seems === 'no-overlap')
     if (onward !== null) return onward
   }
   advance(ongoing, window, earlier)
   return null
+}
+
+/** Why the list may end with the window that was just taken in: it is `short`, or no overlap shows more; null where it goes on. */
+function looksLast(
+  { chain, reader, end, fruitless, request }: OngoingWalk,
+  window: ItemsWindow,
+  { newlyMet, isFirst, follows }: { newlyMet: number; isFirst: boolean; follows: boolean },
+): 'short' | 'no-overlap' | null {
+  const count = window.ids.length
+  // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
+  if (lastOf(window).id !== chain.last?.id && fruitless <= 3 * request.settings.overlap + 10) return null
+  // One item alone leaves no room for an overlap.
+  if (newlyMet === 0 || (count === 1 && window.asked > 1 && (follows || isFirst))) return 'no-overlap'
+  const goesOn = count === chain.cap || window.skip + count <= end.farTo
+  const isSmall = isFirst || count <= reader.largest / 2
+  return count < window.asked && !goesOn && isSmall ? 'short' : null
 }
 
 /** Null where the walk goes on: more lies behind, or the list has moved. */
