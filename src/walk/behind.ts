@@ -150,12 +150,6 @@ async function* joinByPlace(
 ): Steps<Found | WalkEnding | 'moved'> {
   const { reader, kernel, chain } = ongoing
   const leavesOut = passed.includes(null)
-  // A list that grows faster than it is read may look like one with hidden items for ever.
-  const ended = leavesOut ? await endIfSpent(ongoing) : null
-  if (ended !== null) {
-    reader.drop(window)
-    return ended
-  }
   if (!(await isStillPassed(reader, last, passed))) {
     reader.drop(window)
     return 'moved'

@@ -75,7 +75,6 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const { ids, moments, met, skip } = window
   const count = ids.length
   chain.returned = count
-  if (count === 0) return chain
   const paged = { endsFurther: skip + count > before.end, shift: follows ? null : runShift(before, window) }
   Object.assign(chain, pagingAfter(before, window, paged))
   const first = before.last === null

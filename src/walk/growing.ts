@@ -50,7 +50,6 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
  */
 export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
   const { chain, request, reader, end, kernel } = ongoing
-  if (chain.filtered || kernel.owed !== undefined) return null
   if ((request.beyond && end.looked === null) || !kernel.hasPassed || reader.pending.some((id) => reader.unmet.has(id)))
     return null
   if (!reader.isLookedBehind && (await showsMore(ongoing))) return 'more'
