@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { type ChainState, extendChain, newChain, overlapOf } from '../../src/walk/chain.ts'
+import { isScrambled } from '../../src/walk/guards.ts'
 import { cutOf, mayBeFiltered } from '../../src/walk/paging.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 
@@ -177,4 +178,15 @@ test('items may be left out where the last item stands further down, seam after 
     return mayBeFiltered(chain, window)
   })
   expect(asks).toEqual([false, false, false, true])
+})
+
+test.each<[string, string, boolean, number[]?]>([
+  ['what the chain ended with, in its order, and others that came between', 'CxDyEzFwGh', false],
+  ['what the chain ended with, backwards', 'GFEDCh', true],
+  ['the same few of equal createdAt', 'GFEDCh', false, [1, 1, 1, 1, 1, 0]],
+  ['four of it backwards: chance', 'GFEDh', false],
+  ['none of it, and items met before among others by turns', 'MxNyOz', true],
+  ['none of it, and what was met stands together', 'MNOxyz', false],
+])('no order at all: %s', (_, letters, isNone, moments) => {
+  expect(isScrambled(chainOf('abcdefg'), makeWindow(2, letters, moments))).toBe(isNone)
 })
