@@ -8,7 +8,8 @@ import { expectExactCopy } from './copy.ts'
 import { makeStage, missingFrom, type Stage } from './stage.ts'
 
 const SMALL = { TASK_MIRROR_SYNC_WINDOW: '100' }
-const TASKS = SOAK ? 10_000 : 600
+const FEW = 600
+const TASKS = SOAK ? 10_000 : FEW
 const RUNS = SOAK ? 3 : 2
 /** Few enough to stand in one window with what is new behind them: the front is one answer. */
 const FEW_OPEN = 12 / TASKS
@@ -114,7 +115,9 @@ describe.concurrent('what is new or was written to comes to the front', () => {
   test.for(few([0, 20_000], (capBytes) => capBytes > 0))(
     'the same, and items are left out: no full walk is needed to see that nothing open stands behind (cut at %i bytes)',
     async (capBytes) => {
-      await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET[0][1], hiddenFraction: 0.05, capBytes })
+      // Among many more some fill an answer alone, beside what is left out: such a list is never complete (docs/limits.md).
+      const tasks = capBytes === 0 ? TASKS : FEW
+      await using stage = await makeStage({ stepMs, ...NONE_OPEN_YET[0][1], tasks, hiddenFraction: 0.05, capBytes })
       await expectComplete(stage)
       const { plan, lists } = await expectComplete(stage)
       expect(plan).not.toContain('full')

@@ -55,7 +55,8 @@ describe('oldest first', () => {
         const walked = await walkModel(model, { window: 1_000, overlap: 10 })
         expect({ rate, ...walked.result }).toMatchObject({ rate, verdict: 'complete', reason: null })
         expect(missing(walked)).toEqual([])
-        expect(walked.requests).toBeLessThanOrEqual(4 + 22)
+        // Where a deletion meets every look at the end, ten more.
+        expect(walked.requests).toBeLessThanOrEqual(4 + (phase === 0.6 ? 32 : 22))
       }
     }
   })
