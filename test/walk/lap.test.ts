@@ -1,7 +1,8 @@
 // The list as a closing lap reads it. What laps are for is tested with whole walks (walk.test.ts) and in the simulation.
 import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
-import { LapSource } from '../../src/walk/lap.ts'
+import { HeadAgain, LapSource } from '../../src/walk/lap.ts'
+import { noEvidence } from '../../src/walk/order.ts'
 import { Reader } from '../../src/walk/reader.ts'
 import type { ItemsWindow, WindowSource } from '../../src/walk/source.ts'
 import { makeModel, newestFirst, sourceOf, walkModel } from './model.ts'
@@ -75,4 +76,23 @@ test('a task that moves to the front of a list with the oldest first, while the 
     const { result, met } = await walkModel(model, { window: 8, overlap: 2 })
     expect({ met: met.size, order: result.order }).toEqual({ met: 20, order: 'none' })
   }
+})
+
+/** Upper case ids had been met; createdAt falls by one per letter, but `c` and `d` share it. */
+test.each<[string, string, { isSeen: boolean; unstable: boolean }]>([
+  ['as it was', 'ABC', { isSeen: true, unstable: false }],
+  ['with something new in front', 'zABC', { isSeen: true, unstable: false }],
+  ['ties in another order', 'ABDC', { isSeen: true, unstable: false }],
+  ['one of it has moved to the front', 'EABCD', { isSeen: true, unstable: true }],
+  ['one that was met further down has come between', 'AMBC', { isSeen: false, unstable: true }],
+  ['only a part of it', 'ab', { isSeen: false, unstable: false }],
+])('the head of the list again, %s', (_, letters, expected) => {
+  const moment = (id: string): number => 200 - (id === 'd' ? 'c' : id).charCodeAt(0)
+  const ids = [...'abcdef']
+  const order = noEvidence()
+  const head = new HeadAgain({ ids, moments: ids.map(moment) }, 3, order, moment('a'))
+  const again = [...letters.toLowerCase()]
+  const met = Uint8Array.from(letters, (letter) => (letter === letter.toUpperCase() ? 1 : 0))
+  head.look({ ids: again, moments: again.map(moment), met } as ItemsWindow, 0)
+  expect({ isSeen: head.isSeen, unstable: order.unstable }).toEqual(expected)
 })
