@@ -9,17 +9,19 @@ const done = (n: number, more: object = {}) =>
   ({ id: `t${n}`, systemStatus: 'DONE', data: { body: '' }, result: { body: 'short' }, ...more }) as Task
 const open = (n: number) => ({ id: `t${n}`, systemStatus: 'PENDING', data: {} }) as Task
 
-/** What is chosen of a walk over `tasks` in windows of ten; `found`: what the mirror had of each. */
+/** What is chosen of a walk over `tasks` in windows of ten, the first `again` of them twice; `found`: what the mirror had of each. */
 function chosen(
   tasks: Task[],
   request: Partial<SampleRequest>,
   kind: 'full' | 'head' | 'range' = 'full',
   found = { isChanged: false, showsLess: false },
+  again = 0,
 ) {
   const sample = new FormSample()
   const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
   sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5, ...request })
-  for (let skip = 0; skip < tasks.length; skip += 10) {
+  const windows = Array.from({ length: Math.ceil(tasks.length / 10) }, (_, n) => 10 * n)
+  for (const skip of [...windows, ...windows.slice(0, again)]) {
     sample.enter(1, () => kind)
     for (const [index, task] of tasks.slice(skip, skip + 10).entries())
       sample.offer(prepareTask(task, DONE), skip + index, found)
@@ -42,6 +44,11 @@ test('the first and the last final task, an open one, and some by chance', () =>
   expect(chosen(LIST, { full: 6, seed: 6 })).not.toEqual(ids)
 })
 
+test('the last of the list, and not of the window that was read last', () => {
+  for (const seed of [1, 2, 3])
+    expect(chosen(LIST, { full: 6, seed }, 'full', { isChanged: false, showsLess: false }, 2)).toContain('t198')
+})
+
 test.each<[string, Task]>([
   ['the longest body', done(77, { result: { body: 'x'.repeat(40) } })],
   ['a task without a body among others that have one', done(77, { result: { statusCode: 200 } })],
@@ -52,7 +59,8 @@ test.each<[string, Task]>([
 })
 
 test('one with each sign, however common: a mark that some tasks of many have', () => {
-  const list = LIST.map((each, n) => (n % 7 === 5 ? { ...each, truncated: true } : each))
+  // Beside much else that no interface names.
+  const list = LIST.map((each, n) => ({ ...each, log: 'x'.repeat(5000), ...(n % 7 === 5 && { truncated: true }) }))
   for (const seed of [1, 2, 3, 4, 5]) expect(chosen(list, { full: 6, seed })).toContain('t5')
 })
 

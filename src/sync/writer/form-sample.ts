@@ -62,7 +62,7 @@ const LONGEST_ITEM = 4_194_304
 /** A shape that fewer of the items have than this share is rare. */
 const RARE = 0.1
 /** Members of `extra` are told apart up to this length of its text. */
-const LONGEST_EXTRA = 2_000
+const LONGEST_EXTRA = 20_000
 const WINDOWS_PER_ITEM = 10
 const BODIES = { result: TASK_COLUMNS.indexOf('result_body'), data: TASK_COLUMNS.indexOf('data_body') }
 const EXTRA = TASK_COLUMNS.indexOf('extra')
@@ -150,7 +150,10 @@ export class FormSample {
 
   /** The window's bytes are about to be given up. */
   leave(): void {
-    if (this.#lastInWindow !== null) this.#passed.last = itemOf(this.#lastInWindow.listed, this.#lastInWindow.place)
+    const last = this.#lastInWindow
+    // A walk ends with its beginning, read again.
+    if (last !== null && last.place >= (this.#passed.last?.place ?? 0))
+      this.#passed.last = itemOf(last.listed, last.place)
     this.#lastInWindow = null
   }
 
