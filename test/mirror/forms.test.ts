@@ -20,6 +20,14 @@ describe('comparing two forms', () => {
     ['{"id":"a","s":"abc…"}', '{"id":"a","s":"abcdefgh"}', ['cut s']],
     ['{"id":"a","s":"abc..."}', '{"id":"a","s":"abcd"}', ['cut s']],
     ['{"id":"a","s":""}', '{"id":"a","s":"abcd"}', ['cut s']],
+    ['{"id":"a","s":"abc [truncated]"}', '{"id":"a","s":"abc defgh"}', ['cut s']],
+    ['{"id":"a","s":"abc... (12 more bytes)"}', '{"id":"a","s":"abc.defgh"}', ['cut s']],
+    ['{"id":"a","s":"abc <<cut by the view: ask>>"}', '{"id":"a","s":"abc d"}', ['cut s']],
+    ['{"id":"a","s":"[1,[2,3"}', '{"id":"a","s":"[1,[2,4]]"}', ['changed s, shorter']],
+    ['{"id":"a","s":"[1]"}', '{"id":"a","s":"[2]"}', ['changed s']],
+    ['{"id":"a","s":"a (old)"}', '{"id":"a","s":"a (new)"}', ['changed s']],
+    ['{"id":"a","s":"abcdefgh"}', '{"id":"a","s":"abc..."}', ['changed s, longer']],
+    ['{"id":"a","s":"abcd"}', '{"id":"a","s":"abc"}', ['changed s, longer']],
     ['{"id":"a","s":"{\\"b\\":"}', '{"id":"a","s":{"b":1}}', ['cut s']],
     ['{"id":"a","s":[1,2]}', '{"id":"a","s":[1,2,3]}', ['cut s']],
     ['{"id":"a","s":[{"x":1},{"x":1}]}', '{"id":"a","s":[{"x":1,"y":2},{"x":1,"y":2}]}', ['absent s[].y']],
@@ -37,7 +45,10 @@ describe('comparing two forms', () => {
   ])('%s and %s: %j', (part, whole, expected) => {
     const found = compareForms(text(part), text(whole))
     expect(
-      found.map(({ kind, path, isShorter }) => `${kind} ${pathText(path)}${isShorter ? ', shorter' : ''}`),
+      found.map(
+        ({ kind, path, isShorter, isLonger }) =>
+          `${kind} ${pathText(path)}${isShorter ? ', shorter' : ''}${isLonger ? ', longer' : ''}`,
+      ),
     ).toEqual(expected)
   })
 
@@ -134,9 +145,28 @@ describe('what a sample teaches', () => {
     ['nor what differs in one', [OPEN, sampled(twice({ tag: 1 }), twice({ tag: 2 }))], []],
     [
       'not where the detail shows another state',
-      [OPEN, ...[1, 2, 3].map((n) => sampled(twice({ tag: 1, timeframe: n }), twice({ timeframe: n + 9 })))],
+      [OPEN, ...[1, 2, 3].map((n) => sampled(twice({ tag: 1, timeframe: n }), twice({ timeframe: n + 9 }), false))],
       [],
     ],
+    [
+      'of final tasks that is another way to show the same, where two do it',
+      [OPEN, ...[1, 2].map((n) => sampled(twice({ timeframe: n }), twice({ timeframe: n + 9 })))],
+      ['replaced timeframe'],
+    ],
+    ['and not where one does', [OPEN, sampled(twice({ timeframe: 1 }), twice({ timeframe: 9 }))], []],
+    [
+      'a mask, however long',
+      [1, 2].map((n) =>
+        sampled(twice({ data: { header: { a: '*'.repeat(n + 9) } } }), twice({ data: { header: { a: 'b' } } })),
+      ),
+      ['replaced data.header.a'],
+    ],
+    [
+      'a detail that has only the beginning of what is listed',
+      [OPEN, ...['ab', 'cd'].map((s) => sampled(twice({ data: { body: s.repeat(9) } }), twice({ data: { body: s } })))],
+      ['only-begun data.body'],
+    ],
+    ['and not of one task', [OPEN, sampled(twice({ data: { body: 'abab' } }), twice({ data: { body: 'ab' } }))], []],
     [
       'a word about the cut is none of the task, and owes its detail',
       [OPEN, sampled(twice({ x: 'a', truncated: true }), twice({ x: 'abc' }))],
@@ -175,6 +205,14 @@ describe('what a sample teaches', () => {
     expect(left(alike, alike, OPEN, OPEN)).toEqual(['tag', 'at', 'seen'])
   })
 
+  test('a final task of which both ways show something else, and nobody knows why, tells nothing of the list', () => {
+    const masked = (n: number) => sampled(twice({ timeframe: n }), twice({ timeframe: n + 9 }))
+    const told = (...sample: (typeof OPEN)[]) => judgeSample(sample, NO_FORMS).final
+    expect(told(sampled([{}], [{}]), masked(1))).toBe(1)
+    expect(told(sampled([{}], [{}]), masked(1), masked(2))).toBe(3)
+    expect(told(sampled(twice({ x: 'a' }), twice({ x: 'abc' })))).toBe(1)
+  })
+
   test('what is known stays, and there is never more of it than a few fields', () => {
     const many = (from: number) => Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${from + n}`, 1]))
     const before = judgeSample([sampled(twice({ h: {} }), twice({ h: many(0) }))], NO_FORMS).forms
@@ -199,6 +237,8 @@ describe('who can have more in its detail', () => {
     ['is too short for that', { s: 'x' }, { path: ['s'], how: 'cut', from: 50 }, false],
     ['has text in place of an object', { result: '{"bo' }, absent('result', 'body'), true],
     ['lacks it in an element', { s: [{ y: 1 }, {}] }, absent('s', '[]', 'y'), true],
+    ['shows something else of it', { s: { y: 1 } }, { path: ['s', 'y'], how: 'replaced' }, true],
+    ['has nothing of it', { s: { z: 1 } }, { path: ['s', 'y'], how: 'replaced' }, false],
   ])('one that %s', (_, listed, field, expected) => {
     expect(canHaveMore(task(listed as Record<string, unknown>), { summary: [field], uneven: [] })).toBe(expected)
   })
@@ -208,6 +248,8 @@ describe('a detail beside what the list showed', () => {
   const isFinal = (form: Task) => form.systemStatus === 'DONE'
   const uneven: Forms = { summary: [], uneven: [{ path: ['at'], how: 'volatile' }] }
   const cut: Forms = { summary: [{ path: ['s'], how: 'cut', from: 0 }], uneven: [] }
+  const replaced: Forms = { summary: [{ path: ['s'], how: 'replaced' }], uneven: [] }
+  const begun: Forms = { summary: [], uneven: [{ path: ['s'], how: 'only-begun' }] }
   test.each<[string, object, object, object | null, Forms, string]>([
     ['has more', { ...DONE }, { ...DONE, result: 1 }, null, NO_FORMS, 'agrees'],
     ['spells a number otherwise', { ...DONE, n: 1 }, { ...DONE, n: 1 }, null, NO_FORMS, 'agrees'],
@@ -226,6 +268,10 @@ describe('a detail beside what the list showed', () => {
       cut,
       'agrees',
     ],
+    ['has what the list replaces', { ...DONE, s: '***' }, { ...DONE, s: 'a' }, null, replaced, 'agrees'],
+    ['and another state beside', { ...DONE, s: '***', x: 1 }, { ...DONE, s: 'a', x: 2 }, null, replaced, 'unclear'],
+    ['has only the beginning, as always', { ...DONE, s: 'abcd' }, { ...DONE, s: 'ab' }, null, begun, 'agrees'],
+    ['has something else there', { ...DONE, s: 'abcd' }, { ...DONE, s: 'cd' }, null, begun, 'unclear'],
     ['is whole beside a mark', { ...DONE, s: '', cut: true }, { ...DONE, s: 'x' }, null, NO_FORMS, 'agrees'],
     ['lacks a null', { ...DONE, x: null }, { ...DONE }, null, NO_FORMS, 'agrees'],
     ['is open in another way', { systemStatus: 'PENDING' }, { systemStatus: 'RUNNING' }, null, NO_FORMS, 'newer'],
@@ -243,5 +289,13 @@ describe('a detail beside what the list showed', () => {
       '{"id":"a","a":{"d":2,"__proto__":5}}',
     )
     expect(JSON.stringify(withOnlyListed(text('{"id":"a","a":3}'), listed, forms))).toBe('{"id":"a","a":3}')
+  })
+
+  test('keeps the whole of what details have only the beginning of', () => {
+    const kept = (detail: string, listed: string) => withOnlyListed(task({ s: detail }), task({ s: listed }), begun).s
+    expect(kept('ab', 'abcd')).toBe('abcd')
+    expect(kept('ab…', 'abcd')).toBe('abcd')
+    expect(kept('xy', 'abcd')).toBe('xy')
+    expect(kept('abcde', 'abcd')).toBe('abcde')
   })
 })

@@ -97,10 +97,15 @@ function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']):
 function formsText({ compared, summary, uneven }: MirrorStatus['forms']): string | null {
   if (compared === 0) return null
   const lines = [`shows whole tasks, as ${countText(compared, 'task')} compared with their details told`]
-  if (summary.length > 0) lines[0] = `is a summary: details hold more of ${named(summary)}`
+  const replaced = summary.filter(({ how }) => how === 'replaced')
+  const less = summary.filter(({ how }) => how !== 'replaced')
+  if (summary.length > 0) lines.length = 0
+  if (less.length > 0) lines.push(`is a summary: details hold more of ${named(less)}`)
+  if (replaced.length > 0) lines.push(`shows something else in place of ${named(replaced)}: details are asked for`)
   const ofKind = (kind: string) => uneven.filter(({ how }) => how === kind)
   if (ofKind('volatile').length > 0) lines.push(`changes with every read: ${named(ofKind('volatile'))}`)
   if (ofKind('only-listed').length > 0) lines.push(`only the list has ${named(ofKind('only-listed'))}`)
+  if (ofKind('only-begun').length > 0) lines.push(`details have only the beginning of ${named(ofKind('only-begun'))}`)
   if (ofKind('differs').length > 0) lines.push(`list and details differ in ${named(ofKind('differs'))}`)
   return lines.join('\n')
 }

@@ -26,6 +26,8 @@ export interface FormDifference {
   size: number
   /** What `part` has there is a string or a list, and less of it than `whole` has. */
   isShorter: boolean
+  /** `whole` has there the beginning of the text that `part` has. */
+  isLonger: boolean
 }
 
 /** Names in a path at most; what differs further down counts as a difference of the last one's value. */
@@ -74,7 +76,7 @@ function compareMember(part: JsonObject, whole: JsonObject, name: string, above:
   const path = [...above, name]
   const left = Object.hasOwn(part, name) ? part[name]! : undefined
   const right = Object.hasOwn(whole, name) ? whole[name]! : undefined
-  if (left === undefined) return [{ path, kind: 'absent', size: 0, isShorter: false }]
+  if (left === undefined) return [{ path, kind: 'absent', size: 0, isShorter: false, isLonger: false }]
   if (right === undefined) return [difference(path, left === null ? 'extra-null' : 'extra', left)]
   return compareValues(left, right, path)
 }
@@ -98,7 +100,8 @@ function compareValues(part: JsonValue, whole: JsonValue, path: FieldPath): Form
   const isShorter =
     (typeof part === 'string' && (typeof whole !== 'string' || part.length < whole.length)) ||
     (Array.isArray(part) && Array.isArray(whole) && part.length < whole.length)
-  return [{ ...difference(path, 'changed', part), isShorter }]
+  const isLonger = typeof part === 'string' && typeof whole === 'string' && isBeginning(whole, part)
+  return [{ ...difference(path, 'changed', part), isShorter: isShorter && !isLonger, isLonger }]
 }
 
 function compareLists(part: JsonValue[], whole: JsonValue[], path: FieldPath): FormDifference[] {
@@ -127,7 +130,7 @@ export function isLess(kind: DifferenceKind): boolean {
 }
 
 function difference(path: FieldPath, kind: DifferenceKind, part: JsonValue): FormDifference {
-  return { path, kind, size: bytesOfValue(part), isShorter: false }
+  return { path, kind, size: bytesOfValue(part), isShorter: false, isLonger: false }
 }
 
 /** Bytes of a string, or of the JSON text of anything else. */
@@ -135,11 +138,24 @@ export function bytesOfValue(value: JsonValue): number {
   return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Also where the cut is marked, as "three wor..." is. */
-function isBeginning(part: string, whole: string): boolean {
-  if (part.length < whole.length && whole.startsWith(part)) return true
-  const bare = part.endsWith('\u2026') ? part.slice(0, -1) : part.endsWith('...') ? part.slice(0, -3) : part
-  return bare !== part && bare.length < whole.length && whole.startsWith(bare)
+/** How a text that was cut may end: `...`, ` [truncated]`, `... (12 more bytes)`. */
+const MARKS = [
+  /^\s?(?:\u2026|\.{3})(?:\s?[[(<].*[\])>])?$/su,
+  /^\s?[[(<]{1,2}[^[\](){}<>]*\b(?:truncated|cut|omitted|more|shortened|abridged|clipped|snipped|trimmed)\b[^[\](){}<>]*[\])>]{1,2}$/iu,
+]
+const LONGEST_MARK = 120
+
+/** Also where the cut is marked. */
+export function isBeginning(part: string, whole: string): boolean {
+  const most = Math.min(part.length, whole.length)
+  let same = 0
+  while (same < most && part[same] === whole[same]) same += 1
+  if (same === part.length) return same < whole.length
+  // The mark may begin with what stands there in the whole text, too.
+  return [same, same - 1, same - 2, same - 3].some((at) => {
+    const mark = part.slice(at)
+    return at >= 0 && at < whole.length && mark.length <= LONGEST_MARK && MARKS.some((each) => each.test(mark))
+  })
 }
 
 function isSameNumber(a: JsonValue, b: JsonValue): boolean {

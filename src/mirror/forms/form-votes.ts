@@ -2,7 +2,7 @@
 import type { Task } from '../../task.ts'
 import { isOfInterface } from '../shape.ts'
 import { compareForms, type FieldPath, type FormDifference, fieldValue, isBelow, isLess } from './differences.ts'
-import { type Forms, isMeaningless, type SummaryField, type UnevenField } from './forms.ts'
+import { type Forms, isMeaningless, isSummarized, type SummaryField, type UnevenField } from './forms.ts'
 
 /** One task as listed and as its detail showed it, in the order of reading; twice where it was asked again. */
 export interface SampledForms {
@@ -61,11 +61,16 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     if (less.length > 1 || less.some(({ isSure }) => isSure))
       for (const vote of less) addSummary(summary, fieldOf(vote))
     if (of('only-listed').length >= Math.max(ALIKE.ruled, most)) addUneven(uneven, { path, how: 'only-listed' })
-    if (of('differs').length >= Math.max(ALIKE.ruled, most) && !isOurs) addUneven(uneven, { path, how: 'differs' })
+    if (of('only-begun').length >= ALIKE.ruled) addUneven(uneven, { path, how: 'only-begun' })
+    const differing = of('differs').length
+    // What the interface names is asked for by id; of what it does not name nobody knows which of the two is meant.
+    if (isOurs && differing >= ALIKE.ruled) addSummary(summary, { path, how: 'replaced' })
+    if (!isOurs && differing >= Math.max(ALIKE.ruled, most)) addUneven(uneven, { path, how: 'differs' })
   }
-  const told = compared.filter(isTold)
+  const forms = bounded({ summary, uneven })
+  const told = compared.filter((each) => isTold(each, forms))
   const final = told.filter(({ isFinal }) => isFinal).length
-  return { forms: bounded({ summary, uneven }), final, open: told.length - final }
+  return { forms, final, open: told.length - final }
 }
 
 /** A task of which both ways show another state says nothing of the list. */
@@ -80,8 +85,16 @@ function isOfOneMoment({ listed, details }: SampledForms): boolean {
   )
 }
 
-function isTold({ listed, details }: SampledForms): boolean {
-  return listed.length > 1 || compareForms(listed[0] as Task, details[0] as Task).length === 0
+/** Whether it was seen what the list shows of it: all that the detail holds, or how it differs is known to be a rule. */
+function isTold({ isFinal, listed, details }: SampledForms, forms: Forms): boolean {
+  const differences = compareForms(listed.at(-1) as Task, details.at(-1) as Task)
+  if (listed.length === 1) return differences.length === 0
+  // An open task may have changed, and its detail lag.
+  if (!isFinal) return true
+  return !differences.some(
+    (each) =>
+      each.kind === 'changed' && isOfInterface(each.path) && !isMeaningless(each, forms) && !isSummarized(each, forms),
+  )
 }
 
 /** Whether the list, as it was read last, showed all that the detail holds. */
@@ -141,15 +154,19 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
   // An open task may move at any moment.
   if (isFinal) for (const path of moving) vote(path, 'volatile')
   for (const each of differences) {
-    const { path, kind, isShorter, size } = each
+    const { path, kind, isShorter, isLonger, size } = each
     if (kind === 'extra-null' || moving.some((other) => isBelow(path, other) || isBelow(other, path))) continue
+    // What is shorter may be the beginning of something, or stand in its place.
+    if (isShorter && isSure && isFinal && isOfInterface(path) && !STATE.has(path[0] as string)) vote(path, 'differs')
     if (kind === 'absent') vote(path, 'absent')
     else if (kind === 'cut' || (isShorter && isSure)) vote(path, 'cut', size)
     else if (isCut && isFlag(last, each)) {
       if (fieldValue(last, path) === true) vote(path, 'marked')
     } else if (!isSure || STATE.has(path[0] as string)) continue
-    else if (kind !== 'extra') vote(path, 'differs')
-    else if (isOneState) vote(path, 'only-listed')
+    else if (isLonger) vote(path, 'only-begun')
+    else if (kind === 'extra') {
+      if (isOneState) vote(path, 'only-listed')
+    } else if (isFinal || !isOfInterface(path)) vote(path, 'differs')
   }
   return [...votes.values()]
 }
@@ -185,10 +202,21 @@ function addUneven(uneven: UnevenField[], field: UnevenField): void {
 /** All of them, or the first names of their paths. */
 function bounded({ summary, uneven }: Forms): Forms {
   return {
-    // Of a part that is there any piece may be missing then.
-    summary: summary.length <= MOST_FIELDS ? summary : topsOf(summary, (path) => ({ path, how: 'cut', from: 0 })),
+    summary: summary.length <= MOST_FIELDS ? summary : wholeParts(summary),
     uneven: uneven.length <= MOST_FIELDS ? uneven : topsOf(uneven, (path, { how }) => ({ path, how })),
   }
+}
+
+/** Of a part that is there any piece may be missing then. */
+function wholeParts(summary: SummaryField[]): SummaryField[] {
+  const [replaced, less] = [
+    summary.filter(({ how }) => how === 'replaced'),
+    summary.filter(({ how }) => how !== 'replaced'),
+  ]
+  return [
+    ...topsOf(less, (path) => ({ path, how: 'cut', from: 0 })),
+    ...topsOf(replaced, (path) => ({ path, how: 'replaced' })),
+  ]
 }
 
 function topsOf<T extends SummaryField | UnevenField>(fields: T[], make: (path: FieldPath, field: T) => T): T[] {

@@ -10,6 +10,7 @@ import {
   type FieldPath,
   type FormDifference,
   fieldValue,
+  isBeginning,
   isBelow,
   isLess,
 } from './differences.ts'
@@ -21,11 +22,14 @@ export type SummaryField =
   | { path: FieldPath; how: 'marked' }
   /** `from`: bytes; a task whose listed form is shorter as a whole has nothing that was cut. */
   | { path: FieldPath; how: 'cut'; from: number }
+  /** The list shows something else in its place: a mask, a word about it, the value in other digits. */
+  | { path: FieldPath; how: 'replaced' }
 
 /** A field that differs between list and detail, or from read to read, while the task stays as it is. */
 export interface UnevenField {
   path: FieldPath
-  how: 'volatile' | 'only-listed' | 'differs'
+  /** `only-begun`: details have only the beginning of it. */
+  how: 'volatile' | 'only-listed' | 'only-begun' | 'differs'
 }
 
 export interface Forms {
@@ -38,6 +42,7 @@ export function canHaveMore(listed: Task, { summary }: Forms): boolean {
   return summary.some((field) => {
     if (field.how === 'cut') return bytesOfValue(listed) >= field.from
     if (field.how === 'marked') return fieldValue(listed, field.path) === true
+    if (field.how === 'replaced') return !lacks(listed, field.path)
     return !isPart(field.path) && lacks(listed, field.path)
   })
 }
@@ -55,15 +60,20 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
   return lacks(Object.hasOwn(value, name) ? value[name] : undefined, below)
 }
 
-/** Whether the list is known to show less there. */
+/** Whether the list is known to show less there, or something else in its place. */
 export function isSummarized({ path, kind, isShorter }: FormDifference, { summary }: Forms): boolean {
-  if (!isLess(kind) && !isShorter) return false
-  return summary.some((field) => isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent'))
+  return summary.some((field) => {
+    if (field.how === 'replaced') return isBelow(path, field.path)
+    if (!isLess(kind) && !isShorter) return false
+    return isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent')
+  })
 }
 
 /** Whether the difference tells nothing of the task's state. */
-export function isMeaningless({ path, kind }: FormDifference, { uneven }: Forms): boolean {
-  return kind === 'extra-null' || uneven.some((field) => isBelow(path, field.path))
+export function isMeaningless({ path, kind, isLonger }: FormDifference, { uneven }: Forms): boolean {
+  const isUneven = (field: UnevenField): boolean =>
+    isBelow(path, field.path) && (field.how !== 'only-begun' || isLonger)
+  return kind === 'extra-null' || uneven.some(isUneven)
 }
 
 /** What a detail is, measured by the item that the list showed before it was asked for. */
@@ -108,15 +118,17 @@ function meantBy(differences: FormDifference[], forms: Forms): FormDifference[] 
   )
 }
 
-/** The detail with those listed members that the detail of any task lacks. */
+/** The detail with those listed members that the detail of any task lacks, or has only the beginning of. */
 export function withOnlyListed(detail: Task, listed: Task, { uneven }: Forms): Task {
   return uneven
-    .filter(({ how }) => how === 'only-listed')
+    .filter(({ how }) => how === 'only-listed' || how === 'only-begun')
     .reduce<Task>((task, { path }) => filledIn(task, listed, path) as Task, detail)
 }
 
 function filledIn(value: JsonValue, from: JsonValue, [name, ...below]: FieldPath): JsonValue {
-  if (name === undefined || !isObject(value) || !isObject(from) || !Object.hasOwn(from, name)) return value
+  if (name === undefined)
+    return typeof value === 'string' && typeof from === 'string' && isBeginning(value, from) ? from : value
+  if (!isObject(value) || !isObject(from) || !Object.hasOwn(from, name)) return value
   // A computed name defines a key of its own, `__proto__` too.
   if (!Object.hasOwn(value, name)) return below.length === 0 ? { ...value, [name]: from[name]! } : value
   return { ...value, [name]: filledIn(value[name]!, from[name]!, below) }

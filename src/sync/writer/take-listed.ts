@@ -54,7 +54,7 @@ export function takeListed(
   const shown = storedTask(row)
   const stored = storedTask(tables.tasks.read(seq))
   const differences = compareForms(shown, stored)
-  const isAllShown = !differences.some(({ kind }) => isLess(kind))
+  const isAllShown = !differences.some((each) => isLess(each.kind) || isSummarized(each, rules.forms))
   const showsLess = differences.some(
     (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
   )
