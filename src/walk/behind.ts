@@ -150,6 +150,12 @@ async function* joinByPlace(
 ): Steps<Found | WalkEnding | 'moved'> {
   const { reader, kernel, chain } = ongoing
   const leavesOut = passed.includes(null)
+  // A list that grows faster than it is read may look like one with hidden items for ever.
+  const ended = leavesOut ? await endIfSpent(ongoing) : null
+  if (ended !== null) {
+    reader.drop(window)
+    return ended
+  }
   if (!(await isStillPassed(reader, last, passed))) {
     reader.drop(window)
     return 'moved'
@@ -163,7 +169,8 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  ongoing.end.passedBy()
+  // Something had been seen further down: it is not the end that moves.
+  if (kernel.horizon === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }

@@ -25,6 +25,8 @@ export type Reading =
 
 /** So many positions in a row that cannot be read say nothing of the service. */
 export const UNREADABLE_IN_A_ROW = 3
+/** Where an item is asked for, beside the first one, before it is said that the service lists none: a few may not be readable. */
+const CANARIES = [1, 2, 10, 100, 1000]
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
@@ -56,6 +58,8 @@ export class Reader {
   growth = 0
   /** The item met last, where an answer showed it last. */
   last: { id: string; moment: Moment; index: number } | null = null
+  /** The index of the item seen furthest down. */
+  furthest = -1
   /** The first index from which on an answer brought nothing. */
   emptyFrom = Number.POSITIVE_INFINITY
   #shownEnd: { index: number; requests: number } | null = null
@@ -137,6 +141,7 @@ export class Reader {
 
   /** One of several of equal createdAt may have changed places with another. */
   #follow({ skip, ids, moments }: ItemsWindow): void {
+    if (ids.length > 0) this.furthest = Math.max(this.furthest, skip + ids.length - 1)
     const at = this.last === null ? -1 : ids.lastIndexOf(this.last.id)
     if (this.last === null || at < 0) return
     const { moment } = this.last
@@ -259,7 +264,7 @@ function nothing(reader: Reader, answer: WindowAnswer): Reading {
 
 async function requireAnswerAtStart(reader: Reader, skip: number, failed: NoWindow): Promise<void> {
   let first: NoWindow | null = skip === 0 && failed.asked === 1 ? failed : null
-  for (let index = first === null ? 0 : 1; index < UNREADABLE_IN_A_ROW; index += 1) {
+  for (const index of first === null ? [0, ...CANARIES] : CANARIES) {
     const canary = await reader.look(index, 1, { once: true, maxRetries: 1 })
     if (canary.kind !== 'items') first ??= canary
     else if (first === null || canary.ids.length > 0) return

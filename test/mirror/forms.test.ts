@@ -153,6 +153,15 @@ describe('what a sample teaches', () => {
       [OPEN, ...[1, 2].map((n) => sampled(twice({ timeframe: n }), twice({ timeframe: n + 9 })))],
       ['replaced timeframe'],
     ],
+    [
+      'nor the same number in other digits',
+      [1, 2].map((n) => ({
+        ...sampled(twice({}), twice({})),
+        listed: twice(text(`{"id":"a","timeframe":${n}.0}`)) as Task[],
+        details: twice(text(`{"id":"a","timeframe":${n}}`)) as Task[],
+      })),
+      [],
+    ],
     ['and not where one does', [OPEN, sampled(twice({ timeframe: 1 }), twice({ timeframe: 9 }))], []],
     [
       'a mask, however long',

@@ -166,7 +166,7 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
     else if (isLonger) vote(path, 'only-begun')
     else if (kind === 'extra') {
       if (isOneState) vote(path, 'only-listed')
-    } else if (isFinal || !isOfInterface(path)) vote(path, 'differs')
+    } else if (!isOfInterface(path) || (isFinal && kind === 'changed')) vote(path, 'differs')
   }
   return [...votes.values()]
 }
