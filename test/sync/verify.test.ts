@@ -68,7 +68,7 @@ test('what differs is told by id and by the names of fields, what is missing by 
   expect(text.stdout).not.toContain(before.data.url)
 })
 
-test('a total that cannot be proven is said and fails nothing; one that differs does', async () => {
+test('a total that cannot be proven is said and fails nothing; one that differs does, and a list that cannot be read', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')
   await using simulator = await startSimulator({ tasks: 300, openFraction: 0 })
@@ -77,6 +77,12 @@ test('a total that cannot be proven is said and fails nothing; one that differs 
   simulator.options.wrap = true
   expect(await verifyService(context, 5)).toMatchObject({ total: { service: null }, problems: [] })
   simulator.options.wrap = false
+  simulator.setFaults(({ operation }) => (operation === 'list' ? { status: 500 } : null))
+  expect(await verifyService(context, 5)).toMatchObject({
+    ...{ equal: 5, total: { service: null } },
+    problems: [expect.stringMatching(/^the list cannot be read: /)],
+  })
+  simulator.setFaults(() => null)
   simulator.account.insert(2)
   expect(await verifyService(context, 5)).toMatchObject({
     equal: 5,

@@ -94,7 +94,9 @@ export function serviceText(result: ServiceVerified, width?: number): string {
       ['unanswered', unanswered.length === 0 ? null : countText(unanswered.length, 'task')],
       [
         'of all',
-        `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
+        sampled === 0
+          ? null
+          : `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
       ],
       [
         'in the list',

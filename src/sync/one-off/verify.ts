@@ -72,14 +72,14 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
   const db = openReader(run.config.mirror.path)
   try {
     const { tasks, forms } = readStatus(db)
-    const total = await countTasks(run)
+    const { unread, ...total } = await countTasks(run)
     const ids = sampleLiveIds(db, sample, run.random)
     const found = await askAll(run, ids)
     const { setAside } = tasks
     const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
     const notCompared = forms.uneven.map(({ field }) => field)
     const result = { ...found, notCompared, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
-    return { ...result, problems: problemsOf(result) }
+    return { ...result, problems: [...(unread === undefined ? [] : [unread]), ...problemsOf(result)] }
   } finally {
     db.close()
   }
@@ -99,12 +99,15 @@ function problemsOf({ different, missing, unanswered, total }: Omit<ServiceVerif
   return all.filter((problem) => problem !== false)
 }
 
-/** The number of tasks, and with the first window whether the account is still the same. */
-async function countTasks(run: Run): Promise<{ service: number | null; why: string }> {
+/** The number of tasks, and with the first window whether the account is still the same; `unread`: that the list cannot be read at all. */
+async function countTasks(run: Run): Promise<{ service: number | null; why: string; unread?: string }> {
   const asker = new Asker(run, MOST_FOR_TOTAL)
   try {
     const start = await readStart(asker)
-    if ('kind' in start) return { service: null, why: `the list cannot be read: ${start.message}` }
+    if ('kind' in start) {
+      const unread = `the list cannot be read: ${start.message}`
+      return { service: null, why: unread, unread }
+    }
     const { handle } = asker.first() as ParsedList
     await run.account.saw(await run.writer.view(handle, 0))
     await run.writer.dropWindow(handle)
