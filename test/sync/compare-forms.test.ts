@@ -6,9 +6,13 @@ import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
-test.each([1, 30])(
-  '%i tasks of a run that was cut off, listed no more: what the list showed is not taken for all',
-  async (tasks) => {
+test.each([
+  { tasks: 1, others: 0 },
+  { tasks: 30, others: 0 },
+  { tasks: 4, others: 1 },
+])(
+  '$tasks tasks of a run that was cut off, listed no more, and $others others: what the list showed is not taken for all',
+  async ({ tasks, others }) => {
     using scratch = makeScratch()
     const path = scratch.path('m.sqlite')
     await using simulator = await startSimulator({ tasks, openFraction: 0, listOmits: ['result.body'] })
@@ -24,9 +28,13 @@ test.each([1, 30])(
     })
     isEnd()
     simulator.account.delist(tasks)
+    simulator.account.insert(others, { openShare: 1 })
     const { exitCode } = await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
     const db = new Database(path, { readonly: true })
-    const cutTasks = db.prepare('SELECT count(*) FROM tasks WHERE result_body IS NULL').pluck().get()
+    const cutTasks = db
+      .prepare('SELECT count(*) FROM tasks WHERE completed_at IS NOT NULL AND result_body IS NULL')
+      .pluck()
+      .get()
     db.close()
     expect({ exitCode, cutTasks }).toEqual({ exitCode: 3, cutTasks: 0 })
   },

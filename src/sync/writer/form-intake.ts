@@ -43,12 +43,13 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     beginSample: (request: SampleRequest): void => writing.sample.begin(request),
 
     /**
-     * The items that were chosen; they are compared until `endSample`. Where there are none, and never were, a few that a run
-     * which was cut off has taken in and the list shows no more: nothing says that it showed all of them.
+     * The items that were chosen; they are compared until `endSample`. Where none ever were, so many of the mirror beside them that there
+     * are a few: a run that was cut off may have taken in what the list shows no more, and nothing says that it showed all of them.
      */
     sampled(): SampleTask[] {
-      const chosen = writing.sample.take()
-      const items = chosen.length > 0 || readFacts(db).forms_compared !== undefined ? chosen : fewHeld(writing)
+      const items = writing.sample.take()
+      const held = readFacts(db).forms_compared === undefined ? fewHeld(writing) : []
+      for (const item of held) if (items.length < HELD && !items.some(({ id }) => id === item.id)) items.push(item)
       compared.clear()
       for (const item of items) compared.set(item.id, comparedOf(item))
       return items.map(({ id, place, isFinal: final }) => ({ id, place, isFinal: final }))
