@@ -60,6 +60,13 @@ test.each(['xxx', 'xxxo'])(
   },
 )
 
+test.each([3, 5, 40])('the first %i cannot be read, and others can: all of those are met', async (count) => {
+  const items = newestFirst(count + 30)
+  const bad = new Set(items.slice(0, count).map(({ id }) => id))
+  const walked = await walkAround(items, bad, 'failed', 10, 3)
+  expect(walked).toMatchObject({ verdict: 'complete', reason: null, met: 30, unreadable: count })
+})
+
 test('a walk over the newest tasks has passed nothing over where the first one is asked for to see whether the service works', async () => {
   const items = newestFirst(60).reverse()
   const bad = new Set([0, 20, 57].map((index) => items[index]?.id))
