@@ -194,7 +194,8 @@ const status: Chapter = {
     forms: 'object: how the list and the details of tasks differ, as far as compared',
     'forms.compared': 'number: tasks compared so far',
     'forms.comparedAt': 'number (epoch ms) or null: when last; null: never',
-    'forms.summary': 'array of object: fields of which details hold more than the list, or something else: those details are asked for',
+    'forms.summary':
+      'array of object: fields of which details hold more than the list, or something else: those details are asked for',
     'forms.summary[].field': 'string: such as `result.body`',
     'forms.summary[].how': 'string: what the list does with it: `absent`, `marked`, `cut` or `replaced`',
     'forms.uneven': 'array of object: fields that differ, or change with every read, without a change of the task',
