@@ -112,7 +112,7 @@ const run: Chapter = {
     seen: 'number: items met, each once',
     inserted: 'number: new tasks',
     updated: 'number: changed tasks',
-    unchanged: 'number: tasks met with the content that the mirror had',
+    unchanged: 'number: tasks met with the content that the mirror had; one that its detail confirms counts again',
     deleted: 'number: tombstones made',
     restored: 'number: tombstones taken back',
     rejected: 'number: items newly set aside',

@@ -54,6 +54,12 @@ test('the figures of a first sync add up', () => {
   expect(text).toContain('\nrequests  19 (9 windows, 6 details, 4 other), 12.3 kB\n')
 })
 
+test('so do those of one that changed what it confirmed', () => {
+  const counts = { seen: 3_799, inserted: 0, updated: 195, restored: 4, unchanged: 3_799 }
+  const text = runText({ summary: { ...summary, ...counts }, exitCode: 0, isFirst: false, notes: [], error: null })
+  expect(text).toContain('\ntasks     3,799 seen: 195 updated, 3,600 unchanged, 4 restored\n')
+})
+
 test('what fell short is said at the end of the summary', () => {
   const partial: RunSummary = {
     ...summary,

@@ -74,8 +74,10 @@ function rangeText({ since, until }: RunSummary['range']): string | null {
 
 /** What the run met and what that changed; changes of which there were none are left out. */
 function changesText(summary: RunSummary): string {
-  // A detail that confirms a new task counts as unchanged as well: beside the others it would look like one task more.
-  const counts = { ...summary, unchanged: Math.min(summary.unchanged, Math.max(0, summary.seen - summary.inserted)) }
+  // A detail that confirms a task counts as unchanged as well: beside the others it would look like one task more.
+  const { seen, inserted, updated, restored } = summary
+  const most = Math.max(0, seen - inserted - updated - restored)
+  const counts = { ...summary, unchanged: Math.min(summary.unchanged, most) }
   const changes = (['inserted', 'updated', 'unchanged', 'deleted', 'restored'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${grouped(counts[name])} ${name}`)
