@@ -141,6 +141,52 @@ describe.concurrent('a list that is a summary', () => {
     await expectExactCopy(stage)
   })
 
+  test.each(['********', '*'])(
+    'that shows a mask (%s) in place of a value: every task is whole, and stays so where the list shows something new beside it',
+    async (mask) => {
+      await using stage = await makeStage({ tasks: 40, openFraction: 0 })
+      const { account } = stage.simulator
+      // Some values are longer than the mask, some are not.
+      const show = (id: string, n: number, progress: number) => {
+        const task = JSON.parse(account.get(id) as string)
+        const shown = (trace: string) => ({
+          ...{ ...task, progress },
+          data: { ...task.data, header: { ...task.data.header, trace } },
+        })
+        account.replaceText(id, JSON.stringify(shown(mask)), JSON.stringify(shown(`${n}`)))
+      }
+      for (const [n, id] of account.ids().entries()) show(id, n, 1)
+      expect((await stage.sync()).code).toBe(0)
+      await expectExactCopy(stage)
+      const { forms } = await statusOf(stage)
+      expect(forms.summary).toContainEqual({ field: 'data.header.trace', how: 'replaced' })
+      const text = (await stage.runHere(['status'])).stdout
+      expect(text).toContain('shows something else in place of data.header.trace: details are asked for')
+      for (const [n, id] of account.ids().entries()) show(id, n, 2)
+      await stage.sync('--full', '--details', 'never')
+      expect(stage.value("SELECT count(*) FROM tasks WHERE data_header LIKE '%*%'")).toBe(0)
+      expect((await stage.sync('--full')).code).toBe(0)
+      await expectExactCopy(stage)
+    },
+  )
+
+  test('and whole where details are cut: what they have only the beginning of replaces nothing', async () => {
+    await using stage = await makeStage({ tasks: 40, openFraction: 0 })
+    const { account } = stage.simulator
+    for (const id of account.ids()) {
+      const task = JSON.parse(account.get(id) as string)
+      const shown = (body: string) => JSON.stringify({ ...task, data: { ...task.data, body } })
+      account.replaceText(id, shown('whole '.repeat(9)), shown('whole who'))
+    }
+    const cut = () => stage.value("SELECT count(*) FROM tasks WHERE data_body NOT LIKE '%whole whole %'")
+    expect((await stage.sync()).code).toBe(0)
+    expect(cut()).toBe(0)
+    expect((await stage.runHere(['get', account.ids()[0] as string, '--refresh'])).code).toBe(0)
+    await stage.sync('--full', '--details', 'always')
+    expect(cut()).toBe(0)
+    expect((await stage.runHere(['status'])).stdout).toContain('details have only the beginning of data.body')
+  })
+
   test('becomes one later: nothing that is stored is cut or emptied', async () => {
     await using stage = await makeStage({ tasks: 60, openFraction: 0, spanDays: 5 })
     await stage.sync()

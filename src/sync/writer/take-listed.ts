@@ -81,8 +81,9 @@ export function takeListed(
     return { seq, outcome: restored ? 'restored' : isReshaped ? 'updated' : 'unchanged', showsLess }
   }
   if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
-    // List and omission may be of two different moments: only the detail is one of the task's own states.
-    tables.tasks.setListHash(seq, listHash)
+    // List and omission may be of two different moments: only the detail is one of the task's own states. Where none is asked for, the
+    // next run is to find the same.
+    if (rules.oweDetails) tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
     oweDetail(intake, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
