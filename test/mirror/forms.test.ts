@@ -171,6 +171,11 @@ describe('what a sample teaches', () => {
       ['replaced data.header.a'],
     ],
     [
+      'a short one is no beginning, and may not be shorter elsewhere',
+      [1, 2].map(() => sampled(twice({ data: { header: { a: '*' } } }), twice({ data: { header: { a: 'bcd' } } }))),
+      ['cut data.header.a from 0', 'replaced data.header.a'],
+    ],
+    [
       'a detail that has only the beginning of what is listed',
       [OPEN, ...['ab', 'cd'].map((s) => sampled(twice({ data: { body: s.repeat(9) } }), twice({ data: { body: s } })))],
       ['only-begun data.body'],
@@ -229,6 +234,9 @@ describe('what a sample teaches', () => {
     expect(before.summary).toHaveLength(9)
     expect(after.summary).toEqual([{ path: ['h'], how: 'cut', from: 0 }])
     expect(canHaveMore(task({ h: { k1: 1 } }), after)).toBe(true)
+    const header = (n: number) => ({ data: { header: { [`k${n % 20}`]: n } } })
+    const masked = Array.from({ length: 40 }, (_, n) => sampled(twice(header(n)), twice(header(n + 100))))
+    expect(judgeSample(masked, NO_FORMS).forms.summary).toEqual([{ path: ['data'], how: 'replaced' }])
   })
 })
 

@@ -183,6 +183,11 @@ export const QUICK: Record<string, Trials> = {
     lists: [[0, 1, 2, 3]],
     needs: [],
   },
+  'an end that was empty, among hidden items, in a list that grows': {
+    ...{ tasks: 4, readings: 4, changes: 1, take: 4, cap: null, ties: false, hidden: 1, tries: PASSED },
+    ...{ only: ['insert'], lists: [[0, 1, 2, 3]] },
+    needs: [],
+  },
   'a place that was seen to move, among items that are left out': {
     ...{ tasks: 3, readings: 7, changes: 2, take: 1, cap: null, ties: false, filtered: true, tries: PLACE },
     lists: [[0, 1, 2]],
