@@ -15,7 +15,7 @@ const MOST_BEFORE = 4
 /** How often a window is read anew from before its tie run, before that is counted. */
 const TIED_TRIES = 2
 const ROUNDS = 12
-/** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where this one cannot. */
+/** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where each shows the same. */
 const ROUNDS_IN_DOUBT = 3
 
 /**
@@ -52,11 +52,16 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   if (ongoing.request.lap === 'is-one') return
   const stride = Math.max(1, reader.largest)
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
-  let rounds = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
-  for (let round = 0; kernel.owed !== undefined && !kernel.isSpoiled && round < rounds; round += 1) {
+  const most = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
+  let shown = ''
+  let same = 0
+  for (let round = 0; round < most && same < ROUNDS_IN_DOUBT; round += 1) {
+    if (kernel.owed === undefined || kernel.isSpoiled) break
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
-    if (found.lies === 'here' && found.isTorn) rounds = ROUNDS_IN_DOUBT
+    const before = shown
+    shown = found.lies === 'here' ? `${found.start} ${found.ids}` : `${round}`
+    same = shown === before ? same + 1 : 1
     // One that begins behind the run's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
     if (isIt) search = new Search(Math.max(0, found.start - 1), { stride })
@@ -109,8 +114,8 @@ export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkSte
   if (ids.length > 0) yield { kind: 'mark', ids }
 }
 
-/** Where the run's first item lies: at `start`, behind the `read` items, or before them. `isTorn`: what cannot be read stands within it. */
-type RunRead = { lies: 'here'; start: number; isTorn: boolean } | { lies: 'further'; read: number } | { lies: 'before' }
+/** Where the run's first item lies: at `start`, with all `ids` that were seen; behind the `read` items; or before them. */
+type RunRead = { lies: 'here'; start: number; ids: string } | { lies: 'further'; read: number } | { lies: 'before' }
 
 /** Reads the run once from `from` on, or until it is counted. */
 async function* readRun(
@@ -121,8 +126,6 @@ async function* readRun(
 ): AsyncGenerator<WalkStep, RunRead, StepResult> {
   let skip = from
   let start = -1
-  let unread = -1
-  let isTorn = false
   const { reader, kernel } = ongoing
   const seen = new Set<string>()
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
@@ -133,7 +136,6 @@ async function* readRun(
       // Where it begins is seen only from before what cannot be read.
       if (start < 0 && answer === from && from > 0) return { lies: 'before' }
       skip = answer + 1
-      unread = skip
       continue
     }
     if (answer === 'nothing') {
@@ -143,7 +145,7 @@ async function* readRun(
         await lookAt(reader, skip - 1)
         await lookAt(reader, skip)
       }
-      return { lies: 'here', start, isTorn }
+      return { lies: 'here', start, ids: [...seen].join() }
     }
     const first = answer.moments.indexOf(moment)
     // Cut before the run: it may begin with the next answer, which lies directly behind this one.
@@ -160,7 +162,6 @@ async function* readRun(
     }
     const within = start < 0 ? first : 0
     if (start < 0) start = skip + first
-    else isTorn ||= skip === unread && first === 0
     for (const id of answer.ids) seen.add(id)
     ongoing.seeOrder(answer)
     reader.noteUnmet(answer, ongoing.chain.end)
@@ -174,5 +175,5 @@ async function* readRun(
       break
     }
   }
-  return start < 0 ? { lies: 'before' } : { lies: 'here', start, isTorn }
+  return start < 0 ? { lies: 'before' } : { lies: 'here', start, ids: [...seen].join() }
 }

@@ -286,3 +286,14 @@ test('where the first of many runs cannot be counted, the list is read to its en
     expect({ seed, met: met.size }).toSatisfy(({ met: number }) => number > 250)
   }
 })
+
+test('where nothing moves, a run at the end that cannot be counted is not read twelve times', async () => {
+  for (const length of [2, 3, 5, 8]) {
+    const items = Array.from({ length }, (_, index) => ({ id: `t${(7 * index) % 10}`, at: 1000 }))
+    // One at a time, and behind the last one it refuses, as it might in front of more.
+    const model = makeModel(items, { answer: (skip) => (skip < length ? items.slice(skip, skip + 1) : 'refused') })
+    const { result, met, requests } = await walkModel(model, { window: WINDOW })
+    expect({ reason: result.reason, met: met.size }).toEqual({ reason: 'ties', met: length })
+    expect(requests).toBeLessThan(60 + 5 * length)
+  }
+})
