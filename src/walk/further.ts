@@ -55,7 +55,7 @@ export async function seenFurther(
   let isEnd = kind === undefined
   if (passed.length === 1 && kind === 'refused' && last.id !== null) {
     // Where the list ends, a window that reaches beyond it is not refused; nor is the last item, unless it has moved.
-    isEnd = (await reader.look(last.index, Math.max(2, reader.served))).kind !== 'refused'
+    isEnd = (await seeAgain(reader, last.index, last.runStart, Math.max(2, reader.served))).kind !== 'refused'
     if (!isEnd && (await seeAgain(reader, last.index, last.runStart)).kind === 'refused') return 'moved'
   }
   // More than a few are passed only where the service goes on behind them.

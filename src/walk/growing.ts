@@ -6,7 +6,7 @@ import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing
 import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
-import { payAtEnd } from './ties.ts'
+import { markCounted, payAtEnd } from './ties.ts'
 
 /** Looks for an index behind the end of a growing list. Where all show items, the end is not near. */
 const HORIZON_TRIES = 4
@@ -119,9 +119,10 @@ async function* endWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEn
 /** One answer that shows the whole run at the end of the list: an item before it, all of it, nothing behind it. */
 export async function* showEnd(ongoing: OngoingWalk, { id, index }: LastItem): Steps<void> {
   const { reader, kernel } = ongoing
-  let place = index
   // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
-  for (let tries = 0; tries < TRIES_WHOLE && kernel.missing() !== null; tries += 1) {
+  for (let tries = 0, place = index; tries < TRIES_WHOLE; tries += 1) {
+    yield* markCounted(ongoing)
+    if (kernel.missing() === null) return
     const answer = await followLast(reader, id ?? '', place, Math.floor(Math.max(reader.largest, 2) / 2))
     if (answer === null) return
     if (kernel.seam(answer.handle) !== 'shown') {
@@ -129,6 +130,8 @@ export async function* showEnd(ongoing: OngoingWalk, { id, index }: LastItem): S
       return
     }
     yield* ongoing.takeIn(answer)
-    place = answer.skip + answer.ids.lastIndexOf(id ?? '')
+    const at = answer.skip + answer.ids.lastIndexOf(id ?? '')
+    if (at === place) return
+    place = at
   }
 }

@@ -75,6 +75,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
 /** What seems to be the end of the list may be within a run: that is counted. Among items that are left out none can be. */
 export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { kernel, chain } = ongoing
+  yield* markCounted(ongoing)
   if (kernel.missing() !== null && !chain.filtered) yield* followFloor(ongoing)
   if (kernel.missing() !== null && !chain.filtered) kernel.owe()
   if (kernel.owed !== undefined) yield* payOwed(ongoing, limit)

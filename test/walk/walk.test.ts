@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { seeded, shuffle } from '../../src/simulator/random.ts'
 import fc from '../support/fc.ts'
 import { SOAK } from '../support/soak.ts'
-import { type Item, makeModel, newestFirst, walkModel } from './model.ts'
+import { type Item, type Model, makeModel, newestFirst, walkModel } from './model.ts'
 
 /** Nothing that was listed throughout is missing. */
 function expectAllMet({ met, listedThroughout }: { met: Set<string>; listedThroughout: Set<string> }): void {
@@ -16,6 +16,22 @@ describe('a list that stands still', () => {
     const walked = await walkModel(makeModel(newestFirst(count)))
     expect(walked.result).toMatchObject({ verdict: 'complete', reason: null, total: count })
     expect(walked.met.size).toBe(count)
+  })
+
+  test.each([
+    { count: 1, empty: 9, refused: 11 },
+    { count: 2, empty: 9, refused: 13 },
+    { count: 8, empty: 9, refused: 13 },
+    { count: 20, empty: 12, refused: 14 },
+    { count: 100, empty: 23, refused: 25 },
+  ])('of $count items takes $empty requests, and $refused where all is refused behind its end', async (most) => {
+    const items = newestFirst(most.count)
+    for (const past of ['empty', 'refused'] as const) {
+      const answer: Model['answer'] = (skip) => (past === 'refused' && skip >= most.count ? 'refused' : null)
+      const { result, requests } = await walkModel(makeModel(items, { answer }), { window: 10 })
+      expect({ past, verdict: result.verdict }).toEqual({ past, verdict: 'complete' })
+      expect(requests, past).toBeLessThanOrEqual(most[past])
+    }
   })
 
   test('is proven complete where the size of windows changes from answer to answer', async () => {
