@@ -170,6 +170,20 @@ describe.concurrent('a list that is a summary', () => {
     },
   )
 
+  test('or what is gone of a task: where a run asks for no details, the next one finds out which', async () => {
+    await using stage = await makeStage({ tasks: 40, openFraction: 0 })
+    const { account } = stage.simulator
+    expect((await stage.sync()).code).toBe(0)
+    for (const id of account.ids().slice(0, 5)) {
+      const { data, ...task } = JSON.parse(account.get(id) as string)
+      const { body: _, ...kept } = data
+      account.replaceText(id, JSON.stringify({ ...task, data: kept }))
+    }
+    await stage.sync('--full', '--details', 'never')
+    expect((await stage.sync('--full')).code).toBe(0)
+    await expectExactCopy(stage)
+  })
+
   test('and whole where details are cut: what they have only the beginning of replaces nothing', async () => {
     await using stage = await makeStage({ tasks: 40, openFraction: 0 })
     const { account } = stage.simulator

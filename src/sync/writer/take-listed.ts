@@ -59,30 +59,11 @@ export function takeListed(
     (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
   )
   if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
-    const { contentHash: stays, detailAt, listHash: before } = tables.tasks.hashes(seq)
-    const reshaped = shapeTask(stored)
-    const reshapedHash = contentHash(reshaped)
-    // An earlier version of this program had no column for what one holds now.
-    const isReshaped = !reshapedHash.equals(stays)
-    if (isReshaped) {
-      tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash }, times)
-      tables.tasks.setDetailAt(seq, detailAt)
-    } else tables.tasks.setListHash(seq, listHash)
-    if (restored) {
-      tables.tasks.restore(seq, now)
-      // Nothing is owed of a tombstone, and `prune` may have taken its parts.
-      noteOwed(intake, stored, now)
-    }
-    // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    if (showsLess && before !== null) oweDetail(intake, seq, shown, now)
-    else if (detailAt === null && rules.oweDetails && owesDetail(rules, listed)) oweDetail(intake, seq, shown, now)
-    // A detail that is still owed has to agree with what is shown now.
-    else if ((tables.owed.find(id, 'detail')?.listed ?? null) !== null) oweDetail(intake, seq, shown, now)
-    return { seq, outcome: restored ? 'restored' : isReshaped ? 'updated' : 'unchanged', showsLess }
+    const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
+    return { seq, outcome, showsLess }
   }
   if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
-    // List and omission may be of two different moments: only the detail is one of the task's own states. Where none is asked for, the
-    // next run is to find the same.
+    // List and omission may be of two different moments: only the detail is one of the task's own states.
     if (rules.oweDetails) tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
     oweDetail(intake, seq, shown, now)
@@ -94,6 +75,42 @@ export function takeListed(
   tables.tasks.replace(seq, mergedRow, { contentHash: mergedHash, listHash }, times)
   noteOwed(intake, merged, now)
   return { seq, outcome: restored ? 'restored' : 'updated', showsLess }
+}
+
+/** The list shows what is stored, or less of that: the row stays, but for how the list shows it and what is owed. */
+function keepStored(
+  intake: Intake,
+  { seq, deletedAt }: KnownTask,
+  { listed, shown, stored, showsLess }: { listed: ListedTask; shown: Task; stored: Task; showsLess: boolean },
+  times: AnswerTimes,
+): ListedOutcome {
+  const { tables, rules } = intake
+  const { now } = times
+  const { contentHash: stays, detailAt, listHash: before } = tables.tasks.hashes(seq)
+  const restored = deletedAt !== null
+  if (restored) {
+    tables.tasks.restore(seq, now)
+    // Nothing is owed of a tombstone, and `prune` may have taken its parts.
+    noteOwed(intake, stored, now)
+  }
+  const isOwed =
+    // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
+    (showsLess && before !== null) ||
+    (detailAt === null && rules.oweDetails && owesDetail(rules, listed)) ||
+    // A detail that is still owed has to agree with what is shown now.
+    (tables.owed.find(listed.id, 'detail')?.listed ?? null) !== null
+  // Where no detail is asked for, the next run is to find the same.
+  const listHash = isOwed && !rules.oweDetails ? before : listed.hash
+  const reshaped = shapeTask(stored)
+  const reshapedHash = contentHash(reshaped)
+  // An earlier version of this program had no column for what one holds now.
+  const isReshaped = !reshapedHash.equals(stays)
+  if (isReshaped) {
+    tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash }, times)
+    tables.tasks.setDetailAt(seq, detailAt)
+  } else tables.tasks.setListHash(seq, listHash)
+  if (isOwed) oweDetail(intake, seq, shown, now)
+  return restored ? 'restored' : isReshaped ? 'updated' : 'unchanged'
 }
 
 /** Whether the list shows nothing but less of what is stored. */
