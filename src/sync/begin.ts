@@ -48,7 +48,7 @@ export async function openClient(context: RunContext, given: Partial<ClientOptio
   })
 }
 
-type WriterChoices = Pick<SessionOptions, 'command' | 'oweDetails' | 'acceptOthers' | 'dryRun' | 'gathering'>
+type WriterChoices = Pick<SessionOptions, 'command' | 'asksDetails' | 'acceptOthers' | 'dryRun' | 'gathering'>
 
 /** Throws what `openSession` throws: `mirror-locked`, `mirror-foreign` and the like. */
 export function openWriterThread({ config, now }: RunContext, choices: WriterChoices): Promise<Writer> {

@@ -100,7 +100,7 @@ const GATHERING: Gathering = { pieces: 8, ms: 100 }
 function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> {
   return openWriterThread(context, {
     command: request.command,
-    oweDetails: (request.details ?? context.config.sync.details) !== 'never',
+    asksDetails: (request.details ?? context.config.sync.details) !== 'never',
     acceptOthers: request.rebind === true,
     dryRun: request.dryRun === true,
     gathering: GATHERING,

@@ -170,6 +170,15 @@ describe.concurrent('a list that is a summary', () => {
     },
   )
 
+  test('tasks that came while no details were asked for are whole after the next run', async () => {
+    await using stage = await makeStage({ tasks: 40, openFraction: 0, listOmits: ['result.body'] })
+    expect((await stage.sync()).code).toBe(0)
+    stage.simulator.account.insert(5, { openShare: 0 })
+    await stage.sync('--details', 'never')
+    expect((await stage.sync()).code).toBe(0)
+    await expectExactCopy(stage)
+  })
+
   test('or what is gone of a task: where a run asks for no details, the next one finds out which', async () => {
     await using stage = await makeStage({ tasks: 40, openFraction: 0 })
     const { account } = stage.simulator

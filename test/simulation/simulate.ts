@@ -212,7 +212,7 @@ class Play {
         finalStatuses: [...FINAL_STATUSES],
         settleMs,
         openEveryMs: 86_400_000,
-        oweDetails: true,
+        asksDetails: true,
         acceptOthers: plan.request.rebind === true,
         dryRun: false,
         gathering: { pieces: 1 + (this.#scenario.seed % 4), ms: Number.POSITIVE_INFINITY },

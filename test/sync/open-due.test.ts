@@ -21,7 +21,7 @@ function open(path: string, now: number) {
     finalStatuses: ['DONE'],
     settleMs: 60_000,
     openEveryMs: DAY,
-    oweDetails: false,
+    asksDetails: false,
     acceptOthers: false,
     dryRun: false,
     gathering: { pieces: 1, ms: 0 },

@@ -42,7 +42,7 @@ function open(path: string, pieces = 1, ms = Number.POSITIVE_INFINITY) {
     finalStatuses: [...DONE],
     settleMs: 60_000,
     openEveryMs: 86_400_000,
-    oweDetails: false,
+    asksDetails: false,
     acceptOthers: false,
     dryRun: false,
     gathering: { pieces, ms },

@@ -170,7 +170,7 @@ export class TaskTable {
   }
 
   /** The list shows the task in another form than before, its content in the mirror is the same. */
-  setListHash(seq: number, listHash: Buffer | null): void {
+  setListHash(seq: number, listHash: Buffer): void {
     writeOne(this.#sql.setListHash, listHash, seq)
   }
 

@@ -33,8 +33,8 @@ export async function runOneOff<T>(
 ): Promise<OneOffDone<T>> {
   const { now, signal, progress } = context
   checkRequests(context)
-  const oweDetails = context.config.sync.details !== 'never'
-  const choices = { command, oweDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
+  const asksDetails = context.config.sync.details !== 'never'
+  const choices = { command, asksDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
   const writer = await openWriterThread(context, choices)
   const service = await openClient(context, client)
   let done: OneOffDone<T> | null = null

@@ -17,8 +17,8 @@ export interface Tables {
 
 export interface IntakeRules {
   finalStatuses: ReadonlySet<string>
-  /** Whether a missing part owes a detail; false for `--details never`. */
-  oweDetails: boolean
+  /** Whether this run asks for the details that are owed; false for `--details never`. */
+  asksDetails: boolean
   /** Whether a known id with another `createdAt` or `userId` replaces the task: `--rebind`. */
   acceptOthers: boolean
   /** How list and details differ; replaced as the run learns more. */
@@ -88,7 +88,7 @@ export function noteOwed({ tables, rules }: Intake, task: Task, now: number): vo
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')
   if (!lacksParts(task, final) && !canHaveMore(task, rules.forms)) tables.owed.settleResult(task.id)
-  else if (rules.oweDetails) tables.owed.oweDetail(task.id, now, null)
+  else tables.owed.oweDetail(task.id, now, null)
 }
 
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'

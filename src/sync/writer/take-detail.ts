@@ -108,7 +108,7 @@ function settle({ tables, rules }: Intake, seq: number, task: Task, { readAt, no
   tables.owed.settle(task.id, 'deleted')
   if (final) tables.owed.settle(task.id, 'open')
   else tables.owed.owe(task.id, 'open', now)
-  if (final && rules.oweDetails && (!Object.hasOwn(task, 'result') || task.result === null)) {
+  if (final && (!Object.hasOwn(task, 'result') || task.result === null)) {
     const isOwed = tables.owed.find(task.id, 'detail') !== undefined
     // A null is an answer, but where the list already kept silent it may be one that came too early.
     if (isOwed || task.result !== null) {

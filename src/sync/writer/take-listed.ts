@@ -44,7 +44,7 @@ export function takeListed(
   if (known === undefined) {
     const seq = tables.tasks.insertBytes(id, listed.bytes, { contentHash: listHash, listHash }, times)
     if (!listed.final) tables.owed.owe(id, 'open', now)
-    if (rules.oweDetails && owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
+    if (owesDetail(rules, listed)) tables.owed.owe(id, 'detail', now)
     return { seq, outcome: 'inserted', showsLess: false }
   }
   const restored = known.deletedAt !== null
@@ -62,9 +62,9 @@ export function takeListed(
     const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
     return { seq, outcome, showsLess }
   }
-  if (!isAllShown && (rules.oweDetails || isFinal(stored, rules.finalStatuses))) {
+  if (!isAllShown && (rules.asksDetails || isFinal(stored, rules.finalStatuses))) {
     // List and omission may be of two different moments: only the detail is one of the task's own states.
-    if (rules.oweDetails) tables.tasks.setListHash(seq, listHash)
+    tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
     oweDetail(intake, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
@@ -96,19 +96,17 @@ function keepStored(
   const isOwed =
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
     (showsLess && before !== null) ||
-    (detailAt === null && rules.oweDetails && owesDetail(rules, listed)) ||
+    (detailAt === null && owesDetail(rules, listed)) ||
     // A detail that is still owed has to agree with what is shown now.
     (tables.owed.find(listed.id, 'detail')?.listed ?? null) !== null
-  // Where no detail is asked for, the next run is to find the same.
-  const listHash = isOwed && !rules.oweDetails ? before : listed.hash
   const reshaped = shapeTask(stored)
   const reshapedHash = contentHash(reshaped)
   // An earlier version of this program had no column for what one holds now.
   const isReshaped = !reshapedHash.equals(stays)
   if (isReshaped) {
-    tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash }, times)
+    tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash: listed.hash }, times)
     tables.tasks.setDetailAt(seq, detailAt)
-  } else tables.tasks.setListHash(seq, listHash)
+  } else tables.tasks.setListHash(seq, listed.hash)
   if (isOwed) oweDetail(intake, seq, shown, now)
   return restored ? 'restored' : isReshaped ? 'updated' : 'unchanged'
 }
@@ -124,7 +122,7 @@ function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
 }
 
 /** Owes a detail that has to agree with what the list shows, which the row does not hold. */
-function oweDetail({ tables, rules }: Intake, seq: number, shown: Task, now: number): void {
+function oweDetail({ tables }: Intake, seq: number, shown: Task, now: number): void {
   tables.tasks.setDetailAt(seq, null)
-  if (rules.oweDetails) tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))
+  tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))
 }

@@ -34,7 +34,7 @@ export interface WritingOptions {
   /** A stored moment later than now by more than this is unknown (clock.ts). */
   settleMs: number
   /** Whether a part the list does not carry owes a detail. */
-  oweDetails: boolean
+  asksDetails: boolean
   /** A known id with another `createdAt` or `userId` replaces the task instead of being set aside. */
   acceptOthers: boolean
   /** Windows that share a transaction. What a kill takes back is asked for again by the next run. */
@@ -75,7 +75,7 @@ export class Writing implements Intake {
 
   /** Begins the run: its row is written. */
   constructor(db: Db, options: WritingOptions) {
-    const { path, command, toolVersion, now, finalStatuses, oweDetails, acceptOthers } = options
+    const { path, command, toolVersion, now, finalStatuses, asksDetails, acceptOthers } = options
     this.db = db
     this.tables = {
       tasks: new TaskTable(db),
@@ -96,7 +96,7 @@ export class Writing implements Intake {
       return this.runs.begin(command, toolVersion, now)
     })
     const forms = formsOf(readFacts(db))
-    this.rules = { finalStatuses: new Set(finalStatuses), oweDetails, acceptOthers, forms }
+    this.rules = { finalStatuses: new Set(finalStatuses), asksDetails, acceptOthers, forms }
     this.openEveryMs = options.openEveryMs
   }
 
