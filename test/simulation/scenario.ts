@@ -242,6 +242,16 @@ export function blankScenarioOf(seed: number): Scenario {
   return { ...scenarioOf(seed), blankShare: seeded(seed, 0xb1a).pick([0.005, 0.02]) }
 }
 
+/** A story of a list that shows less than details do, in which some runs ask for no details. */
+export function sparingScenarioOf(seed: number): Scenario {
+  const scenario = scenarioOf(seed)
+  const random = seeded(seed, 0x5ba)
+  const runs = scenario.runs.map((run): RunPlan =>
+    random.chance(0.5) ? { ...run, request: { ...run.request, details: 'never' } } : run,
+  )
+  return { ...scenario, account: { ...scenario.account, ...summaryPlanOf(random, 1) }, runs }
+}
+
 /** A story with a service that is odd in two ways at once. */
 export function twiceOddScenarioOf(seed: number): Scenario {
   const scenario = oddScenarioOf(seed)
@@ -297,8 +307,8 @@ function accountOf(random: Random, sorting: Random, window: number): AccountPlan
 }
 
 /** A list that shows less than details do, or details that lag behind it; mostly neither. */
-function summaryPlanOf(random: Random): Partial<AccountPlan> {
-  if (!random.chance(0.2)) return {}
+function summaryPlanOf(random: Random, share = 0.2): Partial<AccountPlan> {
+  if (!random.chance(share)) return {}
   return random.pick<Partial<AccountPlan>>([
     { listOmits: ['result.body'] },
     { listOmits: ['result.header', 'data.body'] },

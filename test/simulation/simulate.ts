@@ -158,7 +158,7 @@ class Play {
     for (const sentence of violations(this.#scenario, this.#ledger, {
       ...observed,
       poisoned: this.#poisoned,
-      isDone: result?.exitCode === 0,
+      isDone: result?.exitCode === 0 && plan.request.details !== 'never',
       lastFullFrom: this.#lastFullFrom,
     })) {
       this.#blame(sentence)
@@ -212,7 +212,7 @@ class Play {
         finalStatuses: [...FINAL_STATUSES],
         settleMs,
         openEveryMs: 86_400_000,
-        asksDetails: true,
+        asksDetails: plan.request.details !== 'never',
         acceptOthers: plan.request.rebind === true,
         dryRun: false,
         gathering: { pieces: 1 + (this.#scenario.seed % 4), ms: Number.POSITIVE_INFINITY },

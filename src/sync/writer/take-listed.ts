@@ -62,19 +62,20 @@ export function takeListed(
     const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
     return { seq, outcome, showsLess }
   }
-  if (!isAllShown && (rules.asksDetails || isFinal(stored, rules.finalStatuses))) {
-    // List and omission may be of two different moments: only the detail is one of the task's own states.
+  // List and omission may be of two different moments: only the detail is one of the task's own states.
+  const waits = !isAllShown && (rules.asksDetails || isFinal(stored, rules.finalStatuses))
+  if (waits) {
     tables.tasks.setListHash(seq, listHash)
     if (restored) tables.tasks.restore(seq, now)
-    oweDetail(intake, seq, shown, now)
-    return { seq, outcome: restored ? 'restored' : 'unchanged', showsLess }
+  } else {
+    const merged = isAllShown ? shown : layOver(stored, shown)
+    const mergedRow = isAllShown ? row : shapeTask(merged)
+    const mergedHash = isAllShown ? listHash : contentHash(mergedRow)
+    tables.tasks.replace(seq, mergedRow, { contentHash: mergedHash, listHash }, times)
+    noteOwed(intake, merged, now)
   }
-  const merged = isAllShown ? shown : layOver(stored, shown)
-  const mergedRow = isAllShown ? row : shapeTask(merged)
-  const mergedHash = isAllShown ? listHash : contentHash(mergedRow)
-  tables.tasks.replace(seq, mergedRow, { contentHash: mergedHash, listHash }, times)
-  noteOwed(intake, merged, now)
-  return { seq, outcome: restored ? 'restored' : 'updated', showsLess }
+  if (!isAllShown) oweDetail(intake, seq, shown, now)
+  return { seq, outcome: restored ? 'restored' : waits ? 'unchanged' : 'updated', showsLess }
 }
 
 /** The list shows what is stored, or less of that: the row stays, but for how the list shows it and what is owed. */
