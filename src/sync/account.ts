@@ -108,5 +108,11 @@ export async function seeAccount(run: Run): Promise<void> {
   if (run.account.isBegun()) return
   if (!run.account.hasOtherKey) return run.account.saw({ known: 0, others: 0, unknown: 0 })
   // By id another account's key may find the same tasks: only a window shows what the account has.
+  await seeList(run)
+}
+
+/** The same for tasks that are no sample of the account: its list is judged instead, as a walk does. */
+export async function seeList(run: Run): Promise<void> {
+  if (run.account.isBegun()) return
   if ((await viewFirst(run)) === null) await run.account.saw({ known: 0, others: 0, unknown: 0 })
 }

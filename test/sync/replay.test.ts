@@ -70,6 +70,42 @@ test('an item with a task id is asked for by id, and the answer wins over the ol
   expect(simulator.account.get(id)).not.toBe(isNow)
 })
 
+test('ids that were given to other tasks stay set aside, however many, and what waits beside them is taken in', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 60, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path)
+  await runSync(context, { command: 'sync' })
+  const { account } = simulator
+  for (let at = 0; at < 20; at += 1) {
+    const id = account.idAt(at)
+    account.replaceText(id, JSON.stringify({ ...JSON.parse(account.get(id)!), userId: 'somebody else' }))
+  }
+  await runSync(context, { command: 'sync', full: true })
+  account.insert(1, { openShare: 0 })
+  const late = account.idAt(0)
+  setAside(path, Date.now(), { taskId: late, raw: '[' })
+
+  expect(await replaySetAside(context)).toMatchObject({ tried: 21, taken: 1, left: 20 })
+  expect(reading(path, (db) => readTask(db, late))).not.toBeNull()
+  expect(reading(path, (db) => readStatus(db).runs[0])).toMatchObject({ command: 'rejected', exitCode: 3, inserted: 1 })
+})
+
+test('another account with the same ids is refused, and nothing is taken in', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  const simulator = await startSimulator({ tasks: 60, openFraction: 0, idSeed: 7 })
+  await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
+  const { port } = simulator
+  await simulator.close()
+  await using other = await startSimulator({ tasks: 61, openFraction: 0, seed: 99, idSeed: 7, port })
+  const ids = Array.from({ length: 61 }, (_, at) => other.account.idAt(at))
+  const late = ids.find((id) => reading(path, (db) => readTask(db, id)) === null)!
+  setAside(path, Date.now(), { taskId: late, raw: '[' })
+  await expect(replaySetAside(makeRunContext(other.url, path))).rejects.toMatchObject({ code: 'other-account' })
+  expect(reading(path, (db) => readTask(db, late))).toBeNull()
+})
+
 test('where the service answers no look-ups, no more than a few are asked for, and all stay set aside', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')

@@ -1,9 +1,10 @@
 // `rejected --replay`: set-aside items asked for by id; those without, or gone, are read from their text.
 import { EXIT } from '../../errors.ts'
 import type { WaitingItem } from '../../mirror/tables/set-aside.ts'
+import { seeList } from '../account.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
-import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.ts'
+import { askForTask, foundStep, isFound } from '../steps/details.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
 
 export interface ReplayResult {
@@ -53,6 +54,8 @@ async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>>
   const answered = new Set<WaitingItem>()
   const ids = [...new Set(items.flatMap(({ taskId }) => taskId ?? []))]
   if (ids.length === 0) return answered
+  // What waits may all be of ids that were given to other tasks: its answers do not tell whose account it is.
+  await seeList(run)
   await forEachConcurrently(ids, run.config.service.concurrency, async (taskId) => {
     if (!(await refetch(run, taskId))) return
     for (const item of items) if (item.taskId === taskId) answered.add(item)
@@ -71,7 +74,6 @@ async function refetch(run: Run, taskId: string): Promise<boolean> {
     await writer.dropDetail(detail.answer.value.handle)
     return false
   }
-  await checkAccount(run, detail)
   const [taken] = await writer.takeDetails([foundStep(detail)], now())
   return taken?.outcome !== 'set-aside' && taken?.outcome !== 'failed'
 }
