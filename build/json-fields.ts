@@ -349,7 +349,8 @@ const verify: Chapter[] = [
       'snapshot.snapshots[].deep.notComparable': 'string or null: why no row was compared, a sentence; null: rows were',
       'snapshot.problems': 'array of object: what is wrong; empty: nothing',
       'snapshot.problems[].snapshotId': 'string or null: the snapshot; null: it is about the place as a whole',
-      'snapshot.problems[].file': "string or null: the file below the snapshot's folder; null: it is about the whole",
+      'snapshot.problems[].file':
+        "string or null: the file below the snapshot's folder, or below the place where `snapshotId` is null; null: it is about the whole",
       'snapshot.problems[].check':
         'string: `latest`, `manifest`, `missing`, `unlisted`, `size`, `checksum`, `rows`, `content` or `absent`',
       'snapshot.problems[].message': 'string: what is wrong, in words',

@@ -244,6 +244,21 @@ test('a latest.json that is missing, damaged or names another manifest is found'
   expect(await faults(mirror)).toEqual(['manifest _manifest.json'])
 })
 
+test('what is published below fixed partitions is checked from above, row by row only one at a time', async () => {
+  const mirror = makeMirror(...ROWS)
+  await publishing(mirror, { partitionValues: { region: 'eu', account: 'acme' } })
+  expect(await verifying(mirror, true)).toMatchObject({ ok: true, place: lake(mirror), snapshots: [{ rows: 62 }] })
+  const { path } = await publishing(mirror, { partitionValues: { region: 'us' } })
+  expect(await verifying(mirror)).toMatchObject({ ok: true, snapshots: [{ rows: 62 }, { rows: 62 }] })
+  await expect(verifying(mirror, true)).rejects.toMatchObject({
+    code: 'usage-invalid',
+    hint: expect.stringContaining(join(lake(mirror), 'region=us')),
+  })
+  appendFileSync(join(path, 'part-00000.parquet'), 'x')
+  rmSync(join(lake(mirror), 'region=eu', 'account=acme', 'latest.json'))
+  expect(await faults(mirror)).toEqual(['latest region=eu/account=acme/latest.json', 'size part-00000.parquet'])
+})
+
 test('where nothing was published it says so', async () => {
   const mirror = makeMirror()
   for (const dir of [mirror.folder, join(mirror.folder, 'none')]) {
@@ -256,6 +271,9 @@ test('snapshots in object storage are checked there', async () => {
   const mirror = makeMirror(...ROWS)
   const { path } = await publishing(mirror, { out: 's3://lake/tasks/', env: storage.env, rowsPerFile: 30 })
   const options = { deep: true, dbPath: mirror.path, env: storage.env }
+  const partitionValues = { account: 'acme' }
+  await publishing(mirror, { out: 's3://lake/many/', env: storage.env, partitionValues })
+  expect(await verifySnapshot('s3://lake/many', options)).toMatchObject({ ok: true, snapshots: [{ rows: 62 }] })
   for (const dir of ['s3://lake/tasks', path]) {
     expect(await verifySnapshot(dir, options)).toMatchObject({ ok: true, snapshots: [{ deep: { compared: 62 } }] })
   }

@@ -7,7 +7,16 @@ import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
 import { explainSnapshot, openFile, publishFile, writeWhole } from './publish.ts'
-import { LATEST, MANIFEST, MOST_BYTES, type PendingPublication, SNAPSHOT_ID, type Store, unreadable } from './store.ts'
+import {
+  FIXED_PARTITION,
+  LATEST,
+  MANIFEST,
+  MOST_BYTES,
+  type PendingPublication,
+  SNAPSHOT_ID,
+  type Store,
+  unreadable,
+} from './store.ts'
 
 const FOLDER_MODE = 0o700
 
@@ -85,6 +94,16 @@ export class FolderStore implements Store {
 
   snapshotIds(): Promise<string[]> {
     return this.#explaining(async () => (await readdir(this.place)).filter((name) => SNAPSHOT_ID.test(name)).sort())
+  }
+
+  partitions(): Promise<string[]> {
+    return this.#explaining(async () => {
+      const found = await readdir(this.place, { withFileTypes: true })
+      return found
+        .filter((entry) => entry.isDirectory() && FIXED_PARTITION.test(entry.name))
+        .map(({ name }) => name)
+        .sort()
+    })
   }
 
   filesOf(snapshotId: string): Promise<string[]> {

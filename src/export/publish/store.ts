@@ -15,6 +15,8 @@ export interface Store {
   update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
   /** Names of the snapshots that are there or being written, in order. */
   snapshotIds(): Promise<string[]>
+  /** Names of the fixed partitions (`--partition-value`) right below it, each a destination of its own, in order. */
+  partitions(): Promise<string[]>
   /** Names of all files of a snapshot, below its folder; empty where there is no such snapshot. */
   filesOf(snapshotId: string): Promise<string[]>
   /** A file that ought to have `bytes` as one of this machine's file system; null where there is none. Call `done` after use. */
@@ -61,6 +63,9 @@ export function unreadable(name: string, what: string): MirrorError {
 
 /** As `snapshotIdOf` gives them: nothing else in a destination is ever touched. */
 export const SNAPSHOT_ID = /^\d{8}T\d{9}Z-\d+-[0-9a-f]{6}$/
+
+/** Such as `account=acme`, as storeAt names it. */
+export const FIXED_PARTITION = /^[a-z][a-z0-9_]*=./
 
 /** The manifest of a snapshot and its name below the destination; null where there is none. */
 export async function readManifest(store: Store, snapshotId: string): Promise<{ name: string; bytes: Buffer } | null> {

@@ -1,7 +1,7 @@
 // Checks what was published: manifest, size, checksum and rows of files and, where asked, every row. Mends nothing.
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, posix } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { codeOf } from '../formats.ts'
 import { encodingOf, type Manifest, type ManifestFile, parseManifest } from '../publish/manifest.ts'
@@ -43,7 +43,7 @@ type SnapshotCheck =
 
 interface SnapshotProblem {
   snapshotId: string | null
-  /** Below the snapshot's folder; null where it is about the whole. */
+  /** Below the snapshot's folder, or the place where that is null; null where it is about the whole. */
   file: string | null
   check: SnapshotCheck
   message: string
@@ -66,7 +66,15 @@ export interface SnapshotVerified {
   problems: SnapshotProblem[]
 }
 
-/** `dir`: a destination or one snapshot, `s3://` too. Throws `snapshot-unwritable`, `usage-invalid`. */
+interface Published {
+  store: Store
+  manifest: Manifest
+}
+
+/**
+ * `dir`: a destination, one that has fixed partitions with destinations below it, or one snapshot; `s3://` too.
+ * Throws `snapshot-unwritable`, `usage-invalid`.
+ */
 export async function verifySnapshot(dir: string, options: VerifySnapshotsOptions): Promise<SnapshotVerified> {
   const trimmed = dir.replace(/(.)\/+$/, '$1')
   const one = SNAPSHOT_ID.test(basename(trimmed)) ? basename(trimmed) : null
@@ -74,21 +82,29 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
   const kind = /^s3:/i.test(dir) ? 's3' : 'folder'
   if (kind === 'folder' && !statSync(trimmed, { throwIfNoEntry: false })?.isDirectory()) throw nothingAt(dir)
   const { env = {}, s3, signal } = options
-  const store = await storeAt({ kind, out: root }, { env, ...(s3 && { s3 }), ...(signal && { signal }) })
-  if (store === null) throw nothingAt(dir)
+  const stores: Store[] = []
+  const open = async (out: string): Promise<Store> => {
+    const store = await storeAt({ kind, out }, { env, ...(s3 && { s3 }), ...(signal && { signal }) })
+    if (store === null) throw nothingAt(dir)
+    stores.push(store)
+    return store
+  }
   try {
-    const ids = one === null ? await store.snapshotIds() : [one]
+    const top = await open(root)
     const result: SnapshotVerified = { ok: true, place: trimmed, snapshots: [], problems: [] }
-    const manifests: Manifest[] = []
-    for (const id of ids) {
-      const manifest = await checkManifest(store, id, result.problems)
-      if (manifest !== null) manifests.push(manifest)
+    const found: Published[] = []
+    for (const store of one === null ? await destinationsAt(top, open) : [top]) {
+      const ids = one === null ? await store.snapshotIds() : [one]
+      const manifests = await checkManifests(store, ids, result.problems)
+      const latest = posix.join(store.place.slice(top.place.length + 1), LATEST)
+      if (one === null) await checkLatest(store, latest, manifests, result.problems)
+      found.push(...manifests.map((manifest) => ({ store, manifest })))
     }
-    if (one === null) await checkLatest(store, manifests, result.problems)
-    if (manifests.length === 0 && result.problems.length === 0) throw nothingAt(dir)
-    const total = manifests.reduce((sum, { files }) => sum + files.length, 0)
+    if (found.length === 0 && result.problems.length === 0) throw nothingAt(dir)
+    if (options.deep) refuseSeveral(found)
+    const total = found.reduce((sum, { manifest }) => sum + manifest.files.length, 0)
     let done = 0
-    for (const manifest of manifests) {
+    for (const { store, manifest } of found) {
       const onFile = () => options.onProgress?.(++done, total)
       const deep = await checkSnapshot(store, manifest, options, { problems: result.problems, onFile })
       const { snapshotId, kind, cut, files, rows, bytes } = manifest
@@ -96,8 +112,38 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
     }
     return { ...result, ok: result.problems.length === 0 }
   } finally {
-    store.close()
+    for (const store of stores) store.close()
   }
+}
+
+/** `store` and the destinations in fixed partitions below it, in order. */
+async function destinationsAt(store: Store, open: (place: string) => Promise<Store>): Promise<Store[]> {
+  const found = [store]
+  for (const name of await store.partitions())
+    found.push(...(await destinationsAt(await open(`${store.place}/${name}`), open)))
+  return found
+}
+
+/** Each is of a mirror of its own, as its account is. Throws `usage-invalid`. */
+function refuseSeveral(found: readonly Published[]): void {
+  const places = [...new Set(found.map(({ store }) => store.place))]
+  if (places.length < 2) return
+  throw new MirrorError('usage-invalid', '--deep compares one destination with one mirror, and here are several', {
+    facts: { places: places.length },
+    hint: `Name one of them, and its mirror with --db: ${places.slice(0, MOST_NAMED).join(', ')}${places.length > MOST_NAMED ? ', ...' : ''}.`,
+  })
+}
+
+/** Destinations named in a message. */
+const MOST_NAMED = 5
+
+async function checkManifests(store: Store, ids: readonly string[], problems: SnapshotProblem[]): Promise<Manifest[]> {
+  const manifests: Manifest[] = []
+  for (const id of ids) {
+    const manifest = await checkManifest(store, id, problems)
+    if (manifest !== null) manifests.push(manifest)
+  }
+  return manifests
 }
 
 async function checkManifest(store: Store, snapshotId: string, problems: SnapshotProblem[]): Promise<Manifest | null> {
@@ -123,8 +169,14 @@ async function checkManifest(store: Store, snapshotId: string, problems: Snapsho
   }
 }
 
-async function checkLatest(store: Store, manifests: readonly Manifest[], problems: SnapshotProblem[]): Promise<void> {
-  const fault = (message: string) => problems.push({ snapshotId: null, file: LATEST, check: 'latest', message })
+/** `file` is how it is named in `problems`. */
+async function checkLatest(
+  store: Store,
+  file: string,
+  manifests: readonly Manifest[],
+  problems: SnapshotProblem[],
+): Promise<void> {
+  const fault = (message: string) => problems.push({ snapshotId: null, file, check: 'latest', message })
   try {
     const latest = await readLatest(store)
     if (latest === null) {

@@ -21,6 +21,7 @@ import { ageOf } from '../../../clock.ts'
 import { MirrorError } from '../../../errors.ts'
 import { begunAt } from '../../../mirror/tables/snapshots.ts'
 import {
+  FIXED_PARTITION,
   MANIFEST,
   MANIFEST_NAMES,
   type PendingPublication,
@@ -141,10 +142,18 @@ export class S3Store implements Store {
     }
   }
 
-  async snapshotIds(): Promise<string[]> {
+  snapshotIds(): Promise<string[]> {
+    return this.#folders(SNAPSHOT_ID)
+  }
+
+  partitions(): Promise<string[]> {
+    return this.#folders(FIXED_PARTITION)
+  }
+
+  async #folders(pattern: RegExp): Promise<string[]> {
     const folders = await this.#list('', true)
     const names = folders.map((folder) => folder.slice(this.#keyOf('').length).replace(/\/$/, ''))
-    return names.filter((name) => SNAPSHOT_ID.test(name)).sort()
+    return names.filter((name) => pattern.test(name)).sort()
   }
 
   async filesOf(snapshotId: string): Promise<string[]> {
