@@ -44,6 +44,7 @@ const EXIT_CODE_OF = {
   'disk-full': EXIT.mirror,
   'too-many-files': EXIT.mirror,
   'snapshot-damaged': EXIT.mirror,
+  'snapshot-newer': EXIT.mirror,
   'snapshot-unwritable': EXIT.mirror,
   'value-refused': EXIT.mirror,
   interrupted: EXIT.sigint,

@@ -31,7 +31,7 @@ export type { ExportOptions, ExportResult } from './options.ts'
 /**
  * Publishes a snapshot of the mirror at `dbPath` to one file, to stdout, or as a dataset.
  * At the destination stands the whole new snapshot or what was there before. Throws `MirrorError`: `usage-invalid`,
- * `disk-full`, `snapshot-unwritable`, `snapshot-damaged` (an unreadable `latest.json`), `value-refused`,
+ * `disk-full`, `snapshot-unwritable`, `snapshot-damaged` and `snapshot-newer` (of `latest.json`), `value-refused`,
  * `mirror-foreign`, `interrupted`, or what opening and reading the mirror throws.
  */
 export async function exportSnapshot(options: ExportOptions): Promise<ExportResult> {

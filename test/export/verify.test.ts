@@ -192,6 +192,32 @@ test.each(['"rows":1e30', '"rows":1000000000000000000000000000000'])('numbers be
   await expect(publishing(mirror)).rejects.toMatchObject({ code: 'snapshot-damaged' })
 })
 
+test.each<[string, object]>([
+  ['schema 2, this one knows 1', { schemaVersion: 2, files: undefined }],
+  ['format "orc", unknown to this one', { format: 'orc' }],
+  ['compression "brotli", unknown to this one', { compression: 'brotli' }],
+])('a snapshot of a newer program is not called damaged, and its version is named: %s', async (what, change) => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror)
+  forge(mirror, path, (manifest) => Object.assign(manifest, { toolVersion: '7.1.0', ...change }))
+  await expect(verifying(mirror)).rejects.toMatchObject({
+    code: 'snapshot-newer',
+    message: `${path}/_manifest.json was written by a newer task-mirror (${what})`,
+    hint: 'Use task-mirror 7.1.0 or later.',
+  })
+})
+
+test('a latest.json of a newer program is left as it is, and nothing is published beside it', async () => {
+  const mirror = makeMirror(...ROWS)
+  await publishing(mirror)
+  const latest = join(lake(mirror), 'latest.json')
+  writeFileSync(latest, readFileSync(latest, 'utf8').replace('"schemaVersion": 1', '"schemaVersion": 2'))
+  const before = readFileSync(latest, 'utf8')
+  await expect(publishing(mirror)).rejects.toMatchObject({ code: 'snapshot-newer', hint: 'Use the newer program.' })
+  expect(readFileSync(latest, 'utf8')).toBe(before)
+  await expect(verifying(mirror)).rejects.toMatchObject({ code: 'snapshot-newer' })
+})
+
 test('a row that was changed, or left out, under a manifest that fits is found by comparing', async () => {
   const mirror = makeMirror(...ROWS)
   const { path } = await publishing(mirror, { format: 'ndjson' })

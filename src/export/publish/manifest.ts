@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { MirrorError } from '../../errors.ts'
 import type { Verdict } from '../../task.ts'
-import type { Compression } from '../encode/compression.ts'
+import { COMPRESSIONS, type Compression } from '../encode/compression.ts'
 import type { Encoding } from '../encode/format.ts'
 import { ENGINES } from '../encode/parquet/engine.ts'
-import type { Format } from '../formats.ts'
+import { FORMAT_NAMES, type Format } from '../formats.ts'
 import { COLUMNS, type ColumnKind } from '../read/columns.ts'
 import type { Proof } from '../read/rows.ts'
 
@@ -127,16 +127,18 @@ export function latestAfter(before: Latest | null, kind: Kind, entry: LatestEntr
   return { schemaVersion: 1, full: before?.full ?? null, changes: entry }
 }
 
-/** `name` is for the message. Throws `snapshot-damaged` for what is no manifest of this version or an older one. */
+/** `name` is for the message. Throws `snapshot-newer`, and `snapshot-damaged` for what is no manifest. */
 export function parseManifest(bytes: Buffer, name: string): Manifest {
   const value = parseJson(bytes, name)
+  refuseNewer(value, name)
   if (!MANIFEST_SHAPE.safeParse(value).success) throw damaged(`${name} is not a manifest`)
   return value as unknown as Manifest
 }
 
-/** `name` is for the message. Throws `snapshot-damaged` for what is no `latest.json`. */
+/** `name` is for the message. Throws `snapshot-newer`, and `snapshot-damaged` for what is no `latest.json`. */
 export function parseLatest(bytes: Buffer, name: string): Latest {
   const value = parseJson(bytes, name)
+  refuseNewer(value, name)
   if (!LATEST_SHAPE.safeParse(value).success) throw damaged(`${name} does not name a snapshot`)
   return value as unknown as Latest
 }
@@ -160,6 +162,29 @@ function parseJson(bytes: Buffer, name: string): Record<string, unknown> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {}
   throw damaged(`${name} is not a JSON object`)
+}
+
+/** Of manifests and `latest.json`: what is added does not raise it (docs/stability.md). */
+const SCHEMA_VERSION = 1
+
+function refuseNewer({ schemaVersion, toolVersion }: Record<string, unknown>, name: string): void {
+  if (typeof schemaVersion !== 'number' || schemaVersion <= SCHEMA_VERSION) return
+  throw newer(name, `schema ${schemaVersion}, this one knows ${SCHEMA_VERSION}`, toolVersion)
+}
+
+/** Throws `snapshot-newer` where its files are of a kind that came later than this version. `name` is for the message. */
+export function refuseNewerFiles({ format, compression, toolVersion }: Manifest, name: string): void {
+  if (!FORMAT_NAMES.includes(format)) throw newer(name, `format "${format}", unknown to this one`, toolVersion)
+  if (!COMPRESSIONS.includes(compression))
+    throw newer(name, `compression "${compression}", unknown to this one`, toolVersion)
+}
+
+function newer(name: string, what: string, toolVersion: unknown): MirrorError {
+  const version = typeof toolVersion === 'string' ? toolVersion : null
+  return new MirrorError('snapshot-newer', `${name} was written by a newer task-mirror (${what})`, {
+    facts: { version },
+    hint: version === null ? 'Use the newer program.' : `Use task-mirror ${version} or later.`,
+  })
 }
 
 function damaged(message: string): MirrorError {

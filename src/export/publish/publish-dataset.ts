@@ -96,7 +96,7 @@ function refuseTooLarge({ length }: Buffer): void {
   )
 }
 
-/** What `latest.json` of a destination says; null where there is none. Throws `snapshot-damaged`. */
+/** What `latest.json` of a destination says; null where there is none. Throws `snapshot-damaged` and `snapshot-newer`. */
 export async function readLatest(store: Store): Promise<Latest | null> {
   return latestOf(store, await store.read(LATEST))
 }

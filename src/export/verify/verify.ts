@@ -4,7 +4,7 @@ import { createReadStream, statSync } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { codeOf } from '../formats.ts'
-import { encodingOf, type Manifest, type ManifestFile, parseManifest } from '../publish/manifest.ts'
+import { encodingOf, type Manifest, type ManifestFile, parseManifest, refuseNewerFiles } from '../publish/manifest.ts'
 import { readLatest } from '../publish/publish-dataset.ts'
 import {
   LATEST,
@@ -73,7 +73,7 @@ interface Published {
 
 /**
  * `dir`: a destination, one that has fixed partitions with destinations below it, or one snapshot; `s3://` too.
- * Throws `snapshot-unwritable`, `usage-invalid`.
+ * Throws `snapshot-unwritable`, `snapshot-newer`, `usage-invalid`.
  */
 export async function verifySnapshot(dir: string, options: VerifySnapshotsOptions): Promise<SnapshotVerified> {
   const trimmed = dir.replace(/(.)\/+$/, '$1')
@@ -156,7 +156,9 @@ async function checkManifest(store: Store, snapshotId: string, problems: Snapsho
       return null
     }
     file = basename(found.name)
-    const manifest = parseManifest(found.bytes, 'The manifest')
+    const shown = `${store.place}/${found.name}`
+    const manifest = parseManifest(found.bytes, shown)
+    refuseNewerFiles(manifest, shown)
     if (manifest.snapshotId !== snapshotId) fault(`It is the manifest of ${manifest.snapshotId}`)
     const sum = (of: (file: ManifestFile) => number) => manifest.files.reduce((total, file) => total + of(file), 0)
     if (sum(({ rows }) => rows) !== manifest.rows) fault('The rows of its files do not add up to its own number')
