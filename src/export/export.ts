@@ -74,7 +74,6 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   const { place, store, target, filters, startedAt, now } = to
   // Before the work and not only at its end; a store looks at its own files.
   if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
-  await store?.makeReady(startedAt)
   const latest = store === null ? undefined : await readLatest(store)
   const destination: FeedDestination = { place, format: target.format, filters, latest }
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
@@ -85,6 +84,8 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   try {
     refuseUnknownStatus(cut, filters.statuses)
     if (base !== null) refuseOlderMirror(cut.cut, base, destination)
+    // Not before it is known that there is something to publish: it makes the folder.
+    await store?.makeReady(startedAt)
     const id = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const encoder = await encoderOf(packing)
     const snapshot: Snapshot = { id, options, target, filters, packing, encoder, limits, cut, packers, base }

@@ -271,10 +271,12 @@ test.each(['mirror.db', 'mirror.db-wal'])('%s, the mirror itself, is never writt
   expect(mirror.db.prepare('SELECT count(*) FROM tasks').pluck().get()).toBe(2)
 })
 
-test('without a mirror it says so and creates nothing', async () => {
-  const mirror = makeMirror()
-  const running = exporting(mirror, 'a.ndjson', { dbPath: join(mirror.folder, 'none.db') })
+test.each(['a.ndjson', 'new/lake/'])('without a mirror it says so and creates nothing, %s', async (name) => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  const running = exporting(mirror, name, { dbPath: join(mirror.folder, 'none.db') })
   await expect(running).rejects.toMatchObject({ code: 'mirror-missing' })
+  const misspelt = exporting(mirror, name, { filters: { statuses: ['DOEN'] } })
+  await expect(misspelt).rejects.toMatchObject({ code: 'usage-invalid' })
   expect(readdirSync(mirror.folder).filter((name) => !name.startsWith('mirror.db'))).toEqual([])
 })
 

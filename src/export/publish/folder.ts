@@ -25,17 +25,17 @@ export class FolderStore implements Store {
   readonly place: string
   readonly #inUse: readonly string[]
 
-  /** `inUse`: see `filesInUse`. */
+  /** `inUse`: see `filesInUse`. Throws `usage-invalid` where one of them is the destination's `latest.json`. */
   constructor(path: string, inUse: readonly string[]) {
     this.place = resolve(path)
     this.#inUse = inUse
+    // Before hours of work, which would end there.
+    refuseInUse(join(this.place, LATEST), inUse)
   }
 
   makeReady(now: number): Promise<void> {
     const { place } = this
     return this.#explaining(async () => {
-      // Before hours of work, which would end there.
-      refuseInUse(join(place, LATEST), this.#inUse)
       const present = await stat(place).catch(() => null)
       if (present !== null && !present.isDirectory()) {
         throw new MirrorError('usage-invalid', `${place} is there and is not a folder`, {
