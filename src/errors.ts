@@ -116,6 +116,17 @@ export function stopCodeOf({ aborted, reason }: AbortSignal): number | null {
   return aborted && isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : null
 }
 
+/** Whether `error` only says that `signal` has stopped the work. */
+export function isStop(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false
+  return error === signal.reason || isMirrorError(error, 'interrupted') || isCode(error, 'ABORT_ERR')
+}
+
+/** Whether it is an error of Node, or of this program, with this code. */
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
 /** Several at once: signal > 7 > 5 > 4 > 3; then 1, 2 and 6 as they come, and 0 last. */
 export function worstExitCode(...codes: number[]): number {
   const rank = [

@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
-import { EXIT, exitCodeOf, isMirrorError, MirrorError, stopCodeOf } from './errors.ts'
+import { EXIT, exitCodeOf, isCode, isMirrorError, isStop, MirrorError, stopCodeOf } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
 import { tellError } from './failure.ts'
 import { collectFlags, SHARED_FLAGS } from './flags.ts'
@@ -126,7 +126,7 @@ async function report(thrown: unknown, { argv, context, streams, signal }: Faile
   const error = thrown instanceof CommanderError ? usageError(thrown, command) : thrown
   if (error === null) return (thrown as CommanderError).exitCode === 0 ? EXIT.done : EXIT.usage
   if (isCode(error, 'EPIPE')) return EXIT.done
-  if (signal.aborted && isStop(error, signal)) {
+  if (isStop(error, signal)) {
     const exitCode = stopCode(signal)
     if (exitCode !== 0) context?.log.warn({}, stopText(error, signal))
     return exitCode
@@ -160,12 +160,4 @@ async function tellEarly(error: unknown, { stderr }: CommandStreams, command: st
 function stopText(error: unknown, { reason }: AbortSignal): string {
   const own = isMirrorError(error) && error !== reason ? `: ${error.message}` : ''
   return `${(reason as Error).message}${own}`
-}
-
-function isStop(error: unknown, signal: AbortSignal): boolean {
-  return error === signal.reason || isMirrorError(error, 'interrupted') || isCode(error, 'ABORT_ERR')
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,6 +1,6 @@
 // What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
 import { randomUUID } from 'node:crypto'
-import { type ErrorFacts, exitCodeOf, isMirrorError, stopCodeOf } from '../errors.ts'
+import { type ErrorFacts, EXIT, exitCodeOf, isMirrorError, isStop, stopCodeOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type EndedRun, errorFields, figuresOf, type RunMetrics } from './fields.ts'
 import { checkMonitors, monitorOf, ping } from './healthcheck.ts'
@@ -31,7 +31,7 @@ export async function withNotice<T>(
     url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 }).catch(String)
   const tell = async ({ exitCode, fields }: EndedRun, error: unknown): Promise<void> => {
     const durationMs = context.now() - startedAt
-    const code = stopCodeOf(context.signal) ?? exitCode
+    const code = stopCodeOf(context.signal) || exitCode
     const line = { command, exitCode: code, durationMs, ...fields }
     context.log.info(line, 'Run ended')
     const figures = figuresOf(line, context.now())
@@ -49,7 +49,10 @@ export async function withNotice<T>(
   try {
     result = await work(own.log)
   } catch (error) {
-    await tell({ exitCode: exitCodeOf(error), fields: errorFields(error) }, error)
+    // A reader of stdout that has gone (`| head`) is no failure, here as for the exit code.
+    if (stopCodeOf(context.signal) === EXIT.done && isStop(error, context.signal))
+      await tell({ exitCode: EXIT.done, fields: {} }, null)
+    else await tell({ exitCode: exitCodeOf(error), fields: errorFields(error) }, error)
     throw error
   }
   await tell(describe(result), null)

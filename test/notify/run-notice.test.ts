@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { configSchema } from '../../src/config/schema.ts'
+import { MirrorError } from '../../src/errors.ts'
 import type { Log } from '../../src/log.ts'
 import { ping, pingUrl } from '../../src/notify/healthcheck.ts'
 import { withNotice } from '../../src/notify/run-notice.ts'
@@ -165,6 +166,23 @@ test('an export has a check of its own: it cannot turn that of a failing sync gr
   } finally {
     await simulator.close()
   }
+})
+
+test.each([
+  // As the process does where a pipe is closed: `export --out - | head -1`.
+  ['a reader that has gone is no failure', 0, 'interrupted', { exitCode: 0, error: undefined }, ''],
+  ['a reader that has gone hides no failure', 0, 'disk-full', { exitCode: 7, error: 'disk-full' }, '/7'],
+  ['a signal is one', 143, 'interrupted', { exitCode: 143, error: 'interrupted' }, '/143'],
+] as const)('what ends a run is told as its exit code tells it: %s', async (_, stopCode, code, expected, path) => {
+  const { notify, mirror } = configSchema.parse({ notify: { exportHealthcheckUrl: url } })
+  const ended: object[] = []
+  const log = { debug: () => {}, info: (line: object) => void ended.push(line), warn: () => {}, error: () => {} }
+  const signal = AbortSignal.abort(new MirrorError('interrupted', 'Stopped', { facts: { exitCode: stopCode } }))
+  const context = { config: { notify, mirror }, log, toolVersion: '0', inUse: [], signal, now: Date.now }
+  const work = () => Promise.reject(new MirrorError(code, 'The export has ended'))
+  await expect(withNotice(context, 'export', work, () => ({ exitCode: 0, fields: {} }))).rejects.toThrow('has ended')
+  expect(ended).toEqual([{ command: 'export', durationMs: expect.any(Number), ...expected }])
+  expect(told.at(-1)?.path).toBe(`/secret-uuid${path}`)
 })
 
 test('the monitor gets the lines of its run and no others, whatever the log shows', async () => {
