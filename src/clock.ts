@@ -20,6 +20,32 @@ export function latestKnown(now: number, settleMs = SETTLE_MS): number {
   return now + Math.max(settleMs, LEAST_TOLERANCE_MS)
 }
 
+/** How far another clock is ahead of this one, and how far off that may be, ms. */
+export interface Skew {
+  aheadMs: number
+  uncertainMs: number
+}
+
+/** By the `Date` of an answer, when it was asked for and when it came: epoch ms. */
+export function skewOf(date: number, askedAt: number, cameAt: number): Skew {
+  const halfMs = (cameAt - askedAt) / 2
+  // A Date tells whole seconds: on average it is half a second behind.
+  return { aheadMs: date + 500 - (askedAt + halfMs), uncertainMs: halfMs + 500 }
+}
+
+/** The smaller one: an answer out of a cache has an old Date, and the one that fits best is believed. */
+export function leastSkew(one: Skew | null, other: Skew): Skew {
+  return one !== null && Math.abs(one.aheadMs) <= Math.abs(other.aheadMs) ? one : other
+}
+
+/** Beyond it moments of two clocks are no longer told apart by `sync.settleMs`. */
+const MOST_SKEW_MS = SETTLE_MS / 2
+
+/** Whether one of the two clocks has to be set right. */
+export function isApart({ aheadMs, uncertainMs }: Skew): boolean {
+  return Math.abs(aheadMs) - uncertainMs > MOST_SKEW_MS
+}
+
 /** Epoch ms that never jump: the wall clock as it is now, and what the monotonic clock counts from now on. */
 export function steadyClock(wall: Clock, monotonic: Clock): Clock {
   const begun = wall() - monotonic()

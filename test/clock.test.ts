@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { ageOf, jumpWatch, latestKnown, steadyClock } from '../src/clock.ts'
+import { ageOf, isApart, jumpWatch, latestKnown, leastSkew, skewOf, steadyClock } from '../src/clock.ts'
 
 const NOW = 1_800_000_000_000
+const HOUR = 3_600_000
 
 test.each([
   [null, 60_000, null],
@@ -56,4 +57,17 @@ test('a jump of more than a second is seen once, in either direction; a slow dri
   expect(after(-86_400_000, 1000)).toBe(-86_401_000)
   expect(after(1000, 1000)).toBe(0)
   expect(after(3_601_500, 1000)).toBe(3_600_500)
+})
+
+test('a Date is compared with the middle of the time its answer took, and the one that fits best is believed', () => {
+  const skew = skewOf(NOW, NOW - 4000, NOW)
+  expect(skew).toEqual({ aheadMs: 2500, uncertainMs: 2500 })
+  const hourOld = skewOf(NOW - HOUR, NOW, NOW)
+  expect(leastSkew(leastSkew(null, hourOld), skew)).toBe(skew)
+  expect(leastSkew(skew, hourOld)).toBe(skew)
+  expect([isApart(skew), isApart(hourOld), isApart({ aheadMs: 35_000, uncertainMs: 9000 })]).toEqual([
+    false,
+    true,
+    false,
+  ])
 })

@@ -1,5 +1,7 @@
 // What a request or two tell of the service, the key and the clocks. Pure.
 import prettyMilliseconds from 'pretty-ms'
+import { isApart } from '../clock.ts'
+import { clockIs } from '../sync/conclude.ts'
 import type { Reached, Said } from '../sync/one-off/reach.ts'
 import { type Check, note, ok, wrong, wrongBy } from './check.ts'
 
@@ -51,21 +53,13 @@ function statusText({ httpStatus, message }: Said): string {
   return httpStatus === null || message.startsWith('HTTP ') ? message : `HTTP ${httpStatus}: ${message}`
 }
 
-/** Beyond it moments of two clocks are no longer told apart by `sync.settleMs`, a minute by default. */
-const MOST_SKEW_MS = 30_000
-
-export function clockCheck(reached: Pick<Reached, 'skews'>): Check {
+export function clockCheck({ skew }: Pick<Reached, 'skew'>): Check {
   const name = 'clock'
-  // An answer out of a cache has an old Date: the one that fits best is taken.
-  const [least] = [...reached.skews].sort((one, other) => Math.abs(one.aheadMs) - Math.abs(other.aheadMs))
-  if (least === undefined) return note(name, 'not compared: no answer with a Date')
-  const { aheadMs, uncertainMs } = least
-  const apart = Math.abs(aheadMs)
-  if (apart - uncertainMs <= MOST_SKEW_MS) return ok(name, "this machine's agrees with the service's to 30 s")
-  const which = aheadMs > 0 ? 'behind' : 'ahead of'
+  if (skew === null) return note(name, 'not compared: no answer with a Date')
+  if (!isApart(skew)) return ok(name, "this machine's agrees with the service's to 30 s")
   return wrong(
     name,
-    `this machine's is ${prettyMilliseconds(apart, { unitCount: 2 })} ${which} the service's`,
+    `this machine's is ${clockIs(skew)}`,
     'Set it right (NTP, `timedatectl`). If it is right, the service or a cache on the way is wrong.',
   )
 }

@@ -1,5 +1,6 @@
 // What an answer that came is worth: a value, or an `AttemptFailure`. Compares it with earlier ones, decodes it, and goes by
 // retry-policy.ts.
+import { leastSkew, type Skew, skewOf } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
 import { AttemptFailure } from './attempt-failure.ts'
 import { readEnvelope } from './decode/wire.ts'
@@ -34,7 +35,7 @@ export interface JudgeOptions {
   signal: AbortSignal
   scrub(text: string): string
   /** Counts on. */
-  traffic: { bytes: number; oldestMs: number }
+  traffic: { bytes: number; oldestMs: number; skew: Skew | null }
 }
 
 /** Answers of the list by which the next run sees a Date that stands still. */
@@ -104,6 +105,9 @@ export class AnswerJudge {
     const { traffic } = this.#options
     const ageMs = Math.max(response.ageMs, this.#standsStill(came))
     traffic.oldestMs = Math.max(traffic.oldestMs, ageMs)
+    const { serviceDate, startedAt, receivedAt } = came
+    if (ageMs === 0 && serviceDate !== null)
+      traffic.skew = leastSkew(traffic.skew, skewOf(serviceDate, startedAt, receivedAt))
     return ageMs
   }
 

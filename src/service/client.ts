@@ -1,6 +1,7 @@
 // The service over HTTP: asks, judges by retry-policy.ts, asks again, waits by pacing.ts. Knows nothing of tasks.
 import pRetry from 'p-retry'
 import type { Dispatcher } from 'undici'
+import type { Skew } from '../clock.ts'
 import { type ErrorFacts, MirrorError } from '../errors.ts'
 import { isAskable, readAddress } from './address.ts'
 import { AnswerJudge, isSuccess, type JudgeOptions, type ServiceRequest, type Wanted } from './answer-judge.ts'
@@ -55,7 +56,7 @@ class Client implements Service {
   readonly #pacing: Pacing
   readonly #connections: ReturnType<typeof openConnections>
   readonly #judge: AnswerJudge
-  readonly #traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0 }
+  readonly #traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0, skew: null as Skew | null }
   /** The end of the run and `close`, with the reason that everybody is to get. */
   readonly #end = new AbortController()
   readonly #onAbort = () => this.#stop('Stopped before the service had answered')

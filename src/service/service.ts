@@ -1,5 +1,7 @@
 // The two operations of the service, without HTTP; assumes nothing the interface document marks "not shown".
 
+import type { Skew } from '../clock.ts'
+
 /** A window of the list: `skip` items are passed over, at most `take` are asked for. */
 export interface Window {
   skip: number
@@ -73,6 +75,8 @@ export interface Traffic {
   allowed?: number
   /** Age of the oldest answer, ms; 0 or absent where none showed that it came from a cache. */
   oldestMs?: number
+  /** Of the service's clock beside this machine's; null or absent where no answer had a Date, or caches alone did. */
+  skew?: Skew | null
 }
 
 export interface RequestOptions<T> {

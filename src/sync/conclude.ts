@@ -1,4 +1,6 @@
 // How a run ended: outcome and exit code, written down and told in the summary. Asks nothing of the service.
+import prettyMilliseconds from 'pretty-ms'
+import { isApart, type Skew } from '../clock.ts'
 import { EXIT, exitCodeOf, isMirrorError, stopCodeOf, worstExitCode } from '../errors.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
@@ -34,8 +36,9 @@ export function fallShort(ended: RunTally, note: string): void {
 export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSignal): Promise<RunResult> {
   const { writer, request, now, service } = run
   let { error } = ended
-  const { requests, retries, bytes, waitedMs, oldestMs = 0 } = service.traffic()
+  const { requests, retries, bytes, waitedMs, oldestMs = 0, skew = null } = service.traffic()
   if (oldestMs > 0) ended.notes.push(cacheNote(oldestMs))
+  if (skew !== null && isApart(skew)) ended.notes.push(clockNote(skew))
   const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
@@ -85,6 +88,16 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
 function cacheNote(oldestMs: number): string {
   const seconds = Math.ceil(oldestMs / 1000)
   return `Answers came from a cache on the way although none was asked for, up to ${seconds} s old: what is fresh as of a moment is so as of that much earlier.`
+}
+
+function clockNote(skew: Skew): string {
+  return `This machine's clock is ${clockIs(skew)}: set it right (NTP, \`timedatectl\`); \`task-mirror doctor\` compares them again.`
+}
+
+/** Where this machine's clock is, to ten seconds: a Date tells no more than seconds. */
+export function clockIs({ aheadMs }: Skew): string {
+  const apart = prettyMilliseconds(Math.round(Math.abs(aheadMs) / 10_000) * 10_000, { unitCount: 2 })
+  return `${apart} ${aheadMs > 0 ? 'behind' : 'ahead of'} the service's`
 }
 
 function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outcome {

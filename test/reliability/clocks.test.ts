@@ -55,6 +55,18 @@ test('after a run under a clock 400 days ahead, deletions are seen and open chec
   expect((await runHere(['status', '--max-age', '1m', '--db', path], {})).code).toBe(0)
 })
 
+test.each([
+  [-DAY, /^This machine's clock is 1d behind the service's: .*NTP/],
+  [2 * DAY, /^This machine's clock is 2d ahead of the service's: .*NTP/],
+  [20_000, null],
+])('a run whose clock is %d ms off says so once, and ends as it would have', async (ahead, says) => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 120, openFraction: 0 })
+  const context = makeRunContext(simulator.url, scratch.path('m.sqlite'), { now: () => Date.now() + ahead })
+  const { exitCode, notes } = await runSync(context, { command: 'sync' })
+  expect({ exitCode, notes }).toEqual({ exitCode: 0, notes: says === null ? [] : [expect.stringMatching(says)] })
+})
+
 test('an open task that was checked in the future is asked for again, though no full walk meets it', async () => {
   using scratch = makeScratch()
   const path = scratch.path('task-mirror.sqlite')

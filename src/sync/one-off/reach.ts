@@ -1,7 +1,8 @@
 // Asks two questions for `doctor`, each once, for some seconds at most. Takes no lock, writes nothing.
+import type { Skew } from '../../clock.ts'
 import { isMirrorError, type MirrorError } from '../../errors.ts'
 import { readDetail, readPage } from '../../service/decode/wire.ts'
-import type { Answer, Decoded, Service } from '../../service/service.ts'
+import type { Answer, Decoded } from '../../service/service.ts'
 import { openClient } from '../begin.ts'
 import type { RunContext } from '../context.ts'
 import { madeUpId } from '../steps/deletions.ts'
@@ -23,8 +24,8 @@ export interface Reached {
   list: ReachAnswer
   /** null where it was not asked for, because nothing was listed. */
   get: ReachAnswer | null
-  /** The service's clock less this machine's, and how far off that may be; one for each answer with a Date. */
-  skews: { aheadMs: number; uncertainMs: number }[]
+  /** Of the service's clock; null where no answer had a Date. */
+  skew: Skew | null
   /** Of the question to the list. */
   tookMs: number
 }
@@ -45,31 +46,22 @@ interface Seen extends Decoded {
 export async function reachService(context: RunContext, mostMs = MOST_MS): Promise<Reached> {
   const { now, random, config } = context
   const { connectTimeoutMs, requestTimeoutMs, maxResponseBytes } = config.service
-  const skews: Reached['skews'] = []
-  let askedAt = now()
   const service = await openClient(context, {
     connectTimeoutMs: Math.min(connectTimeoutMs, mostMs),
     requestTimeoutMs: Math.min(requestTimeoutMs, mostMs),
     maxResponseBytes: Math.min(maxResponseBytes, MOST_BYTES),
     maxRetries: 0,
     maxRetryAfterMs: 0,
-    onResponse: ({ serviceDate }) => {
-      if (serviceDate === null) return
-      // A Date tells whole seconds: on average it is half a second behind.
-      const halfMs = (now() - askedAt) / 2
-      skews.push({ aheadMs: serviceDate + 500 - (askedAt + halfMs), uncertainMs: halfMs + 500 })
-    },
   })
-  const ask = (work: (service: Service) => Promise<Answer<Seen>>): Promise<ReachAnswer> => {
-    askedAt = now()
-    return hear(() => work(service))
-  }
+  const skew = () => service.traffic().skew ?? null
   try {
-    const list = await ask((service) => service.list({ skip: 0, take: 1 }, decodeList))
+    const askedAt = now()
+    const list = await hear(() => service.list({ skip: 0, take: 1 }, decodeList))
     const tookMs = now() - askedAt
-    if (list.kind !== 'ok') return { list, get: null, skews, tookMs }
+    if (list.kind !== 'ok') return { list, get: null, skew: skew(), tookMs }
     const id = list.firstId ?? madeUpId(UUID, random)
-    return { list, get: await ask((service) => service.get(id, decodeTask)), skews, tookMs }
+    const get = await hear(() => service.get(id, decodeTask))
+    return { list, get, skew: skew(), tookMs }
   } finally {
     await service.close()
   }

@@ -1,6 +1,7 @@
 // Asks for `probe`: with and without the key, within a bound on requests, and keeps what every answer shows beside its
 // own question: order, clock, compression, limits. What it was answered with is read by the writer's thread: no content
 // holds up this one. Judges nothing.
+import { skewOf } from '../../clock.ts'
 import { isMirrorError, type MirrorError } from '../../errors.ts'
 import type { ResponseInfo } from '../../service/response-info.ts'
 import type { Answer, Decoded, Ok, Service, Traffic } from '../../service/service.ts'
@@ -37,8 +38,7 @@ export class Aside {
   /** `now`: when it had come, epoch ms. */
   noteAnswer({ serviceDate, startedAt }: Ok<unknown>, now: number): void {
     this.answers += 1
-    // A Date header tells whole seconds: on average it is half a second behind.
-    if (serviceDate !== null) this.skews.push(serviceDate + 500 - (startedAt + now) / 2)
+    if (serviceDate !== null) this.skews.push(skewOf(serviceDate, startedAt, now).aheadMs)
   }
 
   noteWindow({ ids, moments }: ParsedList): void {
