@@ -44,7 +44,7 @@ export const FORMATS = {
     compressions: OF_A_STREAM,
     isStream: true,
     takes: [],
-    switches: { withMeta: 'add "_mirror" to every task' },
+    switches: { withMeta: 'add "_mirror" to every task; other formats have it as columns' },
     pieceBytes: 2 * MIB,
     load: async () => (await import('./encode/ndjson.ts')).ndjson,
   },

@@ -38,6 +38,12 @@ test('a task with unknown fields and odd numbers comes out as it came in', () =>
   expect(JSON.parse(taskLine(rawRow(shapeTask(task)), false))).toEqual(task)
 })
 
+test('what withMeta adds, other formats have as columns', () => {
+  const added = Object.keys(JSON.parse(taskLine(rawRow({ id: 'a' }), true))._mirror)
+  const columns = added.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+  expect(COLUMNS.map(({ name }) => name)).toEqual(expect.arrayContaining(columns))
+})
+
 test('withMeta adds what the mirror knows as the last field', () => {
   const line = taskLine(rawRow({ id: 'a' }, { change_seq: 9n, deleted_at: 7n }), true)
   expect(line).toBe('{"id":"a","_mirror":{"changeSeq":9,"firstSeenAt":1,"changedAt":2,"deletedAt":7}}')
