@@ -164,6 +164,9 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
   expect(text).toMatch(/^late +8 open, past their timeframe/m)
   expect(text).toMatch(/^disk +mirror 1 GB, WAL 64 MB, snapshots 1 MB$/m)
+  expect(text.replace(/\n +/g, ' ')).toMatch(
+    /^frontier +all that is listed and was created before 1970-01-01 00:00:00 UTC has been met$/m,
+  )
   expect(text).toMatch(/^ {2}1 {2}1970-01-01 00:00:00 UTC {2}ok +0 {2}complete$/m)
 })
 

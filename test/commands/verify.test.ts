@@ -35,9 +35,14 @@ test('a sample of the service comes with what it says of all; all compares every
   await runInside(['sync'], options)
   const some = await runInside(['verify', '--service'], options)
   expect(some.code).toBe(0)
-  expect(some.stdout).toMatch(/of all +at most 3 % are not as the service has them, at 95 %/)
+  expect(some.stdout).toMatch(/of all +at most 3 % are not as the service has them \(95 % confidence\)/)
   const all = await runInside(['verify', '--service', '--sample', 'all', '--json'], options)
   expect(JSON.parse(all.stdout)).toMatchObject({ service: { sampled: 150, equal: 150, differAtMost: 0 } })
+  const inWords = await runInside(['verify', '--service', '--sample', 'all'], options)
+  expect(inWords.stdout).toMatch(/of all +each was compared, and is as the service has it\n/)
+  simulator.account.remove([0, 1, 2].map((at) => simulator.account.idAt(at)))
+  const without = await runInside(['verify', '--service', '--sample', 'all'], options)
+  expect(without).toMatchObject({ code: 3, stdout: expect.stringMatching(/of all +each was compared: 2 % are not as/) })
 })
 
 test('flags of verify that do not belong together are exit 2', async () => {

@@ -61,7 +61,10 @@ export function statusText(facts: StatusInput): string {
       ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
       ['order', found.order ?? 'not known yet'],
       ['in the list', found.total === null ? null : `${countText(found.total, 'item')} when its end was last proven`],
-      ['frontier', frontier === null ? null : moment(frontier)],
+      [
+        'frontier',
+        frontier === null ? null : `all that is listed and was created before ${moment(frontier)} has been met`,
+      ],
       ['not before', notBefore !== null && isKept(notBefore) ? `${moment(notBefore)}, as the service asked` : null],
     ],
     width,

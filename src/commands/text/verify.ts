@@ -78,9 +78,8 @@ function restsOn({ rests, end }: ProofVerified['walks'][number]['proven']): stri
 const SHOWN = 20
 
 export function serviceText(result: ServiceVerified, width?: number): string {
-  const { sampled, equal, different, notCompared, missing, unanswered, differAtMost, total } = result
+  const { sampled, equal, different, notCompared, missing, unanswered, total } = result
   const open = different.filter(({ wasOpen }) => wasOpen).length
-  const isAll = sampled >= total.mirror
   const maybe = open === 0 ? '' : `, ${grouped(open)} of them open in the mirror: sync and verify again`
   const lines = pairs(
     [
@@ -92,12 +91,7 @@ export function serviceText(result: ServiceVerified, width?: number): string {
       ],
       ['missing', missing.length === 0 ? null : countText(missing.length, 'task')],
       ['unanswered', unanswered.length === 0 ? null : countText(unanswered.length, 'task')],
-      [
-        'of all',
-        sampled === 0
-          ? null
-          : `at most ${percent(differAtMost)} are not as the service has them, ${isAll ? 'all compared' : 'at 95 %'}`,
-      ],
+      ['of all', sampled === 0 ? null : ofAllText(result)],
       [
         'in the list',
         total.service === null ? `cannot tell: ${total.why}` : `${countText(total.service, 'item')}; ${total.why}`,
@@ -115,6 +109,14 @@ export function serviceText(result: ServiceVerified, width?: number): string {
   const more =
     rows.length > SHOWN ? `\n${countText(rows.length - SHOWN, 'more task', 'more tasks')}; --json has all of them.` : ''
   return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), { widest: 100, width, sentences: [2] })}${more}`
+}
+
+/** What the sample says of all live tasks; nothing is left to chance where it holds all of them. */
+function ofAllText({ sampled, equal, differAtMost, total }: ServiceVerified): string {
+  if (sampled < total.mirror)
+    return `at most ${percent(differAtMost)} are not as the service has them (95 % confidence)`
+  if (equal === sampled) return 'each was compared, and is as the service has it'
+  return `each was compared: ${percent(differAtMost)} are not as the service has them`
 }
 
 /** Rounded up: a bound must not promise more than it holds. */
