@@ -246,8 +246,8 @@ export function blankScenarioOf(seed: number): Scenario {
 export function sparingScenarioOf(seed: number): Scenario {
   const scenario = scenarioOf(seed)
   const random = seeded(seed, 0x5ba)
-  const runs = scenario.runs.map((run): RunPlan =>
-    random.chance(0.5) ? { ...run, request: { ...run.request, details: 'never' } } : run,
+  const runs = scenario.runs.map(
+    (run): RunPlan => (random.chance(0.5) ? { ...run, request: { ...run.request, details: 'never' } } : run),
   )
   return { ...scenario, account: { ...scenario.account, ...summaryPlanOf(random, 1) }, runs }
 }
