@@ -1,7 +1,7 @@
 // What neighbouring pairs show of the order, inversions included.
 
 import { expect, test } from 'vitest'
-import { contradicts, noEvidence, observe, orderKept, orderShown } from '../../src/walk/order.ts'
+import { contradicts, missNeighbour, noEvidence, observe, orderKept, orderShown } from '../../src/walk/order.ts'
 import fc from '../support/fc.ts'
 
 const SETTLE = 60_000
@@ -26,6 +26,28 @@ test.each<[string, (number | null)[], string | null, number]>([
   ['without order', [5e6, 9e6, 1e6, 7e6], 'none', 0],
 ])('%s', (_, moments, order, inversionMs) => {
   expect(shown(moments)).toEqual({ order, inversionMs })
+})
+
+test.each<[string, number[][], string]>([
+  ['most of them: they are in order', [[9e6, 8e6, 7e6, 6e6], [5e6, 4e6], [3e6]], 'created_desc'],
+  ['few of them: that is chance', [[9e6, 8e6], [7e6], [6e6], [5e6], [4e6], [3e6]], 'none'],
+  [
+    'few, but those between them are ties: a run that comes in any order',
+    [[9e6, 8e6, 7e6], [7e6], [7e6], [7e6]],
+    'created_desc',
+  ],
+])('neighbours that were seen side by side are %s', (_, stretches, order) => {
+  const evidence = noEvidence()
+  for (const [at, moments] of stretches.entries()) {
+    if (at > 0) missNeighbour(evidence)
+    observe(
+      evidence,
+      moments.map((_, index) => `${(7 * at + 3 * index) % 10}-${at}-${index}`),
+      moments,
+      0,
+    )
+  }
+  expect(orderShown(evidence, SETTLE).order).toBe(order)
 })
 
 test('ids in order count where createdAt does not', () => {
