@@ -2,7 +2,7 @@
 // mid-life. Makes the window such a service answers with from what the account really lists; knows nothing of walks.
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { fittingCount, type Refusal, sliceOf } from '../../src/simulator/paging.ts'
-import { type Random, shuffle } from '../../src/simulator/random.ts'
+import { mix32, type Random, shuffle } from '../../src/simulator/random.ts'
 import type { Ledger } from './ledger.ts'
 
 export type Oddity =
@@ -30,6 +30,13 @@ export type Oddity =
   | { kind: 'flip'; at: number; to: 'reversed' | 'created_desc' | 'created_asc' | 'id_asc' | 'oldest-update-first' }
   /** The list stands on its head: oldest update first, for one. */
   | { kind: 'reversed' }
+  /**
+   * Sorted newest first by a span of createdAt: within one the sequence is another one for each place where a window ends, and always
+   * the same for that, as in a database that sorts no further than it has to.
+   */
+  | { kind: 'sorted-by-window'; spanMs: number }
+  /** Windows from an index on come out of another sequence: behind many rows a database may go another way. */
+  | { kind: 'other-order-from'; skip: number }
   /** Details are so many answers old. */
   | { kind: 'stale-detail'; lag: number }
   /** A detail is another task's now and then. */
@@ -117,7 +124,7 @@ export class OddList {
         ...(cache.isTold === true ? { madeAt: cached.answer } : {}),
       }
     const asOf = this.#asOf(answer)
-    const ids = this.#shown(this.#at(asOf), answer)
+    const ids = this.#shown(this.#at(asOf), answer, { skip, end: skip + take })
     const from = this.#has('page-numbers') && take > 0 ? Math.floor(skip / take) * take : skip
     const multiple = ofKind(this.#oddities, 'rounded-take')?.multiple ?? 1
     const wanted = Math.ceil(take / multiple) * multiple
@@ -167,8 +174,8 @@ export class OddList {
   }
 
   /** What the service makes of the account's own sequence. */
-  #shown(ids: readonly string[], answer: number): string[] {
-    let shown = this.#sorted(ids, answer)
+  #shown(ids: readonly string[], answer: number, window: { skip: number; end: number }): string[] {
+    let shown = this.#sortedFor(this.#sorted(ids, answer), window)
     const limit = ofKind(this.#oddities, 'silent-limit')
     if (limit !== undefined) {
       for (const id of shown.slice(limit.items)) this.concealed.add(id)
@@ -177,6 +184,18 @@ export class OddList {
     const doubled = ofKind(this.#oddities, 'doubled')
     if (doubled === undefined) return shown
     return shown.flatMap((id, index) => (index % doubled.every === doubled.every - 1 ? [id, id] : [id]))
+  }
+
+  /** What depends on the window that is asked for. */
+  #sortedFor(ids: string[], { skip, end }: { skip: number; end: number }): string[] {
+    const coarse = ofKind(this.#oddities, 'sorted-by-window')
+    const other = ofKind(this.#oddities, 'other-order-from')
+    const scattered = (id: string, by: number): number => mix32(Number.parseInt(id.slice(0, 8), 16) ^ mix32(by))
+    if (coarse !== undefined) {
+      const span = (id: string): number => Math.floor((this.#ledger.lives.get(id)?.createdAt ?? 0) / coarse.spanMs)
+      return ids.toSorted((a, b) => span(b) - span(a) || scattered(a, end) - scattered(b, end))
+    }
+    return other === undefined || skip < other.skip ? ids : ids.toSorted((a, b) => scattered(a, 0) - scattered(b, 0))
   }
 
   #sorted(ids: readonly string[], answer: number): string[] {

@@ -252,6 +252,22 @@ export function sparingScenarioOf(seed: number): Scenario {
   return { ...scenario, account: { ...scenario.account, ...summaryPlanOf(random, 1) }, runs }
 }
 
+/** A story of a list that shows tasks in a sequence that depends on the window, and is still most of the time. */
+export function unsortedScenarioOf(seed: number): Scenario {
+  const { takeover: _, account, ...scenario } = scenarioOf(seed)
+  const random = seeded(seed, 0x5047)
+  const { ignoreSkip, wrap, pageOfOne, skipLimit } = PLAIN
+  const tasks = account.tasks + random.int(80)
+  const oddity: Oddity = random.chance(0.5)
+    ? { kind: 'other-order-from', skip: 1 + random.int(tasks + 1) }
+    : { kind: 'sorted-by-window', spanMs: random.pick([1_000, MINUTE, HOUR, DAY, 1_000 * DAY]) }
+  return {
+    ...scenario,
+    ...{ oddity, poisoned: 0, changes: random.chance(0.7) ? 0 : scenario.changes },
+    account: { ...account, tasks, ignoreSkip, wrap, pageOfOne, skipLimit },
+  }
+}
+
 /** A story with a service that is odd in two ways at once. */
 export function twiceOddScenarioOf(seed: number): Scenario {
   const scenario = oddScenarioOf(seed)

@@ -1,7 +1,7 @@
 // `npm run test:soak`: seed after seed until SOAK_SECONDS are over (600), from SOAK_SEED on (the present day's number); then
 // again with SOAK_ODD=1, where the services are odd (oddities.ts), with SOAK_ODD=2, where they are so in two ways at once, and with
-// SOAK_ODD=3, where the oldest writing comes first, SOAK_ODD=4, where answers hold nothing now and then, and SOAK_ODD=5, where a list
-// shows less than details do, and some runs ask for none. Prints every failing seed with its log and, at the end, what each kind of
+// SOAK_ODD=3, where the oldest writing comes first, SOAK_ODD=4, where answers hold nothing now and then, SOAK_ODD=5, where a list
+// shows less than details do, and some runs ask for none, and SOAK_ODD=6, where its sequence depends on the window. Prints every failing seed with its log and, at the end, what each kind of
 // world came to; the exit code is 1 where a seed failed. SIGINT ends it with what there is.
 import { BROKEN } from './oracle.ts'
 import {
@@ -11,6 +11,7 @@ import {
   scenarioOf,
   sparingScenarioOf,
   twiceOddScenarioOf,
+  unsortedScenarioOf,
 } from './scenario.ts'
 import { Stage, simulate } from './simulate.ts'
 import { WorldFigures } from './worlds.ts'
@@ -19,9 +20,15 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 600)
 const from = Number(process.env.SOAK_SEED ?? Math.floor(Date.now() / 86_400_000) * 1_000_000)
 const most = Number(process.env.SOAK_SEEDS ?? Number.MAX_SAFE_INTEGER)
 const make =
-  [scenarioOf, oddScenarioOf, twiceOddScenarioOf, ascendingScenarioOf, blankScenarioOf, sparingScenarioOf][
-    Number(process.env.SOAK_ODD ?? 0)
-  ] ?? scenarioOf
+  [
+    scenarioOf,
+    oddScenarioOf,
+    twiceOddScenarioOf,
+    ascendingScenarioOf,
+    blankScenarioOf,
+    sparingScenarioOf,
+    unsortedScenarioOf,
+  ][Number(process.env.SOAK_ODD ?? 0)] ?? scenarioOf
 const logs = process.env.SOAK_LOGS !== 'none'
 
 let isStopped = false

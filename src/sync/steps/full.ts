@@ -14,7 +14,7 @@ const WALKS = 3
 export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<WalkVerdict> {
   let resume = step.resume === null ? null : await run.writer.walk(step.resume)
   let cutoff: number | null = null
-  let previous: { digest: string; sequence: Sequence } | null = null
+  let previous: { digest: string; sequence: Sequence; total: number; met: number } | null = null
   let drift = 0
   const { order: known } = run.facts
   const { settleMs } = run.config.sync
@@ -51,7 +51,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     resume = null
     drift += done.result.drift
     const close = async (ending: FullEnding) => ({ ...(await closeFull(run, done, ending)), drift })
-    const { verdict, reason, order, digest, digestCutoff } = done.result
+    const { verdict, reason, order, digest, digestCutoff, total } = done.result
+    const met = done.met + done.unread
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
     // In the order that was known everything has come to the front, and nowhere else.
@@ -64,11 +65,14 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     // between two, a new task that was passed over can move from what is still unread to what was read.
     const isSame = (earlier: NonNullable<typeof previous>) =>
       digest === earlier.digest || (came !== null && sequence.agreesWith(earlier.sequence))
-    const agrees = previous !== null && done.result.front !== null && isSame(previous)
+    // Where answers contradict each other both may pass over the same: by its indexes the list was longer than what was met then, and what
+    // came in meanwhile has been met since.
+    const isAll = (earlier: NonNullable<typeof previous>) => earlier.total <= Math.max(earlier.met, met)
+    const agrees = previous !== null && done.result.front !== null && isSame(previous) && isAll(previous)
     if (agrees) return close({ verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' })
     const unordered = await close({ verdict: 'partial', reason: 'no-order', order: 'none' })
     if (round >= WALKS) return unordered
-    previous = { digest, sequence }
+    previous = { digest, sequence, total: total ?? 0, met }
     cutoff = digestCutoff
     front = done.result.front ?? undefined
     since = null

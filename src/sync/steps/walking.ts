@@ -40,6 +40,8 @@ export interface WalkDone {
   result: WalkResult
   /** Tasks this walk met for the first time. */
   met: number
+  /** Positions that could not be read. */
+  unread: number
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
 }
@@ -102,6 +104,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
   const walking = (task.steps ?? walk)(source, requestOf(run, task, size))
   let met = resume?.met ?? 0
+  const unread = new Set<string>()
   let oldestReadAt = Number.POSITIVE_INFINITY
   try {
     let step = await walking.next({ newlyMet: 0 })
@@ -118,12 +121,14 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
         tell(run, task, met, length)
       } else if (value.kind === 'mark') met += await writer.markMet(walkId, value.ids)
       else await setBeside(run, value)
+      if (value.kind === 'unreadable') unread.add(value.identity)
       step = await walking.next({ newlyMet })
     }
     await learnSides(run, sides)
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
-    return { walkId, result: source.wasStale() ? partialBy(result, 'from-cache') : result, met, oldestReadAt }
+    const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
+    return { walkId, result: judged, met, unread: unread.size, oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
