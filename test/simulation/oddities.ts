@@ -69,10 +69,14 @@ export function detailLagOf(oddities: readonly Oddity[]): number {
 
 /**
  * A list that changes its order in mid-life and still begins as it did, with what was never updated: what is new stands
- * where a head or tail walk has no reason to look, until the next full walk (docs/reliability.md).
+ * where a head or tail walk has no reason to look, until the next full walk (docs/reliability.md). So may what stands elsewhere
+ * for another window.
  */
 export function hidesNews(oddities: readonly Oddity[]): boolean {
-  return ofKind(oddities, 'flip')?.to === 'oldest-update-first'
+  return (
+    ofKind(oddities, 'flip')?.to === 'oldest-update-first' ||
+    oddities.some(({ kind }) => kind === 'sorted-by-window' || kind === 'other-order-from')
+  )
 }
 
 export interface OddAnswer {

@@ -1,11 +1,13 @@
-// The full walk of a run: once, or up to three times where nothing orders the list, and what its verdict means.
+// The full walk of a run: once, or up to three times where nothing orders the list or it is longer than what was met, and what its verdict
+// means.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
+import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
-import { isTouchOrder } from './front.ts'
+import { type FrontEvidence, isTouchOrder } from './front.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { type WatchedFront, watchFront } from './watched-front.ts'
 
@@ -14,7 +16,7 @@ const WALKS = 3
 export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<WalkVerdict> {
   let resume = step.resume === null ? null : await run.writer.walk(step.resume)
   let cutoff: number | null = null
-  let previous: { digest: string; sequence: Sequence; total: number; met: number } | null = null
+  let previous: Walked | null = null
   let drift = 0
   const { order: known } = run.facts
   const { settleMs } = run.config.sync
@@ -27,6 +29,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     // One that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
     let isByCreation = true
+    let doubled = 0
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
       ...(list === null ? {} : { begun: list.begun, onParsed: list.onParsed }),
@@ -37,6 +40,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
+          doubled += window.ids.length - new Set(window.ids).size
           window.ids.forEach((id, index) => {
             if (window.met[index] === 0) sequence.add(id)
           })
@@ -51,32 +55,60 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     resume = null
     drift += done.result.drift
     const close = async (ending: FullEnding) => ({ ...(await closeFull(run, done, ending)), drift })
-    const { verdict, reason, order, digest, digestCutoff, total } = done.result
-    const met = done.met + done.unread
+    const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
+    const walked: Walked = { result: done.result, sequence, places: done.met + done.unread + doubled, came }
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
-    if (asKnown || order !== 'none')
-      return close({ verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order })
     cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
-    // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
-    // by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both want the lap to be one answer:
-    // between two, a new task that was passed over can move from what is still unread to what was read.
-    const isSame = (earlier: NonNullable<typeof previous>) =>
-      digest === earlier.digest || (came !== null && sequence.agreesWith(earlier.sequence))
-    // Where answers contradict each other both may pass over the same: by its indexes the list was longer than what was met then, and what
-    // came in meanwhile has been met since.
-    const isAll = (earlier: NonNullable<typeof previous>) => earlier.total <= Math.max(earlier.met, met)
-    const agrees = previous !== null && done.result.front !== null && isSame(previous) && isAll(previous)
-    if (agrees) return close({ verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' })
-    const unordered = await close({ verdict: 'partial', reason: 'no-order', order: 'none' })
-    if (round >= WALKS) return unordered
-    previous = { digest, sequence, total: total ?? 0, met }
+    const ending = endingOf(walked, previous, asKnown, cameToFront)
+    const closed = await close(ending)
+    if (ending.verdict === 'complete' || round >= WALKS) return closed
+    previous = walked
     cutoff = digestCutoff
     front = done.result.front ?? undefined
     since = null
   }
+}
+
+/** What a walk came to that is proven for itself, as the next one is compared with it. */
+interface Walked {
+  result: WalkResult
+  sequence: Sequence
+  /** How many places of the list are known: of tasks that were met, of what cannot be read, of tasks listed twice. */
+  places: number
+  /** What came or moved to the front since the walk before; null where that is not known. */
+  came: FrontEvidence | null
+}
+
+/** Pure. */
+function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
+  const { order, pageCap, filtered, front, digest } = walked.result
+  const isCounted = isAll(walked, walked) || (previous !== null && isAll(previous, walked))
+  if (asKnown || order !== 'none') {
+    // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
+    if (isCounted || filtered || pageCap !== null)
+      return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
+    return { verdict: 'partial', reason: 'not-counted', order }
+  }
+  // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
+  // by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both want the lap to be one answer:
+  // between two, a new task that was passed over can move from what is still unread to what was read.
+  const isSame =
+    previous !== null &&
+    front !== null &&
+    (digest === previous.result.digest || (walked.came !== null && walked.sequence.agreesWith(previous.sequence)))
+  if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
+  return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
+}
+
+/**
+ * Whether the list was no longer at the end of `earlier` than what was met by then, or `since`: what came in meanwhile, the next walk meets. A
+ * service whose answers contradict each other may pass over the same tasks in every walk.
+ */
+function isAll({ result, places }: Walked, since: Walked): boolean {
+  return (result.total ?? 0) <= Math.max(places, since.places)
 }
 
 interface FullEnding {
@@ -121,6 +153,8 @@ export const REASONS: Record<string, string> = {
     'a cache on the way answered what had to be asked anew, so nothing proves that the list has not moved since.',
   'list-shrunk':
     'the list is empty or suddenly much shorter than it was, so nothing is marked deleted; if that is right, run `task-mirror sync --full --allow-mass-delete`.',
+  'not-counted':
+    'by its indexes the list is longer than what it shows of tasks: a task stands at one index for one answer and at another for the next.',
   'no-order':
     'the list is not in order of createdAt, and no two walks brought the same ids in the same sequence; while few tasks come and go, they do.',
   ties: 'tasks that share one createdAt could not be counted: they changed places, the list moved meanwhile (a later run will try again), or one of them is left out of answers, or cannot be read.',
