@@ -1,10 +1,11 @@
 // The full walk of a run: once, or up to three times where nothing orders the list or it is longer than what was met, and what its verdict
 // means.
 import type { Facts } from '../../mirror/tables/facts.ts'
-import type { Order, Verdict } from '../../task.ts'
+import type { Moment, Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
+import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { type FrontEvidence, isTouchOrder } from './front.ts'
@@ -25,11 +26,10 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let since: 'complete' | 'full' | null = known === 'updated_desc' ? 'complete' : 'full'
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
-    const sequence: Sequence = new Sequence()
+    const news = new News()
     // One that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
     let isByCreation = true
-    let doubled = 0
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
       ...(list === null ? {} : { begun: list.begun, onParsed: list.onParsed }),
@@ -40,12 +40,9 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
-          doubled += window.ids.length - new Set(window.ids).size
-          window.ids.forEach((id, index) => {
-            if (window.met[index] === 0) sequence.add(id)
-          })
+          news.note(window)
           isByCreation = shown.inversionDesc <= Math.max(settleMs, run.facts.inversion_ms ?? 0)
-          if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
+          if (isCreatedOrder(orderShown(shown, settleMs).order)) news.sequence.forgetIfLong()
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },
@@ -58,7 +55,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    const walked: Walked = { result: done.result, sequence, places: done.met + done.unread + doubled, came }
+    const walked: Walked = { result: done.result, news, places: done.met + done.unread + news.doubled, came }
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
     cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
@@ -72,10 +69,31 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   }
 }
 
+/** What the windows of a walk bring for the first time. */
+class News {
+  readonly sequence = new Sequence()
+  /** Items that were listed twice in one answer. */
+  doubled = 0
+  /** Tasks from before the walk that the mirror did not hold when it began. */
+  missedBefore = 0
+  #begunAt: number | null = null
+
+  note({ ids, moments, met, held, serviceDate, startedAt }: ItemsWindow): void {
+    this.#begunAt ??= serviceDate ?? startedAt
+    this.doubled += ids.length - new Set(ids).size
+    for (const [index, id] of ids.entries()) {
+      if (met[index] === 1) continue
+      this.sequence.add(id)
+      const moment = moments[index] as Moment
+      if (held[index] === 0 && moment !== null && moment < this.#begunAt) this.missedBefore += 1
+    }
+  }
+}
+
 /** What a walk came to that is proven for itself, as the next one is compared with it. */
 interface Walked {
   result: WalkResult
-  sequence: Sequence
+  news: News
   /** How many places of the list are known: of tasks that were met, of what cannot be read, of tasks listed twice. */
   places: number
   /** What came or moved to the front since the walk before; null where that is not known. */
@@ -85,7 +103,10 @@ interface Walked {
 /** Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
   const { order, pageCap, filtered, front, digest } = walked.result
-  const isCounted = isAll(walked, walked) || (previous !== null && isAll(previous, walked))
+  // By its indexes the list was no longer, when its end was shown, than what was met; or the next walk has met what came in meanwhile. A
+  // service whose answers contradict each other may pass over the same tasks in every walk.
+  const unmet = ({ result, places }: Walked): number => (result.total ?? 0) - places
+  const isCounted = unmet(walked) <= 0 || (previous !== null && unmet(previous) <= walked.news.missedBefore)
   if (asKnown || order !== 'none') {
     // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
     if (isCounted || filtered || pageCap !== null)
@@ -98,17 +119,10 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   const isSame =
     previous !== null &&
     front !== null &&
-    (digest === previous.result.digest || (walked.came !== null && walked.sequence.agreesWith(previous.sequence)))
+    (digest === previous.result.digest ||
+      (walked.came !== null && walked.news.sequence.agreesWith(previous.news.sequence)))
   if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
-}
-
-/**
- * Whether the list was no longer at the end of `earlier` than what was met by then, or `since`: what came in meanwhile, the next walk meets. A
- * service whose answers contradict each other may pass over the same tasks in every walk.
- */
-function isAll({ result, places }: Walked, since: Walked): boolean {
-  return (result.total ?? 0) <= Math.max(places, since.places)
 }
 
 interface FullEnding {
