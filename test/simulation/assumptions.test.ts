@@ -3,13 +3,16 @@ import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { brokenFor, type Listing } from './assumptions.ts'
 
-/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown; `from`: where the answer begins, if not at `skip`. */
-function walkOver(answers: { listed: string; skip: number; take: boolean; from?: number }[], inFront = '') {
+/** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown; `from`: where the answer begins, if not at `skip`; `most`: as many as it holds. */
+function walkOver(
+  answers: { listed: string; skip: number; take: boolean; from?: number; most?: number }[],
+  inFront = '',
+) {
   const kernel = new Kernel(null)
   const listings = new Map<number, Listing>()
   const met = new Set<string>()
-  for (const [number, { listed, skip, take, from = skip }] of answers.entries()) {
-    const shown = [...listed].slice(from, from + 3)
+  for (const [number, { listed, skip, take, from = skip, most = 3 }] of answers.entries()) {
+    const shown = [...listed].slice(from, from + most)
     const moments = shown.map((id) => -id.charCodeAt(0))
     const times = { sent: number, received: number + 1 }
     const marks = shown.map((id) => (met.has(id) ? 1 : 0))
@@ -61,4 +64,10 @@ test('answers that begin further up than at their skip are the broken assumption
 test('an answer that begins further down, behind what is hidden, breaks none', () => {
   const still = [FIRST, NOTHING, NOTHING, AGAIN].map((answer) => ({ ...answer, listed: 'bcd' }))
   expect(walkOver(still, 'az')).toEqual({ missing: null, broken: null })
+})
+
+test('an answer that was cut in front of the last item is the broken assumption of an end', () => {
+  const cut = { listed: 'bcdz', skip: 1, take: true, most: 2 }
+  expect(walkOver([FIRST, cut])).toEqual({ missing: null, broken: 'even-cuts' })
+  expect(walkOver([FIRST, { ...cut, listed: 'bcd' }])).toEqual({ missing: null, broken: null })
 })

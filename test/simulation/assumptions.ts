@@ -109,6 +109,9 @@ function brokenBy(
   const isOverlooked = ({ skip, asked, count: shown, listed, isTrue }: Listing): boolean =>
     isTrue && shown === 0 && asked >= after.largest && listed.indexOf(id) >= skip
   if (between(floor?.received ?? 0).some(isOverlooked)) return 'nothing-hidden-behind'
+  const isCutBefore = ({ skip, asked, count: shown, listed, isTrue }: Listing): boolean =>
+    isTrue && shown > 0 && shown < asked && listed.indexOf(id) >= skip + shown
+  if (after.ended.includes('even-cuts') && shown.slice(-1).some(isCutBefore)) return 'even-cuts'
   const isLast =
     between(floor?.received ?? 0)
       .at(-1)
