@@ -60,7 +60,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
     const before = shown
-    shown = found.lies === 'here' ? `${found.start} ${found.ids}` : `${round}`
+    shown = found.lies === 'here' && found.isStill ? `${found.start} ${found.ids}` : `${round}`
     same = shown === before ? same + 1 : 1
     // One that begins behind the run's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
@@ -115,8 +115,11 @@ export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkSte
   if (ids.length > 0) yield { kind: 'mark', ids }
 }
 
-/** Where the run's first item lies: at `start`, with all `ids` that were seen; behind the `read` items; or before them. */
-type RunRead = { lies: 'here'; start: number; ids: string } | { lies: 'further'; read: number } | { lies: 'before' }
+/** Where the run's first item lies: at `start`, with all `ids` that were seen (`isStill`: each once); behind the `read` items; or before them. */
+type RunRead =
+  | { lies: 'here'; start: number; ids: string; isStill: boolean }
+  | { lies: 'further'; read: number }
+  | { lies: 'before' }
 
 /** Reads the run once from `from` on, or until it is counted. */
 async function* readRun(
@@ -129,6 +132,8 @@ async function* readRun(
   let start = -1
   const { reader, kernel } = ongoing
   const seen = new Set<string>()
+  let items = 0
+  const here = (): RunRead => ({ lies: 'here', start, ids: [...seen].join(), isStill: seen.size === items })
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
   for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
@@ -146,7 +151,7 @@ async function* readRun(
         await lookAt(reader, skip - 1)
         await lookAt(reader, skip)
       }
-      return { lies: 'here', start, ids: [...seen].join() }
+      return here()
     }
     const first = answer.moments.indexOf(moment)
     // Cut before the run: it may begin with the next answer, which lies directly behind this one.
@@ -164,6 +169,7 @@ async function* readRun(
     const within = start < 0 ? first : 0
     if (start < 0) start = skip + first
     for (const id of answer.ids) seen.add(id)
+    items += answer.ids.length
     ongoing.seeOrder(answer)
     reader.noteUnmet(answer, ongoing.chain.end)
     yield { kind: 'keep', window: answer }
@@ -176,5 +182,5 @@ async function* readRun(
       break
     }
   }
-  return start < 0 ? { lies: 'before' } : { lies: 'here', start, ids: [...seen].join() }
+  return start < 0 ? { lies: 'before' } : here()
 }
