@@ -103,13 +103,15 @@ interface Walked {
 /** Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
   const { order, pageCap, filtered, front, digest } = walked.result
-  // By its indexes the list was no longer, when its end was shown, than what was met; or the next walk has met what came in meanwhile. A
-  // service whose answers contradict each other may pass over the same tasks in every walk.
+  // By its indexes the list was longer, when its end was shown, than what was met: tasks came in meanwhile, or answers contradict each
+  // other, and then every walk may pass over the same ones.
   const unmet = ({ result, places }: Walked): number => (result.total ?? 0) - places
-  const isCounted = unmet(walked) <= 0 || (previous !== null && unmet(previous) <= walked.news.missedBefore)
+  const isAll = unmet(walked) <= 0
   if (asKnown || order !== 'none') {
+    // What came in meanwhile, the next walk meets.
+    const isMadeUp = previous !== null && unmet(previous) <= walked.news.missedBefore
     // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
-    if (isCounted || filtered || pageCap !== null)
+    if (isAll || isMadeUp || filtered || pageCap !== null)
       return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
@@ -121,7 +123,7 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
     front !== null &&
     (digest === previous.result.digest ||
       (walked.came !== null && walked.news.sequence.agreesWith(previous.news.sequence)))
-  if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
+  if (!isSame || !isAll) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }
 
