@@ -268,6 +268,22 @@ export function unsortedScenarioOf(seed: number): Scenario {
   }
 }
 
+/** A story of a list that stands still and cuts its answers, in which the first run is killed within a statement. */
+export function cutOffScenarioOf(seed: number): Scenario {
+  const { takeover: _, runs, ...scenario } = scenarioOf(seed)
+  const { hiddenFraction, ignoreSkip, wrap, pageOfOne, skipLimit, repeatLast } = PLAIN
+  const plain = { hiddenFraction, ignoreSkip, wrap, pageOfOne, skipLimit, repeatLast }
+  const request: SyncRequest = { command: 'sync' }
+  return {
+    ...{ ...scenario, changes: 0, poisoned: 0 },
+    account: { ...scenario.account, ...plain, order: 'created_desc', capItems: 4, tasks: 40 },
+    runs: [
+      { ...(runs[0] as RunPlan), request, kill: { at: 2 + (seed % 60), how: 'within' } },
+      { jumpMs: 1000, changes: 0, request, kill: null },
+    ],
+  }
+}
+
 /** A story with a service that is odd in two ways at once. */
 export function twiceOddScenarioOf(seed: number): Scenario {
   const scenario = oddScenarioOf(seed)

@@ -33,7 +33,7 @@ export interface WritingOptions {
   openEveryMs: number
   /** A stored moment later than now by more than this is unknown (clock.ts). */
   settleMs: number
-  /** Whether a part the list does not carry owes a detail. */
+  /** See `IntakeRules`. */
   asksDetails: boolean
   /** A known id with another `createdAt` or `userId` replaces the task instead of being set aside. */
   acceptOthers: boolean
