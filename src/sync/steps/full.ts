@@ -1,11 +1,10 @@
 // The full walk of a run: once, or up to three times where nothing orders the list or it is longer than what was met, and what its verdict
 // means.
 import type { Facts } from '../../mirror/tables/facts.ts'
-import type { Moment, Order, Verdict } from '../../task.ts'
+import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
-import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { type FrontEvidence, isTouchOrder } from './front.ts'
@@ -26,10 +25,11 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let since: 'complete' | 'full' | null = known === 'updated_desc' ? 'complete' : 'full'
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
-    const news = new News()
+    const sequence: Sequence = new Sequence()
     // One that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
     let isByCreation = true
+    let doubled = 0
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
       ...(list === null ? {} : { begun: list.begun, onParsed: list.onParsed }),
@@ -40,9 +40,12 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
-          news.note(window)
+          doubled += window.ids.length - new Set(window.ids).size
+          window.ids.forEach((id, index) => {
+            if (window.met[index] === 0) sequence.add(id)
+          })
           isByCreation = shown.inversionDesc <= Math.max(settleMs, run.facts.inversion_ms ?? 0)
-          if (isCreatedOrder(orderShown(shown, settleMs).order)) news.sequence.forgetIfLong()
+          if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },
@@ -55,7 +58,9 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    const walked: Walked = { result: done.result, news, places: done.met + done.unread + news.doubled, came }
+    // Of tasks that were met, of what cannot be read, of tasks that an answer lists twice.
+    const places = done.met + done.unread + doubled
+    const walked: Walked = { result: done.result, sequence, isAll: (done.result.total ?? 0) <= places, came }
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
     cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
@@ -69,49 +74,26 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   }
 }
 
-/** What the windows of a walk bring for the first time. */
-class News {
-  readonly sequence = new Sequence()
-  /** Items that were listed twice in one answer. */
-  doubled = 0
-  /** Tasks from before the walk that the mirror did not hold when it began. */
-  missedBefore = 0
-  #begunAt: number | null = null
-
-  note({ ids, moments, met, held, serviceDate, startedAt }: ItemsWindow): void {
-    this.#begunAt ??= serviceDate ?? startedAt
-    this.doubled += ids.length - new Set(ids).size
-    for (const [index, id] of ids.entries()) {
-      if (met[index] === 1) continue
-      this.sequence.add(id)
-      const moment = moments[index] as Moment
-      if (held[index] === 0 && moment !== null && moment < this.#begunAt) this.missedBefore += 1
-    }
-  }
-}
-
 /** What a walk came to that is proven for itself, as the next one is compared with it. */
 interface Walked {
   result: WalkResult
-  news: News
-  /** How many places of the list are known: of tasks that were met, of what cannot be read, of tasks listed twice. */
-  places: number
+  sequence: Sequence
+  /**
+   * By its indexes the list was no longer, when its end was shown, than what was met. Answers that contradict each other may pass over the
+   * same tasks in every walk: only this tells.
+   */
+  isAll: boolean
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: FrontEvidence | null
 }
 
 /** Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
-  const { order, pageCap, filtered, front, digest } = walked.result
-  // By its indexes the list was longer, when its end was shown, than what was met: tasks came in meanwhile, or answers contradict each
-  // other, and then every walk may pass over the same ones.
-  const unmet = ({ result, places }: Walked): number => (result.total ?? 0) - places
-  const isAll = unmet(walked) <= 0
+  const { isAll, result, came, sequence } = walked
+  const { order, pageCap, filtered, front, digest } = result
   if (asKnown || order !== 'none') {
-    // What came in meanwhile, the next walk meets.
-    const isMadeUp = previous !== null && unmet(previous) <= walked.news.missedBefore
     // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
-    if (isAll || isMadeUp || filtered || pageCap !== null)
+    if (isAll || filtered || pageCap !== null)
       return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
@@ -121,8 +103,7 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   const isSame =
     previous !== null &&
     front !== null &&
-    (digest === previous.result.digest ||
-      (walked.came !== null && walked.news.sequence.agreesWith(previous.news.sequence)))
+    (digest === previous.result.digest || (came !== null && sequence.agreesWith(previous.sequence)))
   if (!isSame || !isAll) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }
