@@ -39,6 +39,8 @@ export interface WalkRequest {
    * proof rests on it, so no run is counted.
    */
   lap: 'never' | 'is-one' | 'always' | 'beyond-one-window' | 'unless-one-answer'
+  /** Whether the places of a list of `total` are accounted for; while they are not the closing lap is run again. */
+  isAll?: (total: number) => boolean
   /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
   known?: KnownOrder
   /** Tasks created at or after this moment do not count in the digest of the sequence. */

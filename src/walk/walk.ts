@@ -251,9 +251,15 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
     }
     if (lap.first === null) return
     if (lap.isWhole) ongoing.front = lap.first.ids
-    if (lap.isWhole || !moves) return
-    goal = lap.first
+    if ((lap.isWhole || !moves) && isCounted(ongoing)) return
+    if (moves) goal = lap.first
   }
+}
+
+/** Where one of two servers lags it may have answered the lap, and not shown what the other one had in front when the end was shown. */
+function isCounted({ request, chain, total }: OngoingWalk): boolean {
+  // Answers that leave items out, or are cut, do not tell how many there are.
+  return chain.filtered || chain.cap > 0 || request.isAll?.(total ?? 0) !== false
 }
 
 /** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */

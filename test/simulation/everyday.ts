@@ -90,12 +90,11 @@ export async function play(
   env: Record<string, string> = {},
 ): Promise<WorldFigures> {
   const count = tasks * share
-  let ahead = 0
   await using stage = await makeStage({
     tasks: prepare === undefined ? count : count / 2,
     openFraction: 0.01,
     openInserts: 0.5,
-    now: () => Date.now() + ahead,
+    stepMs: 100,
     ...options,
   })
   const { account } = stage.simulator
@@ -104,7 +103,6 @@ export async function play(
   account.subscribe(({ id }) => changed.add(id))
   let isBusy = false
   stage.simulator.onBeforeRequest(({ n }) => {
-    ahead += 100
     if (isBusy && n % 2 === 0) account.insert(1)
   })
   const runs: RunFigures[] = []
@@ -127,7 +125,7 @@ export async function play(
     account.finish(10)
     if (options.order?.startsWith('updated_')) account.update(20)
     // What was changed has been so for a while when the run begins.
-    ahead += 120_000
+    stage.pass(120_000)
   }
   await sync('first')
   change()
@@ -137,7 +135,7 @@ export async function play(
   isBusy = true
   await sync('busy')
   isBusy = false
-  ahead += 120_000
+  stage.pass(120_000)
   await sync('full', '--full')
   return { runs, wrong: await compare(stage) }
 }

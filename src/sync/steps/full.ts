@@ -3,7 +3,6 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
-import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
@@ -29,7 +28,6 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     // One that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
     let isByCreation = true
-    let doubled = 0
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
       ...(list === null ? {} : { begun: list.begun, onParsed: list.onParsed }),
@@ -40,7 +38,6 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
-          doubled += window.ids.length - new Set(window.ids).size
           window.ids.forEach((id, index) => {
             if (window.met[index] === 0) sequence.add(id)
           })
@@ -58,9 +55,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    // Of tasks that were met, of what cannot be read, of tasks that an answer lists twice.
-    const places = done.met + done.unread + doubled
-    const walked: Walked = { result: done.result, sequence, isAll: (done.result.total ?? 0) <= places, came }
+    const walked: Walked = { done, sequence, came }
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
     cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
@@ -76,20 +71,17 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
 
 /** What a walk came to that is proven for itself, as the next one is compared with it. */
 interface Walked {
-  result: WalkResult
+  done: WalkDone
   sequence: Sequence
-  /**
-   * By its indexes the list was no longer, when its end was shown, than what was met. Answers that contradict each other may pass over the
-   * same tasks in every walk: only this tells.
-   */
-  isAll: boolean
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: FrontEvidence | null
 }
 
 /** Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
-  const { isAll, result, came, sequence } = walked
+  const { done, came, sequence } = walked
+  // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells.
+  const { isAll, result } = done
   const { order, pageCap, filtered, front, digest } = result
   if (asKnown || order !== 'none') {
     // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
@@ -103,7 +95,7 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   const isSame =
     previous !== null &&
     front !== null &&
-    (digest === previous.result.digest || (came !== null && sequence.agreesWith(previous.sequence)))
+    (digest === previous.done.result.digest || (came !== null && sequence.agreesWith(previous.sequence)))
   if (!isSame || !isAll) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }

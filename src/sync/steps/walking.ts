@@ -3,9 +3,9 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { textOf } from '../../proof/evidence.ts'
 import type { Verdict } from '../../task.ts'
-import { isCreatedOrder } from '../../walk/order.ts'
+import { isCreatedOrder, type OrderEvidence } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
-import type { WalkStep } from '../../walk/source.ts'
+import type { ItemsWindow, WalkStep } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import { learn, type Run } from '../context.ts'
 import { ListSource } from '../list-source.ts'
@@ -40,8 +40,8 @@ export interface WalkDone {
   result: WalkResult
   /** Tasks this walk met for the first time. */
   met: number
-  /** Positions that could not be read. */
-  unread: number
+  /** By its indexes the list was no longer, when its end was shown, than what was met. */
+  isAll: boolean
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
 }
@@ -102,9 +102,20 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     onViewed: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
-  const walking = (task.steps ?? walk)(source, requestOf(run, task, size))
   let met = resume?.met ?? 0
   const unread = new Set<string>()
+  let doubled = 0
+  // Of tasks that were met, of what cannot be read, of tasks that an answer lists twice.
+  const isAll = (places: number) => places <= met + unread.size + doubled
+  const request = {
+    ...requestOf(run, task, size),
+    isAll,
+    joined(window: ItemsWindow, shown: OrderEvidence) {
+      doubled += window.ids.length - new Set(window.ids).size
+      task.request.joined?.(window, shown)
+    },
+  }
+  const walking = (task.steps ?? walk)(source, request)
   let oldestReadAt = Number.POSITIVE_INFINITY
   try {
     let step = await walking.next({ newlyMet: 0 })
@@ -128,7 +139,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
-    return { walkId, result: judged, met, unread: unread.size, oldestReadAt }
+    return { walkId, result: judged, met, isAll: isAll(result.total ?? 0), oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
