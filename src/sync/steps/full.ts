@@ -84,8 +84,10 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   const { isAll, result } = done
   const { order, pageCap, filtered, front, digest } = result
   if (asKnown || order !== 'none') {
-    // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
-    if (isAll || filtered || pageCap !== null)
+    // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are. Where ids are in
+    // order nothing stands between two that an answer shows, and what comes in meanwhile is inserted anywhere.
+    const isById = order === 'id_asc' || order === 'id_desc'
+    if (isAll || isById || filtered || pageCap !== null)
       return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
