@@ -6,7 +6,7 @@ import { BARS, leastWindows, measure, meets, play, WORLDS } from './everyday.ts'
 
 /** Those that test/acceptance/ has for itself, in orders, cache, growing, exact, quirks and limits, are the soak's. */
 const ELSEWHERE =
-  /^(oldest first|by last update|by completion, .*|a cache that .*|bulk import, nothing newer yet|by id|5 % of all answers are faults)$/
+  /^(oldest first|by last update|by completion, .*|a cache that .*|bulk import, nothing newer yet|5 % of all answers are faults)$/
 
 test.concurrent.for(few(WORLDS, ({ name }) => !ELSEWHERE.test(name)))('$name', async (world) => {
   // One request at a time: what comes in while a list is read then does so at the same request on every machine.

@@ -1,11 +1,11 @@
 // The list as a closing lap reads it. What laps are for is tested with whole walks (walk.test.ts) and in the simulation.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { HeadAgain, LapSource } from '../../src/walk/lap.ts'
 import { noEvidence } from '../../src/walk/order.ts'
 import { Reader } from '../../src/walk/reader.ts'
 import type { ItemsWindow, WindowSource } from '../../src/walk/source.ts'
-import { makeModel, newestFirst, sourceOf, walkModel } from './model.ts'
+import { type Model, makeModel, newestFirst, sourceOf, type WalkOptions, walkModel } from './model.ts'
 
 function lapOf(count: number) {
   const model = makeModel(newestFirst(count))
@@ -95,4 +95,42 @@ test.each<[string, string, { isSeen: boolean; unstable: boolean }]>([
   const met = Uint8Array.from(letters, (letter) => (letter === letter.toUpperCase() ? 1 : 0))
   head.look({ ids: again, moments: again.map(moment), met } as ItemsWindow, 0)
   expect({ isSeen: head.isSeen, unstable: order.unstable }).toEqual(expected)
+})
+
+describe('a list that is longer than what was met', () => {
+  const items = newestFirst(24)
+  /** A task is inserted before the end is shown; one request is answered by a server that shows neither it nor the two before it. */
+  const lagging = (behind: number) =>
+    makeModel(items.slice(1), {
+      before(request, model) {
+        if (request === 2) model.items = [...items]
+      },
+      answer(skip, take, { requests }) {
+        return requests.length === behind ? items.slice(3).slice(skip, skip + take) : null
+      },
+    })
+  const walked = async (model: Model, settings: WalkOptions = {}) => {
+    const met = new Set<string>()
+    const { result } = await walkModel(model, {
+      window: 10,
+      marks: met,
+      isAll: (total) => met.size >= total,
+      ...settings,
+    })
+    return { met: met.size, order: result.order, heads: model.requests.filter(({ skip }) => skip === 0).length }
+  }
+
+  test('shows its head again, where a server that lags had answered the lap', async () => {
+    const plain = makeModel(items)
+    await walked(plain)
+    const lap = plain.requests.length
+    expect(await walked(lagging(lap))).toEqual({ met: 24, order: 'created_desc', heads: 3 })
+  })
+
+  test('is asked for it four times at most, and not where answers are cut', async () => {
+    const isAll = () => false
+    expect(await walked(makeModel(items), { isAll })).toMatchObject({ heads: 5 })
+    const cut = makeModel(items, { answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, 7)) })
+    expect(await walked(cut, { isAll })).toMatchObject({ heads: 2 })
+  })
 })
