@@ -73,10 +73,12 @@ export function detailLagOf(oddities: readonly Oddity[]): number {
  * for another window.
  */
 export function hidesNews(oddities: readonly Oddity[]): boolean {
-  return (
-    ofKind(oddities, 'flip')?.to === 'oldest-update-first' ||
-    oddities.some(({ kind }) => kind === 'sorted-by-window' || kind === 'other-order-from')
-  )
+  return ofKind(oddities, 'flip')?.to === 'oldest-update-first' || placesByWindow(oddities)
+}
+
+/** Where a task stands depends on the window that was asked for. */
+export function placesByWindow(oddities: readonly Oddity[]): boolean {
+  return oddities.some(({ kind }) => kind === 'sorted-by-window' || kind === 'other-order-from')
 }
 
 export interface OddAnswer {
