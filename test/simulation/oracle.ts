@@ -38,6 +38,8 @@ export interface EndedWalk {
   since: number | null
   until: number | null
   ordering: string | null
+  runId: number
+  startedAt: number
 }
 
 export interface MirrorState {
@@ -71,7 +73,8 @@ export function readMirror(path: string): MirrorState {
       facts: Object.fromEntries(facts.map(({ key, value }) => [key, JSON.parse(value)])),
       ended: db
         .prepare(
-          `SELECT id, kind, verdict, reason, range_since AS since, range_until AS until, ordering FROM walks
+          `SELECT id, kind, verdict, reason, range_since AS since, range_until AS until, ordering, run_id AS runId, started_at AS startedAt
+           FROM walks
            WHERE finished_at IS NOT NULL ORDER BY id`,
         )
         .all() as EndedWalk[],
@@ -145,13 +148,26 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
   const endOf = ({ id }: EndedWalk): number => observed.spans.get(id)?.last ?? 0
   for (const walk of after.ended.toSorted((a, b) => endOf(a) - endOf(b))) {
     if (known.has(walk.id) || walk.verdict !== 'complete') continue
-    const span = observed.spans.get(walk.id)
+    const span = claimed(walk, after.ended, observed.spans)
     if (span === undefined) continue
     found.push(...missedByWalk(scenario, ledger, observed, walk, span, lastFullFrom, missed))
     if (walk.kind === 'full') lastFullFrom = span.first
   }
   found.push(...behindFrontier(scenario, ledger, observed, lastFullFrom, missed))
   return found
+}
+
+/** The answers that a complete walk speaks of: those of the full walks before it, too, that its verdict rests on (src/sync/steps/full.ts). */
+export function claimed(
+  { id, kind, runId, startedAt }: EndedWalk,
+  ended: readonly EndedWalk[],
+  spans: ReadonlyMap<number, Span>,
+): Span | undefined {
+  const span = spans.get(id)
+  const firsts = ended
+    .filter((walk) => walk.kind === kind && walk.runId === runId && walk.startedAt === startedAt && walk.id < id)
+    .flatMap((walk) => spans.get(walk.id)?.first ?? [])
+  return span === undefined ? undefined : { ...span, first: Math.min(span.first, ...firsts) }
 }
 
 /** Promise 2: every row is a state that the service really had. */

@@ -18,7 +18,7 @@ import type { WalkEnded } from '../../src/sync/writer/walk-intake.ts'
 import type { Verdict } from '../../src/task.ts'
 import { Ledger } from './ledger.ts'
 import { FINAL_STATUSES, layFuse, type MortalWriter, mortalWriter, removeFuse } from './mortal-writer.ts'
-import { differences, type MirrorState, readMirror, type Span, violations } from './oracle.ts'
+import { claimed, differences, type MirrorState, readMirror, type Span, violations } from './oracle.ts'
 import { isProvable, type RunPlan, type Scenario, START } from './scenario.ts'
 import { type SimulatedClock, SimulatedService } from './service.ts'
 
@@ -163,9 +163,10 @@ class Play {
     })) {
       this.#blame(sentence)
     }
-    for (const { id, kind, verdict } of this.#state.ended) {
-      if (kind === 'full' && verdict === 'complete')
-        this.#lastFullFrom = this.#spans.get(id)?.first ?? this.#lastFullFrom
+    const { ended } = this.#state
+    for (const walk of ended) {
+      if (walk.kind === 'full' && walk.verdict === 'complete')
+        this.#lastFullFrom = claimed(walk, ended, this.#spans)?.first ?? this.#lastFullFrom
     }
     if (result !== null) this.#judgeResult(result)
     if (this.#service.isOther) this.#judgeTakeover(before, result)

@@ -4,6 +4,7 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import { Sequence } from '../../walk/sequence.ts'
+import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { type FrontEvidence, isTouchOrder } from './front.ts'
@@ -14,6 +15,7 @@ const WALKS = 3
 
 export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<WalkVerdict> {
   let resume = step.resume === null ? null : await run.writer.walk(step.resume)
+  const startedAt = resume?.startedAt ?? run.now()
   let cutoff: number | null = null
   let previous: Walked | null = null
   let drift = 0
@@ -25,6 +27,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
+    let newcomers = 0
+    let until: number | null = null
     // One that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
     let isByCreation = true
@@ -38,6 +42,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
+          until ??= window.serviceDate ?? window.startedAt
+          newcomers += newcomersIn(window, cutoff, until)
           window.ids.forEach((id, index) => {
             if (window.met[index] === 0) sequence.add(id)
           })
@@ -46,7 +52,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },
-      resume,
+      ...{ resume, startedAt },
       total: run.facts.total ?? null,
     })
     resume = null
@@ -55,7 +61,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    const walked: Walked = { done, sequence, came }
+    const walked: Walked = { done, sequence, came, newcomers }
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
     cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
@@ -75,19 +81,29 @@ interface Walked {
   sequence: Sequence
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: FrontEvidence | null
+  /** Tasks that it met first, created after the walk before it had begun, and before it began itself. */
+  newcomers: number
+}
+
+/** Items of `window` that nothing had met before, created from `since` on and before `until`; none where there was no walk before. */
+function newcomersIn({ met, held, moments }: ItemsWindow, since: number | null, until: number): number {
+  if (since === null) return 0
+  return moments.filter(
+    (moment, index) => met[index] === 0 && held[index] === 0 && moment !== null && moment >= since && moment < until,
+  ).length
 }
 
 /** Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
-  const { done, came, sequence } = walked
-  // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells.
-  const { isAll, result } = done
+  const { done, came, sequence, newcomers } = walked
+  const { result } = done
+  // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two walks that speak of what
+  // was listed throughout both it is enough that one met all, but for what came in meanwhile, which the second one met.
+  const isCounted = done.uncounted <= 0 || (previous !== null && previous.done.uncounted <= newcomers)
   const { order, pageCap, filtered, front, digest } = result
   if (asKnown || order !== 'none') {
-    // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are. Where ids are in
-    // order nothing stands between two that an answer shows, and what comes in meanwhile is inserted anywhere.
-    const isById = order === 'id_asc' || order === 'id_desc'
-    if (isAll || isById || filtered || pageCap !== null)
+    // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
+    if (isCounted || filtered || pageCap !== null)
       return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
@@ -98,7 +114,7 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
     previous !== null &&
     front !== null &&
     (digest === previous.done.result.digest || (came !== null && sequence.agreesWith(previous.sequence)))
-  if (!isSame || !isAll) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
+  if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }
 

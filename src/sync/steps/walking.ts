@@ -25,6 +25,8 @@ export interface WalkTask {
   /** About how many tasks the walk will meet, for progress; null where that is not known. */
   expected?(): number | null
   resume?: WalkRow | null
+  /** When the first of the walks began that its verdict rests on, epoch ms; where absent, when it begins itself. */
+  startedAt?: number
   /** Called before the first window is asked for. */
   begun?(walkId: number): Promise<void>
   /** Called with every answer before any of it is taken in. */
@@ -40,8 +42,8 @@ export interface WalkDone {
   result: WalkResult
   /** Tasks this walk met for the first time. */
   met: number
-  /** By its indexes the list was no longer, when its end was shown, than what was met. */
-  isAll: boolean
+  /** By so many items the list was longer, by its indexes, when its end was shown, than what was met; 0 or less: by none. */
+  uncounted: number
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
 }
@@ -82,7 +84,7 @@ async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
 export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
   const { kind, range = { since: null, until: null }, resume = null, total } = task
-  const walkId = resume?.id ?? (await writer.beginWalk(kind, range, now()))
+  const walkId = resume?.id ?? (await writer.beginWalk(kind, range, task.startedAt ?? now()))
   await task.begun?.(walkId)
   const length = listLength(run, walkId, total, kind === 'full')
   const size = walkWindow(run, task)
@@ -106,10 +108,10 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const unread = new Set<string>()
   let doubled = 0
   // Of tasks that were met, of what cannot be read, of tasks that an answer lists twice.
-  const isAll = (places: number) => places <= met + unread.size + doubled
+  const uncountedOf = (total: number) => total - met - unread.size - doubled
   const request = {
     ...requestOf(run, task, size),
-    isAll,
+    isAll: (total: number) => uncountedOf(total) <= 0,
     joined(window: ItemsWindow, shown: OrderEvidence) {
       doubled += window.ids.length - new Set(window.ids).size
       task.request.joined?.(window, shown)
@@ -139,7 +141,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
-    return { walkId, result: judged, met, isAll: isAll(result.total ?? 0), oldestReadAt }
+    return { walkId, result: judged, met, uncounted: uncountedOf(result.total ?? 0), oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
