@@ -261,6 +261,16 @@ test.concurrent.for(few([7, 8], (seed) => seed === 7))(
   },
 )
 
+test('by id, while tasks come in anywhere: the walk after the one that passed some over meets them, and both speak of the same', async () => {
+  const options = { tasks: 300, order: 'id_asc', openFraction: 0, openInserts: 0, insertsPerRequest: 0.5 } as const
+  await using stage = await makeStage({ stepMs, window: 50, ...options })
+  const { code, summary } = await stage.sync()
+  expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
+  const walks = stage.rows<{ reason: string | null }>('SELECT reason, started_at FROM walks ORDER BY id')
+  expect(walks.map(({ reason }) => reason)).toEqual(['not-counted', null])
+  expect(stage.value('SELECT count(DISTINCT started_at) FROM walks')).toBe(1)
+})
+
 test('half of the list came in at one moment, in another order at every read: all of thirty windows is counted', async () => {
   await using stage = await makeStage({
     stepMs,
