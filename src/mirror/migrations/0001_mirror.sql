@@ -79,7 +79,7 @@ CREATE TABLE walks (
   state TEXT,                     -- JSON the walk resumes from
   first_window TEXT,              -- JSON: ids and createdAt of its first window, for the closing lap
   max_seq_at_start INTEGER NOT NULL, -- highest seq when it began: only rows up to it can be deletion candidates
-  started_at INTEGER NOT NULL,    -- when its first run began it
+  started_at INTEGER NOT NULL,    -- when its first run began it, or the walk before it that its verdict rests on, too
   updated_at INTEGER NOT NULL,    -- when it last committed a window, or ended
   finished_at INTEGER             -- when it ended; NULL while open, or when cut off
 ) STRICT;
