@@ -264,7 +264,7 @@ test.concurrent.for(few([7, 8], (seed) => seed === 7))(
 test('by id, while tasks come in anywhere: the walk after the one that passed some over meets them, and both speak of the same', async () => {
   const options = { tasks: 300, order: 'id_asc', openFraction: 0, openInserts: 0, insertsPerRequest: 0.5 } as const
   await using stage = await makeStage({ stepMs, window: 50, ...options })
-  const { code, summary } = await stage.sync()
+  const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SERVICE_CONCURRENCY: '1' })
   expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
   const walks = stage.rows<{ reason: string | null }>('SELECT reason, started_at FROM walks ORDER BY id')
   expect(walks.map(({ reason }) => reason)).toEqual(['not-counted', null])

@@ -27,8 +27,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
-    let newcomers = 0
-    let until: number | null = null
+    const newcomers = new Newcomers(cutoff)
     // One that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
     let isByCreation = true
@@ -42,8 +41,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         digestCutoff: cutoff,
         joined(window, shown) {
           list?.joined(window)
-          until ??= window.serviceDate ?? window.startedAt
-          newcomers += newcomersIn(window, cutoff, until)
+          newcomers.joined(window)
           window.ids.forEach((id, index) => {
             if (window.met[index] === 0) sequence.add(id)
           })
@@ -61,7 +59,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    const walked: Walked = { done, sequence, came, newcomers }
+    const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
     // In the order that was known everything has come to the front, and nowhere else.
     const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
     cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
@@ -81,16 +79,29 @@ interface Walked {
   sequence: Sequence
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: FrontEvidence | null
-  /** Tasks that it met first, created after the walk before it had begun, and before it began itself. */
   newcomers: number
 }
 
-/** Items of `window` that nothing had met before, created from `since` on and before `until`; none where there was no walk before. */
-function newcomersIn({ met, held, moments }: ItemsWindow, since: number | null, until: number): number {
-  if (since === null) return 0
-  return moments.filter(
-    (moment, index) => met[index] === 0 && held[index] === 0 && moment !== null && moment >= since && moment < until,
-  ).length
+/** Tasks that a walk met and nothing had met before, created after the walk before it had begun, and before it began itself. */
+class Newcomers {
+  readonly #since: number | null
+  #until: number | null = null
+  count = 0
+
+  /** `since`: when the walk before began, by the service's clock; null where there was none. */
+  constructor(since: number | null) {
+    this.#since = since
+  }
+
+  joined({ met, held, moments, serviceDate, startedAt }: ItemsWindow): void {
+    this.#until ??= serviceDate ?? startedAt
+    const until = this.#until
+    const since = this.#since ?? until
+    moments.forEach((moment, index) => {
+      const isNew = met[index] === 0 && held[index] === 0
+      if (isNew && moment !== null && moment >= since && moment < until) this.count += 1
+    })
+  }
 }
 
 /** Pure. */

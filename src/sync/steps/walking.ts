@@ -14,6 +14,7 @@ import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { type Length, listLength } from './length.ts'
 import { type SidesSeen, seeSides } from './open-apart.ts'
+import { Places } from './places.ts'
 import { believed } from './shrunk.ts'
 
 export interface WalkTask {
@@ -42,7 +43,7 @@ export interface WalkDone {
   result: WalkResult
   /** Tasks this walk met for the first time. */
   met: number
-  /** By so many items the list was longer, by its indexes, when its end was shown, than what was met; 0 or less: by none. */
+  /** By so many items the list was longer, when its end was shown, than what was met; 0 or less: by none (places.ts). */
   uncounted: number
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
@@ -104,20 +105,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     onViewed: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
-  let met = resume?.met ?? 0
-  const unread = new Set<string>()
-  let doubled = 0
-  // Of tasks that were met, of what cannot be read, of tasks that an answer lists twice.
-  const uncountedOf = (total: number) => total - met - unread.size - doubled
-  const request = {
-    ...requestOf(run, task, size),
-    isAll: (total: number) => uncountedOf(total) <= 0,
-    joined(window: ItemsWindow, shown: OrderEvidence) {
-      doubled += window.ids.length - new Set(window.ids).size
-      task.request.joined?.(window, shown)
-    },
-  }
-  const walking = (task.steps ?? walk)(source, request)
+  const places = new Places(resume?.met ?? 0)
+  const walking = (task.steps ?? walk)(source, requestOf(run, task, size, places))
   let oldestReadAt = Number.POSITIVE_INFINITY
   try {
     let step = await walking.next({ newlyMet: 0 })
@@ -127,21 +116,22 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       if ('window' in value) oldestReadAt = Math.min(oldestReadAt, value.window.startedAt)
       if (value.kind === 'take') {
         newlyMet = (await writer.takeIn(takeInOf(value, walkId, now()))).newlyMet
-        met += newlyMet
+        places.met += newlyMet
         // A walk that is killed goes on at this size.
         if (value.firstWindow !== undefined) await rememberItemBytes(run)
         length.reached(value.nextSkip)
-        tell(run, task, met, length)
-      } else if (value.kind === 'mark') met += await writer.markMet(walkId, value.ids)
+        tell(run, task, places.met, length)
+      } else if (value.kind === 'mark') places.met += await writer.markMet(walkId, value.ids)
       else await setBeside(run, value)
-      if (value.kind === 'unreadable') unread.add(value.identity)
+      if (value.kind === 'unreadable') places.unread.add(value.identity)
       step = await walking.next({ newlyMet })
     }
     await learnSides(run, sides)
+    const { met } = places
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
-    return { walkId, result: judged, met, uncounted: uncountedOf(result.total ?? 0), oldestReadAt }
+    return { walkId, result: judged, met, uncounted: places.missingOf(result.total ?? 0), oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
@@ -180,8 +170,17 @@ function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Lengt
   run.progress.set({ phase: PHASE[kind], done: met, ...told, requests, inFlight })
 }
 
-/** The size of its windows follows `size`. */
-function requestOf(run: Run, { request, resume }: WalkTask, size: WalkWindow): WalkRequest {
+/** The size of its windows follows `size`; `places` is told what has joined. */
+function requestOf(run: Run, task: WalkTask, size: WalkWindow, places: Places): WalkRequest {
+  const { resume } = task
+  const request = {
+    ...task.request,
+    isAll: (total: number) => places.missingOf(total) <= 0,
+    joined(window: ItemsWindow, shown: OrderEvidence) {
+      places.joined(window)
+      task.request.joined?.(window, shown)
+    },
+  }
   const settings: WalkSettings = {
     get window() {
       return size.window
