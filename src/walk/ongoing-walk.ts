@@ -8,6 +8,7 @@ import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
+import { isUneven } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
@@ -135,6 +136,11 @@ export class OngoingWalk {
     return cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
   }
 
+  /** Answers differ in how much they hold where more is there: some may leave items out, and an index says less of how many there are. */
+  get isUneven(): boolean {
+    return isUneven(this.chain) || (this.chain.cap > 0 && this.reader.largest > this.chain.cap)
+  }
+
   /** The list ends with the item at `index`. */
   endsAt(index: number): WalkEnding {
     this.total = index + 1
@@ -223,6 +229,7 @@ export class OngoingWalk {
       lastId: chain.last?.id ?? null,
       pageCap: chain.cap > 0 ? chain.cap : null,
       filtered: chain.filtered,
+      uneven: this.isUneven,
       newestInFirst: chain.newestInFirst,
       firstServiceDate: chain.firstServiceDate,
       firstStartedAt: chain.firstStartedAt,

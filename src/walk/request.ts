@@ -77,6 +77,8 @@ export interface WalkResult {
   lastId: string | null
   pageCap: number | null
   filtered: boolean
+  /** Answers differ in how much they hold where more is there: indexes do not tell how many tasks there are. */
+  uneven: boolean
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null

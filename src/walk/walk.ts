@@ -257,9 +257,8 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
 }
 
 /** Where one of two servers lags it may have answered the lap, and not shown what the other one had in front when the end was shown. */
-function isCounted({ request, chain, total }: OngoingWalk): boolean {
-  // Answers that leave items out, or are cut, do not tell how many there are.
-  return chain.filtered || chain.cap > 0 || request.isAll?.(total ?? 0) !== false
+function isCounted({ request, isUneven, total }: OngoingWalk): boolean {
+  return isUneven || request.isAll?.(total ?? 0) !== false
 }
 
 /** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */

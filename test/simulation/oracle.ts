@@ -269,7 +269,7 @@ function excuseFor(
 
 /**
  * Whether the number of tasks tells that some were passed over, where their places depend on the window: not if as many came or went
- * meanwhile, and in an order not if an answer was cut.
+ * meanwhile, and in an order not if answers were uneven.
  */
 function isCounted(ledger: Ledger, { ordering }: EndedWalk, { first, last }: Span, { rows }: MirrorState): boolean {
   const isWithin = (answer: number) => answer >= first && answer <= last
@@ -277,9 +277,11 @@ function isCounted(ledger: Ledger, { ordering }: EndedWalk, { first, last }: Spa
   const changed = [...ledger.lives.values()].filter(({ listed }) =>
     listed.some(({ from, to }) => isWithin(from) || isWithin(to)),
   )
-  const wasCut = [...ledger.listings].some(
-    ([answer, { skip, asked, count, listed, isTrue }]) =>
-      isWithin(answer) && isTrue && count < asked && skip + count < listed.length,
+  const answers = [...ledger.listings].flatMap(([answer, it]) => (isWithin(answer) && it.isTrue ? it : []))
+  const largest = Math.max(...answers.map(({ count }) => count))
+  // By a number that varies, or as some items are left out.
+  const wasCut = answers.some(
+    ({ skip, asked, count, listed }) => count < Math.min(asked, largest) && skip + count < listed.length,
   )
   return missed.length > changed.length && (ordering === 'none' || !wasCut)
 }

@@ -127,10 +127,22 @@ describe('a list that is longer than what was met', () => {
     expect(await walked(lagging(lap))).toEqual({ met: 24, order: 'created_desc', heads: 3 })
   })
 
-  test('is asked for it four times at most, and not where answers are cut', async () => {
+  test('is asked for it four times at most, and not where answers are uneven', async () => {
     const isAll = () => false
     expect(await walked(makeModel(items), { isAll })).toMatchObject({ heads: 5 })
-    const cut = makeModel(items, { answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, 7)) })
-    expect(await walked(cut, { isAll })).toMatchObject({ heads: 2 })
+    const cutTo = (most: (skip: number) => number) =>
+      makeModel(items, { answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, most(skip))) })
+    expect(
+      await walked(
+        cutTo(() => 7),
+        { isAll },
+      ),
+    ).toMatchObject({ heads: 5 })
+    expect(
+      await walked(
+        cutTo((skip) => (skip === 0 ? 9 : 7)),
+        { isAll },
+      ),
+    ).toMatchObject({ heads: 2 })
   })
 })

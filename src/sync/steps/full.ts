@@ -111,11 +111,10 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two walks that speak of what
   // was listed throughout both it is enough that one met all, but for what came in meanwhile, which the second one met.
   const isCounted = done.uncounted <= 0 || (previous !== null && previous.done.uncounted <= newcomers)
-  const { order, pageCap, filtered, front, digest } = result
+  const { order, uneven, front, digest } = result
   if (asKnown || order !== 'none') {
-    // Where answers hold less than was asked for some may leave items out, and an index says less of how many there are.
-    if (isCounted || filtered || pageCap !== null)
-      return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
+    // Some of uneven answers may leave items out, and an index says less of how many there are.
+    if (isCounted || uneven) return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
   // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
