@@ -276,7 +276,7 @@ export function cutOffScenarioOf(seed: number): Scenario {
   const request: SyncRequest = { command: 'sync' }
   return {
     ...{ ...scenario, changes: 0, poisoned: 0 },
-    account: { ...scenario.account, ...plain, order: 'created_desc', capItems: 4, tasks: 40 },
+    account: { ...scenario.account, ...plain, order: 'created_desc', capBytes: 2_800, tasks: 40 },
     runs: [
       { ...(runs[0] as RunPlan), request, kill: { at: 2 + (seed % 60), how: 'within' } },
       { jumpMs: 1000, changes: 0, request, kill: null },
