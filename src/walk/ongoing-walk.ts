@@ -136,9 +136,13 @@ export class OngoingWalk {
     return cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
   }
 
-  /** Answers differ in how much they hold where more is there: some may leave items out, and an index says less of how many there are. */
-  get isUneven(): boolean {
-    return isUneven(this.chain) || (this.chain.cap > 0 && this.reader.largest > this.chain.cap)
+  /**
+   * Whether indexes tell how many tasks there are: where answers differ in how much they hold though more is there, some may leave items
+   * out.
+   */
+  get isCountable(): boolean {
+    const { cap } = this.chain
+    return !isUneven(this.chain) && (cap === 0 || this.reader.largest <= cap)
   }
 
   /** The list ends with the item at `index`. */
@@ -229,7 +233,7 @@ export class OngoingWalk {
       lastId: chain.last?.id ?? null,
       pageCap: chain.cap > 0 ? chain.cap : null,
       filtered: chain.filtered,
-      uneven: this.isUneven,
+      countable: this.isCountable,
       newestInFirst: chain.newestInFirst,
       firstServiceDate: chain.firstServiceDate,
       firstStartedAt: chain.firstStartedAt,

@@ -39,8 +39,8 @@ export interface WalkRequest {
    * proof rests on it, so no run is counted.
    */
   lap: 'never' | 'is-one' | 'always' | 'beyond-one-window' | 'unless-one-answer'
-  /** Whether the places of a list of `total` are accounted for; while they are not the closing lap is run again. */
-  isAll?: (total: number) => boolean
+  /** Whether as many were met as a list of `total` holds; while they were not the closing lap is run again. */
+  isCounted?: (total: number) => boolean
   /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
   known?: KnownOrder
   /** Tasks created at or after this moment do not count in the digest of the sequence. */
@@ -77,8 +77,8 @@ export interface WalkResult {
   lastId: string | null
   pageCap: number | null
   filtered: boolean
-  /** Answers differ in how much they hold where more is there: indexes do not tell how many tasks there are. */
-  uneven: boolean
+  /** Whether indexes tell how many tasks there are. */
+  countable: boolean
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null

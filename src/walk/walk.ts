@@ -251,14 +251,11 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
     }
     if (lap.first === null) return
     if (lap.isWhole) ongoing.front = lap.first.ids
-    if ((lap.isWhole || !moves) && isCounted(ongoing)) return
+    // Where one of two servers lags it may have answered, and not shown what the other one had in front when the end was shown.
+    const isCounted = !ongoing.isCountable || request.isCounted?.(ongoing.total ?? 0) !== false
+    if ((lap.isWhole || !moves) && isCounted) return
     if (moves) goal = lap.first
   }
-}
-
-/** Where one of two servers lags it may have answered the lap, and not shown what the other one had in front when the end was shown. */
-function isCounted({ request, isUneven, total }: OngoingWalk): boolean {
-  return isUneven || request.isAll?.(total ?? 0) !== false
 }
 
 /** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */

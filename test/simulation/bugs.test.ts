@@ -23,7 +23,7 @@ const MOST_SEEDS = 1_000
 const STORIES: Partial<Record<Bug, (seed: number) => Scenario>> = {
   // The lap is for lists in which things move to the front.
   'no-lap': restlessScenarioOf,
-  // Of a list whose answers are not cut the number of tasks tells that some are missing.
+  // Where answers hold all they were asked for, or as many as others, the number of tasks tells that some are missing.
   'progress-outside': cutOffScenarioOf,
 }
 

@@ -268,7 +268,7 @@ export function unsortedScenarioOf(seed: number): Scenario {
   }
 }
 
-/** A story of a list that stands still and cuts its answers, in which the first run is killed within a statement. */
+/** A story of a list that stands still and cuts its answers by size, in which the first run is killed within a statement. */
 export function cutOffScenarioOf(seed: number): Scenario {
   const { takeover: _, runs, ...scenario } = scenarioOf(seed)
   const { hiddenFraction, ignoreSkip, wrap, pageOfOne, skipLimit, repeatLast } = PLAIN

@@ -114,7 +114,7 @@ describe('a list that is longer than what was met', () => {
     const { result } = await walkModel(model, {
       window: 10,
       marks: met,
-      isAll: (total) => met.size >= total,
+      isCounted: (total) => met.size >= total,
       ...settings,
     })
     return { met: met.size, order: result.order, heads: model.requests.filter(({ skip }) => skip === 0).length }
@@ -128,21 +128,13 @@ describe('a list that is longer than what was met', () => {
   })
 
   test('is asked for it four times at most, and not where answers are uneven', async () => {
-    const isAll = () => false
-    expect(await walked(makeModel(items), { isAll })).toMatchObject({ heads: 5 })
+    const isCounted = () => false
+    expect(await walked(makeModel(items), { isCounted })).toMatchObject({ heads: 5 })
     const cutTo = (most: (skip: number) => number) =>
       makeModel(items, { answer: (skip, take, { items }) => items.slice(skip, skip + Math.min(take, most(skip))) })
-    expect(
-      await walked(
-        cutTo(() => 7),
-        { isAll },
-      ),
-    ).toMatchObject({ heads: 5 })
-    expect(
-      await walked(
-        cutTo((skip) => (skip === 0 ? 9 : 7)),
-        { isAll },
-      ),
-    ).toMatchObject({ heads: 2 })
+    const even = cutTo(() => 7)
+    expect(await walked(even, { isCounted })).toMatchObject({ heads: 5 })
+    const uneven = cutTo((skip) => (skip === 0 ? 9 : 7))
+    expect(await walked(uneven, { isCounted })).toMatchObject({ heads: 2 })
   })
 })

@@ -4,10 +4,10 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import { Sequence } from '../../walk/sequence.ts'
-import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { type FrontEvidence, isTouchOrder } from './front.ts'
+import { Newcomers } from './places.ts'
 import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { type WatchedFront, watchFront } from './watched-front.ts'
 
@@ -50,7 +50,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
       },
-      ...{ resume, startedAt },
+      resume,
+      startedAt,
       total: run.facts.total ?? null,
     })
     resume = null
@@ -79,29 +80,8 @@ interface Walked {
   sequence: Sequence
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: FrontEvidence | null
+  /** See `Newcomers`. */
   newcomers: number
-}
-
-/** Tasks that a walk met and nothing had met before, created after the walk before it had begun, and before it began itself. */
-class Newcomers {
-  readonly #since: number | null
-  #until: number | null = null
-  count = 0
-
-  /** `since`: when the walk before began, by the service's clock; null where there was none. */
-  constructor(since: number | null) {
-    this.#since = since
-  }
-
-  joined({ met, held, moments, serviceDate, startedAt }: ItemsWindow): void {
-    this.#until ??= serviceDate ?? startedAt
-    const until = this.#until
-    const since = this.#since ?? until
-    moments.forEach((moment, index) => {
-      const isNew = met[index] === 0 && held[index] === 0
-      if (isNew && moment !== null && moment >= since && moment < until) this.count += 1
-    })
-  }
 }
 
 /** Pure. */
@@ -111,10 +91,9 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two walks that speak of what
   // was listed throughout both it is enough that one met all, but for what came in meanwhile, which the second one met.
   const isCounted = done.uncounted <= 0 || (previous !== null && previous.done.uncounted <= newcomers)
-  const { order, uneven, front, digest } = result
+  const { order, countable, front, digest } = result
   if (asKnown || order !== 'none') {
-    // Some of uneven answers may leave items out, and an index says less of how many there are.
-    if (isCounted || uneven) return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
+    if (isCounted || !countable) return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
   // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only

@@ -131,7 +131,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
-    return { walkId, result: judged, met, uncounted: places.missingOf(result.total ?? 0), oldestReadAt }
+    return { walkId, result: judged, met, uncounted: places.uncountedOf(result.total ?? 0), oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
@@ -175,7 +175,7 @@ function requestOf(run: Run, task: WalkTask, size: WalkWindow, places: Places): 
   const { resume } = task
   const request = {
     ...task.request,
-    isAll: (total: number) => places.missingOf(total) <= 0,
+    isCounted: (total: number) => places.uncountedOf(total) <= 0,
     joined(window: ItemsWindow, shown: OrderEvidence) {
       places.joined(window)
       task.request.joined?.(window, shown)
