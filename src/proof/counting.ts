@@ -47,7 +47,8 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
  * the run and the next begins with another, or the other way round.
  */
 export function counted(before: State, fact: Fact, trial: Trial): State {
-  if (fact.isWhole && unless(trial, 'counted: shows one that was met', fact.hasMember)) return paid(before)
+  if (showsAll(before, fact, trial) && unless(trial, 'counted: shows one that was met', fact.hasMember))
+    return paid(fact.isWhole ? before : { ...before, basis: union(before.basis, ['even-cuts']) })
   const { sent, received, fresh, hasMember, runGoesOn } = fact
   const { start, end, isOver } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
@@ -90,21 +91,30 @@ function isOfAnother(count: State['count'], { hasMember, runStart }: Fact): bool
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
 
+/** Whether all of the run stands in this answer: something behind it, too, or room for more, where the list is known to end. */
+export function showsAll(state: State, fact: Fact, trial: Trial): boolean {
+  return fact.isWhole || (fact.runStart !== null && hasRoomBehind(state, fact, trial))
+}
+
+/** The list ends somewhere, and it ends where an answer has room for more: with the run. */
+function hasRoomBehind(before: State, fact: Fact, trial: Trial): boolean {
+  const { ended: end, floor } = before
+  const { runGoesOn } = fact
+  return end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact, trial)
+}
+
 /** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
 function sidesShown(before: State, fact: Fact, trial: Trial) {
   const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
-  const { edge, owed, ended: end, floor } = before
+  const { edge, owed } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && edge !== null && skip + fact.asked <= edge.reach)
   const isOther = kind === 'items' && first !== owed?.moment
   const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
-  // The list ends somewhere, and it ends where an answer has room for more.
-  const hasRoomBehind =
-    end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact, trial)
   const behindEdge = isNext && edge.isRun && (isOver || isOther) ? edge.index : runEnd
   const isSince = (edge?.sent ?? 0) >= (before.count?.since ?? 0)
   return {
     start: isNext && isSince && !edge.isRun && count > 0 && !isOther ? skip : runStart,
-    end: hasRoomBehind ? runGoesOn : behindEdge,
+    end: hasRoomBehind(before, fact, trial) ? runGoesOn : behindEdge,
     isOver,
   }
 }

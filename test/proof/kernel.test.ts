@@ -186,6 +186,27 @@ test('what joins by its place, known by its last item alone, leaves the run of t
   expect(reader.kernel.owed).toBeUndefined()
 })
 
+test('the run at an end that is known is shown by one answer that begins before it and has room behind it', () => {
+  const reader = new Reader('a9 b8 c7 d6')
+  reader.join(0, 4)
+  for (const skip of [4, 4]) reader.look(skip, 4)
+  reader.look(3, 1)
+  expect(reader.kernel.state.ended).toContain('held')
+  // Without what stands before it; without room; where one is in front of all by now, with both.
+  for (const [skip, asked] of [
+    [3, 4],
+    [2, 2],
+  ] as const) {
+    reader.look(skip, asked)
+    expect(reader.kernel.owed).toBe(6)
+  }
+  reader.list.unshift('e9')
+  reader.look(3, 4)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.missing()).toBeNull()
+  expect(reader.kernel.state.basis).toContain('even-cuts')
+})
+
 test('an item that cannot be read is passed where it cannot be read afterwards either', () => {
   const reader = new Reader('a9 b8 c7! d6')
   reader.join(0, 2)

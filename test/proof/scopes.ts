@@ -319,6 +319,19 @@ export const QUICK: Record<string, Trials> = {
     ...{ tries: ['room'], only: ['shuffle'], lists: [[0, 1, 1]] },
     needs: [],
   },
+  'a run at an end that is known, and answers cut at three': {
+    ...{ tasks: 3, readings: 6, changes: 3, take: 4, cap: 3, asksAll: true, ties: true, counts: true },
+    ...{ tries: PLACE, only: ['shuffle', 'insert'], onlyTies: true, lists: [[0, 1, 1]] },
+    needs: ['room: shorter than another'],
+    known: [
+      [0, 2],
+      [2, 1],
+      [3, 4],
+      [3, 4],
+      [2, 1],
+      [0, 4],
+    ],
+  },
   'two runs of the same createdAt': {
     ...{ tasks: 3, readings: 7, changes: 1, take: 2, cap: 2, asksAll: true, ties: false, counts: true },
     ...{ tries: PLACE, only: ['insert'], lists: [[0, 1, 2]] },

@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto'
 import type { ConditionName } from '../../src/proof/conditions.ts'
-import { countsFor } from '../../src/proof/counting.ts'
+import { countsFor, showsAll } from '../../src/proof/counting.ts'
 import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
 import {
   asTold,
@@ -454,10 +454,10 @@ class Search {
     const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
     next.trail = { line, before: world.trail }
     const counts = countsFor(before, after)
-    const isShown = counts === 'paid' && fact.isWhole && fact.hasMember
-    const ofRun = counts === null ? [] : idsOfRun(answer, isShown ? { ...before, count: null } : before).map(Number)
+    const isPaid = counts === 'paid'
+    const ofRun = counts === null ? [] : idsOfRun(answer, isPaid ? { ...before, count: null } : before).map(Number)
     const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
-    if (counts === 'paid') next.items = met(world.items, isShown ? ofRun : counted)
+    if (isPaid) next.items = met(world.items, counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
     const entry: Told = {
       ...{ received: fact.received, heard: asTold(fact, before), fact, ids: given.items.map(({ id }) => id) },
@@ -525,8 +525,8 @@ class Search {
     const isRefused = next.told.some((one) => one.fact.kind === 'refused')
     const asksForRoom = (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
     if (asksForRoom && given.beyondCut && this.#mayBeUneven(before) && !before.uneven) breaks('even-cuts')
-    if (countsFor(before, state) === 'paid' && !(fact.isWhole && fact.hasMember) && world.sinceCount === 3)
-      breaks('held')
+    const isShown = fact.hasMember && showsAll(state, fact, this.#trial)
+    if (countsFor(before, state) === 'paid' && !isShown && world.sinceCount === 3) breaks('held')
     if (isEnd && state.ended?.includes('last-window-again') === true && world.sinceAlone === 3) breaks('held')
     next.sunk = sunkAfter(world, state, given)
     const isNew = state.empty !== null && !(state.empty.received in world.sunk)
