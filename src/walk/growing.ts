@@ -3,7 +3,6 @@
 import { isNews, looksFurther, placesFurther, seenFurther } from './further.ts'
 import { followLast, type LastItem, lastItem } from './last-item.ts'
 import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
-import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { markCounted, payAtEnd } from './ties.ts'
@@ -75,7 +74,7 @@ async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
  */
 export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | null> {
   const { reader } = ongoing
-  if (isUneven(ongoing.chain)) return null
+  if (reader.kernel.state.uneven) return null
   const lengths = new Set<number>()
   const behind = new Set<string>()
   const last = await lastItem(ongoing)

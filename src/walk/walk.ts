@@ -96,13 +96,13 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
     ongoing.lookOn('before', window.ids.length)
     return null
   }
-  if (
-    !beginning &&
-    window.skip === chain.end &&
-    window.met[0] === 0 &&
-    !(chain.filtered && ongoing.forward() < chain.end) &&
-    !(ongoing.kernel.isSpoiled && reader.largest > 1 && reader.take > 1)
-  ) {
+  const isDirect = !beginning && window.skip === chain.end && window.met[0] === 0
+  if (isDirect && !(ongoing.kernel.isSpoiled && reader.largest > 1 && reader.take > 1)) {
+    if ((chain.filtered || ongoing.reachAhead > 2) && ongoing.forward() < chain.end) {
+      // A step forward has led there, past where an overlap may be shown.
+      reader.drop(window)
+      return readAgain(ongoing)
+    }
     // No overlap was possible.
     const onward = yield* goOnBehind(ongoing, { first: window, byPlace: true })
     return onward === 'moved' ? await readAgain(ongoing) : onward
@@ -133,6 +133,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const earlier = ongoing.chain
   const beginning = earlier.last === null
   ongoing.reachBack = 1
+  const isFarthest = ongoing.reader.last?.id === earlier.last?.id && window.skip >= ongoing.forward()
   const newlyMet = yield* ongoing.takeIn(window, follows)
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
   if (ongoing.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
@@ -151,7 +152,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 
   const passed = await passHorizon(ongoing)
   if (passed === 'passed') return { kind: 'list-end' }
-  const seems = passed === null ? looksLast(ongoing, window, { newlyMet, isFirst: beginning, follows }) : null
+  const seems = passed === null ? looksLast(ongoing, window, earlier, { isFarthest, follows }) : null
   if (seems !== null) {
     const onward = yield* askForEnd(ongoing, seems === 'no-overlap')
     if (onward !== null) return onward
@@ -160,17 +161,25 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   return null
 }
 
-/** Why the list may end with the window that was just taken in: it is `short`, or no overlap shows more; null where it goes on. */
+/**
+ * Why the list may end with the window that was just taken in: it is `short`, or no overlap shows more; null where it goes on. `isFarthest`:
+ * the one before ended with the chain's last item, too, and this one began as far down as an overlap allows.
+ */
 function looksLast(
-  { chain, reader, end, fruitless, request }: OngoingWalk,
+  ongoing: OngoingWalk,
   window: ItemsWindow,
-  { newlyMet, isFirst, follows }: { newlyMet: number; isFirst: boolean; follows: boolean },
+  earlier: ChainState,
+  { isFarthest, follows }: { isFarthest: boolean; follows: boolean },
 ): 'short' | 'no-overlap' | null {
+  const { chain, reader, end, fruitless, request } = ongoing
   const count = window.ids.length
+  const isFirst = earlier.last === null
   // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
   if (lastOf(window).id !== chain.last?.id && fruitless <= 3 * request.settings.overlap + 10) return null
+  // A full answer shows what lies behind only if it begins far enough down: where one of two servers lags, it was read from further back.
+  const isSpent = chain.last?.id === earlier.last?.id && (isFarthest || count < Math.min(window.asked, ongoing.page))
   // One item alone leaves no room for an overlap.
-  if (newlyMet === 0 || (count === 1 && window.asked > 1 && (follows || isFirst))) return 'no-overlap'
+  if (isSpent || (count === 1 && window.asked > 1 && (follows || isFirst))) return 'no-overlap'
   const goesOn = count === chain.cap || window.skip + count <= end.farTo
   const isSmall = isFirst || count <= reader.largest / 2
   return count < window.asked && !goesOn && isSmall ? 'short' : null
@@ -180,7 +189,7 @@ function looksLast(
 async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   let ended: Onward = onward === 'moved' ? null : onward
-  if (onward === 'moved' && !ongoing.chain.filtered) ended = yield* endInMotion(ongoing)
+  if (onward === 'moved') ended = yield* endInMotion(ongoing)
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
   ongoing.end.hasMoved ||= onward === 'moved'

@@ -24,6 +24,7 @@ const STORIES: Partial<Record<Bug, (seed: number) => Scenario>> = {
   // The lap is for lists in which things move to the front.
   'no-lap': restlessScenarioOf,
   // Where answers hold all they were asked for, or as many as others, the number of tasks tells that some are missing.
+  'known-is-met': cutOffScenarioOf,
   'progress-outside': cutOffScenarioOf,
 }
 

@@ -1,7 +1,6 @@
 // Lists that grow while they are read: read up to an index at which there was nothing a moment ago, and not for ever.
 
 import { describe, expect, test } from 'vitest'
-import { seeded } from '../../src/simulator/random.ts'
 import fc from '../support/fc.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { type Item, type Model, makeModel, newestFirst, type Walked, walkModel } from './model.ts'
@@ -187,27 +186,6 @@ test('whatever comes and goes: complete means complete', async () => {
     ),
     { numRuns: SOAK ? 1_000 : 40 },
   )
-})
-
-test('newest first, one in front every two requests, from two servers of which one is some requests behind', async () => {
-  const reasons: (string | null)[] = []
-  for (const behind of [1, 3, 10, 30]) {
-    for (let seed = 1; seed <= 10; seed += 1) {
-      const random = seeded(seed, 0x1a6)
-      const lists = [newestFirst(400)]
-      const before: Model['before'] = (request, { items }) => {
-        if (request % 2 === 1) items.unshift({ id: `n${request}`, at: 1e6 + 1000 * request })
-        lists.unshift([...items])
-      }
-      const answer: Model['answer'] = (skip, take) =>
-        (lists[random.chance(0.5) ? 0 : Math.min(behind, lists.length - 1)] as Item[]).slice(skip, skip + take)
-      const walked = await walkModel(makeModel(newestFirst(400), { before, answer }), { window: 50 })
-      expect({ behind, seed, missing: missing(walked) }).toEqual({ behind, seed, missing: [] })
-      reasons.push(walked.result.reason)
-    }
-  }
-  // In one an answer of the server that is behind looks as if it was cut by size, and then room for more shows no end.
-  expect(reasons.filter((reason) => reason !== null)).toEqual(['ties'])
 })
 
 test('a list that grows faster than its end is looked at is not read for ever', async () => {
