@@ -38,7 +38,6 @@ export interface EndedWalk {
   since: number | null
   until: number | null
   ordering: string | null
-  runId: number
   startedAt: number
 }
 
@@ -73,7 +72,7 @@ export function readMirror(path: string): MirrorState {
       facts: Object.fromEntries(facts.map(({ key, value }) => [key, JSON.parse(value)])),
       ended: db
         .prepare(
-          `SELECT id, kind, verdict, reason, range_since AS since, range_until AS until, ordering, run_id AS runId, started_at AS startedAt
+          `SELECT id, kind, verdict, reason, range_since AS since, range_until AS until, ordering, started_at AS startedAt
            FROM walks
            WHERE finished_at IS NOT NULL ORDER BY id`,
         )
@@ -159,13 +158,13 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
 
 /** The answers that a complete walk speaks of: those of the full walks before it, too, that its verdict rests on (src/sync/steps/full.ts). */
 export function claimed(
-  { id, kind, runId, startedAt }: EndedWalk,
+  { id, kind, startedAt }: EndedWalk,
   ended: readonly EndedWalk[],
   spans: ReadonlyMap<number, Span>,
 ): Span | undefined {
   const span = spans.get(id)
   const firsts = ended
-    .filter((walk) => walk.kind === kind && walk.runId === runId && walk.startedAt === startedAt && walk.id < id)
+    .filter((walk) => walk.kind === kind && walk.startedAt === startedAt && walk.id < id)
     .flatMap((walk) => spans.get(walk.id)?.first ?? [])
   return span === undefined ? undefined : { ...span, first: Math.min(span.first, ...firsts) }
 }
