@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { brokenFor, type Listing } from './assumptions.ts'
+import { claimed, type EndedWalk } from './oracle.ts'
 
 /** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown; `from`: where the answer begins, if not at `skip`; `most`: as many as it holds. */
 function walkOver(
@@ -70,4 +71,17 @@ test('an answer that was cut in front of the last item is the broken assumption 
   const cut = { listed: 'bcdz', skip: 1, take: true, most: 2 }
   expect(walkOver([FIRST, cut])).toEqual({ missing: null, broken: 'even-cuts' })
   expect(walkOver([FIRST, { ...cut, listed: 'bcd' }])).toEqual({ missing: null, broken: null })
+})
+
+test('a walk speaks of what was listed since the first one began that its verdict rests on, in whatever run that was', () => {
+  const ended = [
+    [3, 'full', 50],
+    [4, 'full', 70],
+    [5, 'head', 70],
+    [6, 'full', 70],
+    [7, 'full', 70],
+  ].map(([id, kind, startedAt]) => ({ id, kind, startedAt }) as EndedWalk)
+  const spans = new Map(ended.map(({ id }) => [id, { first: 10 * id, last: 10 * id + 9, viewed: [] }]))
+  expect(claimed(ended[3] as EndedWalk, ended, spans)).toMatchObject({ first: 40, last: 69 })
+  expect(claimed(ended[0] as EndedWalk, ended, spans)).toMatchObject({ first: 30, last: 39 })
 })
