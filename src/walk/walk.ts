@@ -188,8 +188,7 @@ function looksLast(
 /** Null where the walk goes on: more lies behind, or the list has moved. */
 async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
-  let ended: Onward = onward === 'moved' ? null : onward
-  if (onward === 'moved') ended = yield* endInMotion(ongoing)
+  const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
   ongoing.end.hasMoved ||= onward === 'moved'
