@@ -53,3 +53,16 @@ test('one of them lacks the newest: a window joins by its place only where no ov
   }
   expect(complete).toBeGreaterThan(210)
 })
+
+test('one of them lacks more of the newest than a window holds: that is no list that begins again', async () => {
+  for (const lacks of [15, 25]) {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const random = seeded(seed, 5)
+      const all = newestFirst(300 + lacks)
+      const old = all.slice(lacks)
+      const answer: Model['answer'] = (skip, take) => (random.chance(0.5) ? all : old).slice(skip, skip + take)
+      const { result } = await walkModel(makeModel(old, { answer }), { window: 10, overlap: 3 })
+      expect({ lacks, seed, wraps: result.reason === 'wraps' }).toEqual({ lacks, seed, wraps: false })
+    }
+  }
+})
