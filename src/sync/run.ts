@@ -15,7 +15,7 @@ import { askForTombstones, decideDeletions } from './steps/deletions.ts'
 import { askForAll, countedAs } from './steps/details.ts'
 import { partialNote, runFull } from './steps/full.ts'
 import { runIncremental } from './steps/incremental.ts'
-import { askOpenTasks } from './steps/open-tasks.ts'
+import { askOpenTasks, NO_LIMIT, type OpenLimit } from './steps/open-tasks.ts'
 import { askOwedDetails } from './steps/owed-details.ts'
 import { runRange } from './steps/range.ts'
 import type { WalkVerdict } from './steps/walking.ts'
@@ -25,8 +25,11 @@ import type { Writer } from './writer/thread.ts'
 export type { RunContext } from './context.ts'
 export type { SyncRequest } from './plan.ts'
 
-/** Open tasks asked for before a full walk goes on, so that neither keeps the other waiting for ever. */
-const OPEN_BEFORE_A_LONG_WALK = 50
+/**
+ * Open tasks asked for before a full walk goes on, and the share of a limited time that they may take, so that neither keeps the other
+ * waiting for ever.
+ */
+const OPEN_BEFORE_A_LONG_WALK = { most: 50, share: 0.3 }
 /** Ids in a sentence. */
 const MOST_NAMED = 5
 /** Tasks that may speak for the look-up by id where deletions are decided. */
@@ -175,8 +178,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       await writer.oweAll('detail', now(), range)
       break
     case 'open': {
-      const most = goesOn(ended.plan.slice(at)) ? OPEN_BEFORE_A_LONG_WALK : Number.MAX_SAFE_INTEGER
-      const silent = await askOpenTasks(run, most)
+      const silent = await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? beforeALongWalk(run, ended) : NO_LIMIT)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
@@ -190,6 +192,15 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'deletions':
       await proveDeletions(run, ended)
   }
+}
+
+function beforeALongWalk({ request, now, config }: Run, { startedAt }: RunTally): OpenLimit {
+  const { most, share } = OPEN_BEFORE_A_LONG_WALK
+  if (request.maxDurationMs == null) return { ...NO_LIMIT, most }
+  const ms = share * request.maxDurationMs
+  // Those that wait for their turn have been asked for.
+  const inTime = Math.floor((ms / 1000) * (config.service.requestsPerSecond ?? Number.POSITIVE_INFINITY))
+  return { most: Math.min(most, inTime), until: Math.min(startedAt, now()) + ms }
 }
 
 async function proveDeletions(run: Run, ended: RunTally): Promise<void> {

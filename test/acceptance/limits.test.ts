@@ -33,6 +33,47 @@ describe.concurrent('time', () => {
     await expectExactCopy(stage)
   })
 
+  test('open tasks leave most of a limited time to a walk that goes on', async () => {
+    await using stage = await makeStage({ window: WINDOW, tasks: 8 * WINDOW, openFraction: 0.3 })
+    let answered = 3
+    stage.simulator.setFaults(({ operation }) => (operation === 'list' && --answered < 0 ? { hang: true } : null))
+    await stage.sync('--max-duration', '2s')
+    stage.simulator.setFaults(undefined)
+    const reached = stage.value<number>('SELECT max(next_skip) FROM walks')
+    expect(reached).toBeGreaterThan(0)
+    for (let seconds = 2; ; seconds *= 2) {
+      const { asked } = await stage.runJson(['sync', '--max-duration', `${seconds}s`], {
+        TASK_MIRROR_SERVICE_REQUESTS_PER_SECOND: '10',
+      })
+      const first = asked.findIndex(({ operation }) => operation === 'list')
+      const before = first < 0 ? asked.length : first
+      expect(before).toBeGreaterThan(0)
+      // Five more show whose account it is.
+      expect(before).toBeLessThanOrEqual(3 * seconds + 5)
+      // A slow machine has not come to the walk.
+      if (first < 0) continue
+      expect(stage.value('SELECT max(next_skip) FROM walks')).toBeGreaterThan(reached)
+      break
+    }
+  })
+
+  test('so they do where every answer takes long', async () => {
+    await using stage = await makeStage({ window: WINDOW, tasks: 8 * WINDOW, openFraction: 0.3, stepMs: 500 })
+    let answered = 3
+    stage.simulator.setFaults(({ operation }) => (operation === 'list' && --answered < 0 ? { hang: true } : null))
+    await stage.sync('--max-duration', '2s')
+    stage.simulator.setFaults(undefined)
+    const { asked, stderr } = await stage.runJson(['sync', '--max-duration', '10s'], {
+      TASK_MIRROR_SERVICE_CONCURRENCY: '1',
+    })
+    const first = asked.findIndex(({ operation }) => operation === 'list')
+    expect(first).toBeGreaterThan(0)
+    expect(first).toBeLessThanOrEqual(6)
+    // The walk goes on; windows for what is open come after it.
+    expect(asked[first]?.skip).toBeGreaterThan(2 * WINDOW)
+    expect(stderr).not.toContain('not answered for')
+  })
+
   test('--max-duration that ends a failing run says what was failing', async () => {
     await using stage = await makeStage({ tasks: 50 })
     stage.simulator.setFaults(() => ({ status: 503 }))

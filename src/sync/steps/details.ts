@@ -112,8 +112,10 @@ function describe(answer: Answer<unknown>): string {
 }
 
 interface DetailsResult {
-  /** Less than all where the service answers no look-ups any more. */
+  /** Less than all where the service answers no look-ups any more, or the time for them was over. */
   asked: number
+  /** Not asked for, as their time was over. */
+  late: number
   /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
   missing: DetailAnswer[]
   taken: DetailTaken[]
@@ -139,15 +141,17 @@ interface WantedTasks {
   reason: OwedReason
   /** See `takeDetail`. */
   byHand?: boolean
+  /** Epoch ms. Those that were not asked for by then are as due as before. */
+  until?: number
 }
 
 /** Asks for all of them and takes in what is found, unless the service answers no look-ups any more. */
 export async function askForAll(
   run: Run,
-  { ids, reason, byHand = false }: WantedTasks,
+  { ids, reason, byHand = false, until = Number.POSITIVE_INFINITY }: WantedTasks,
   tell: Tell,
 ): Promise<DetailsResult> {
-  const result: DetailsResult = { asked: 0, missing: [], taken: [] }
+  const result: DetailsResult = { asked: 0, late: 0, missing: [], taken: [] }
   let ready: DetailStep[] = []
   const flush = async (): Promise<void> => {
     const steps = ready
@@ -155,6 +159,10 @@ export async function askForAll(
     if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
   }
   const ask = async (id: string): Promise<void> => {
+    if (run.now() >= until) {
+      result.late += 1
+      return
+    }
     const detail = await askForTask(run, id)
     // It is as due as before: only what was asked for is asked for more rarely.
     if (detail.answer === NOT_ASKED) return

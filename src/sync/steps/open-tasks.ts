@@ -26,28 +26,36 @@ const UNKNOWN_BYTES = 1_000
 /** What taking in a listed item costs this machine, ms per byte, as bench/ shows it. */
 const OWN_MS_PER_BYTE = 1e-5
 
+/** So many tasks at most, and none that is not asked for by `until`, epoch ms. */
+export interface OpenLimit {
+  most: number
+  until: number
+}
+
+export const NO_LIMIT: OpenLimit = { most: Number.MAX_SAFE_INTEGER, until: Number.POSITIVE_INFINITY }
+
 /**
- * Asks for those that are due, the most overdue first; at most `limit`, and no more than open-plan.ts allows one run. Of how many
+ * Asks for those that are due, the most overdue first; no more than `limit` and what open-plan.ts allows one run. Of how many
  * nothing is known, as the service did not answer.
  */
-export async function askOpenTasks(run: Run, limit: number): Promise<number> {
+export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promise<number> {
   const { writer, now, request, facts } = run
   if (request.details === 'never') return 0
   const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
   const widest = isPlaced ? widestGap({ capacity: windowCapacity(run) }) : null
-  const due = await writer.openDue({ now: now(), limit, widest })
+  const due = await writer.openDue({ now: now(), limit: most, widest })
   if (due.ids.length === 0) return 0
   await seeAccount(run)
   const tell = countedAs(run, 'open tasks', due.ids.length)
   const first = due.ids.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
   let silent = await ask(due.ids.slice(0, first))
-  if (due.ids.length > first) silent += await askByPlan(run, from(due, first), (left) => tell(0, left + first))
+  if (due.ids.length > first && now() < until) silent += await askByPlan(run, from(due, first), (left) => tell(0, left + first))
   run.log.debug({ due: due.ids.length, silent }, 'Open tasks')
   return silent
 
   async function ask(ids: string[], told = tell): Promise<number> {
-    const { asked, missing } = await askForAll(run, { ids, reason: 'open' }, told)
-    return ids.length - asked + missing.filter(({ answer }) => answer.kind === 'failed').length
+    const { asked, late, missing } = await askForAll(run, { ids, reason: 'open', until }, told)
+    return ids.length - late - asked + missing.filter(({ answer }) => answer.kind === 'failed').length
   }
 
   async function askByPlan(run: Run, { ids, distances }: OpenDueNow, plans: (count: number) => void): Promise<number> {
