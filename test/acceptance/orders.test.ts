@@ -5,7 +5,7 @@ import type { Account } from '../../src/simulator/account.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
-import { makeStage, missingFrom, type Stage } from './stage.ts'
+import { makeStage, missingFrom, type Stage, WINDOW } from './stage.ts'
 
 const SMALL = { TASK_MIRROR_SYNC_WINDOW: '100' }
 const FEW = 600
@@ -23,8 +23,9 @@ const NONE_OPEN_YET = [
   ['in front', { tasks: TASKS, order: 'completed_asc', openTasksStand: 'front', openFraction: 0 }],
 ] as const
 
-/** Runs `sync`; fails unless it is complete and all that is listed is in the mirror. */
+/** Runs `sync`, five minutes after the run before; fails unless it is complete and all that is listed is in the mirror. */
 async function expectComplete(stage: Stage, ...flags: string[]): Promise<{ plan: string[]; lists: number }> {
+  stage.pass(300_000)
   const listed = stage.simulator.account.ids()
   const { code, summary, asked } = await stage.runJson(['sync', ...flags], SMALL)
   expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
@@ -162,6 +163,48 @@ describe.concurrent('what is new or was written to comes to the front', () => {
     })
     await expectComplete(stage)
     await expectComplete(stage, '--full')
+    await expectExactCopy(stage)
+  })
+})
+
+/** By last update, and known to be. */
+async function makeTouched(): Promise<Stage> {
+  const stage = await makeStage({ stepMs, window: WINDOW, tasks: 4 * WINDOW, order: 'updated_desc', openFraction: 0 })
+  for (let run = 0; run < 3; run += 1) {
+    await expectComplete(stage)
+    stage.simulator.account.update(5)
+  }
+  expect((await expectComplete(stage)).plan).not.toContain('full')
+  return stage
+}
+
+describe.concurrent('by last update', () => {
+  test('what stands in front is written to while the rest is read, and stands there as it did: it is shown as it is', async () => {
+    await using stage = await makeTouched()
+    const { account } = stage.simulator
+    const front = account.ids().slice(0, WINDOW + 30)
+    let lists = 0
+    stage.simulator.onBeforeRequest(({ operation }) => {
+      if (operation === 'list' && lists++ === 3) account.update(front.toReversed())
+    })
+    await expectComplete(stage, '--full')
+    expect(lists).toBeGreaterThan(3)
+    expect(account.ids().slice(0, front.length)).toEqual(front)
+    for (let run = 0; run < 2; run += 1) await expectComplete(stage)
+    await expectExactCopy(stage)
+  })
+
+  test('what was written to is listed later, within sync.settleMs, behind more than an answer holds', async () => {
+    await using stage = await makeTouched()
+    const { account } = stage.simulator
+    const [late] = account.update(1) as [string]
+    account.delist([late])
+    account.update(WINDOW + 20)
+    expect((await stage.runJson(['sync'], SMALL)).summary.verdict).toBe('complete')
+    account.restore([late])
+    expect(account.ids().indexOf(late)).toBe(WINDOW + 20)
+    const { plan } = await expectComplete(stage)
+    expect(plan).not.toContain('full')
     await expectExactCopy(stage)
   })
 })

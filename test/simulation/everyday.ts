@@ -211,6 +211,8 @@ export const BARS: readonly Bar[] = [
     most: { first: null, second: 5 },
     life: order === 'updated_desc' ? touched : completed,
     learning: 2,
+    // What stood in front has settled by the next run.
+    pauseMs: 60_000,
   })),
   ...Object.keys(paces).flatMap((pace) =>
     Object.keys(clocks).map((clock) => ({

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../src/sync/context.ts'
-import { frontEvidence, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
+import { frontEvidence, frontsAfter, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
 import { watchFront } from '../../src/sync/steps/watched-front.ts'
 import type { ParsedList } from '../../src/sync/writer/writing.ts'
 import { Sequence } from '../../src/walk/sequence.ts'
@@ -82,6 +82,22 @@ test.each([
   expect(found).toEqual(evidence)
   expect(isTouchOrder(found, true)).toBe(byCreation)
   expect(isTouchOrder(found, false)).toBe(otherwise)
+})
+
+describe('what is kept of fronts, where what is written to may be listed 60 s later', () => {
+  const [front, next, ids] = [['old'], { ids: ['next'], at: 1_000_000 }, ['latest']]
+  const at = 2_000_000
+  const latest = { ids, at }
+  test.each([
+    ['nothing is known', {}, 1_900_000, { front: undefined, front_next: latest }],
+    ['kept by an earlier version', { front }, 1_900_000, { front, front_next: latest }],
+    ['one that has settled', { front, front_next: next }, 1_060_000, { front: next.ids, front_next: latest }],
+    ['one that has not', { front, front_next: next }, 1_059_999, { front, front_next: next }],
+    ['one that has not, and none before it', { front_next: next }, 1_059_999, { front: undefined, front_next: next }],
+    ['a clock that was set back', { front, front_next: next }, 900_000, { front: next.ids, front_next: latest }],
+  ])('%s', (_, facts, begunAt, kept) => {
+    expect(frontsAfter(facts, { ids, begunAt, at }, 60_000)).toEqual(kept)
+  })
 })
 
 test.each([

@@ -38,8 +38,13 @@ export interface Facts {
   item_bytes?: number
   /** Pages are filtered after paging: an empty answer may lie in the middle of the list. */
   filtered_pages?: boolean
-  /** Ids that stood first when everything in the list had been met last, in list order. */
+  /**
+   * Ids that stood first when everything in the list had been met, in list order, so long before it was met last that by then whatever
+   * had been written to was listed.
+   */
   front?: string[]
+  /** Those that stood first later, and when that was, epoch ms. */
+  front_next?: { ids: string[]; at: number }
   /** An open task was seen in front of a final one: open tasks do not all stand behind. */
   open_in_front?: boolean
   /** A final task was seen in front of an open one: open tasks do not all stand in front. */

@@ -9,6 +9,27 @@
 //
 // What shows that an item belongs to U: neighbours as many as `wanted` that follow one another as they did, final and
 // unchanged, and nothing behind them, as far as answers and memory reach, that contradicts it.
+import { ageOf } from '../../clock.ts'
+import type { Facts } from '../../mirror/tables/facts.ts'
+
+/**
+ * What is to be kept of a walk that met everything, begun at `begunAt`: by `at` one answer showed that `ids` stand first.
+ *
+ * Rule. What is written to may be listed up to `settleMs` later, at its place behind what was written to since. And what is written to
+ * while a walk goes on may stand in front as it stood before. So the next walk goes on to what stood in front before this one began,
+ * and that long before: all that has been written to since then this one has met.
+ */
+export function frontsAfter(
+  { front, front_next: next }: Fronts,
+  { ids, begunAt, at }: { ids: string[]; begunAt: number; at: number },
+  settleMs: number,
+): Fronts {
+  const age = ageOf(next?.at, begunAt, settleMs)
+  if (next !== undefined && age !== null && age < settleMs) return { front, front_next: next }
+  return { front: next?.ids ?? front, front_next: { ids, at } }
+}
+
+type Fronts = Pick<Facts, 'front' | 'front_next'>
 
 /** A task in list order, as an answer shows it. */
 export interface Listed {

@@ -6,9 +6,9 @@ import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
-import { type FrontEvidence, isTouchOrder } from './front.ts'
+import { type FrontEvidence, frontsAfter, isTouchOrder } from './front.ts'
 import { Newcomers } from './places.ts'
-import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
+import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { type WatchedFront, watchFront } from './watched-front.ts'
 
 const WALKS = 3
@@ -21,7 +21,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let drift = 0
   const { order: known } = run.facts
   const { settleMs } = run.config.sync
-  let { front } = run.facts
+  let front = run.facts.front_next?.ids ?? run.facts.front
   // By last update every complete walk reads it anew.
   let since: 'complete' | 'full' | null = known === 'updated_desc' ? 'complete' : 'full'
   let cameToFront = known === 'updated_desc'
@@ -119,7 +119,10 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   const learned: Facts = learnedFrom(run, result)
   const complete = verdict === 'complete'
   if (complete && result.order !== null) learned.order = result.order
-  if (complete) learned.front = result.front ?? undefined
+  const { front } = result
+  if (complete && front === null) Object.assign(learned, { front: undefined, front_next: undefined })
+  else if (complete && front !== null)
+    Object.assign(learned, frontsAfter(run.facts, frontOf(run, result, front), settleMs))
   const newest = result.order === 'created_asc' ? result.newest : result.newestInFirst
   const frontier = isCreatedOrder(result.order) ? frontierOf(result, newest, settleMs) : null
   if (frontier !== null)

@@ -5,10 +5,11 @@ import type { Verdict } from '../../task.ts'
 import type { Run } from '../context.ts'
 import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
+import { frontsAfter } from './front.ts'
 import { hasGrownElsewhere, lookAtLast, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
-import { endWalk, frontierOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
+import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
@@ -105,10 +106,11 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { result } = done
   const isEndShown = behind.doubt(done.oldestReadAt) === null
   const learned: Facts = learnedFrom(run, result)
-  const isReached = list.judge() !== null && result.front !== null
+  const { front } = result
+  const isReached = list.judge() !== null && front !== null
   const isAll = isReached && isEndShown
   const isProven = result.verdict === 'complete' && isAll
-  if (isProven) learned.front = result.front as string[]
+  if (isProven) Object.assign(learned, frontsAfter(facts, frontOf(run, result, front), run.config.sync.settleMs))
   const reason = isProven ? null : (result.reason ?? 'order-not-proven')
   const verdict: Verdict = isProven ? 'complete' : 'partial'
   const order = isProven ? ('updated_desc' as const) : null

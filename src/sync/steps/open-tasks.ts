@@ -49,7 +49,8 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
   const tell = countedAs(run, 'open tasks', due.ids.length)
   const first = due.ids.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
   let silent = await ask(due.ids.slice(0, first))
-  if (due.ids.length > first && now() < until) silent += await askByPlan(run, from(due, first), (left) => tell(0, left + first))
+  if (due.ids.length > first && now() < until)
+    silent += await askByPlan(run, from(due, first), (left) => tell(0, left + first))
   run.log.debug({ due: due.ids.length, silent }, 'Open tasks')
   return silent
 

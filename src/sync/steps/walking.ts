@@ -247,6 +247,11 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   return learned
 }
 
+/** What stood first in the end, for `frontsAfter`. */
+export function frontOf({ now }: Run, { firstStartedAt }: WalkResult, ids: string[]) {
+  return { ids, begunAt: firstStartedAt ?? now(), at: now() }
+}
+
 /**
  * The frontier a walk may set: the newest createdAt of its first window, and no later than its start less `settleMs`, so
  * that neither a task dated in the future nor one that appears late is left behind it. The start is that of the service's
