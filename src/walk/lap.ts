@@ -39,15 +39,16 @@ export class HeadAgain {
   /** How many items of the first window, up to the one looked at last, came one after another as they did then. */
   #run = 0
   readonly #shown = noEvidence()
-  #lastPlace = -2
+  #lastPlace = -1
   #furthest = -1
   /** The first item seen that the walk had met, but not in its first window. */
   #stranger: { moment: Moment } | null = null
 
   /** `overlap` items in a row are enough; what contradicts an order is noted in `order`. `newestInFirst`: of the walk's first window. */
   constructor(firstWindow: FirstWindow, overlap: number, order: OrderEvidence, newestInFirst: Moment) {
-    // A single item that comes again may have moved; several in a row have not.
-    this.#wanted = Math.min(Math.max(overlap, LEAST_RUN), firstWindow.ids.length)
+    // A single item that comes again may have moved; several in a row have not. Of a small window some may have been deleted.
+    const count = firstWindow.ids.length
+    this.#wanted = Math.min(Math.max(LEAST_RUN, Math.min(overlap, Math.floor(count / 2))), count)
     this.#places = runsOf(firstWindow)
     this.#order = order
     this.#newestInFirst = newestInFirst
@@ -72,9 +73,9 @@ export class HeadAgain {
       else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
       if (place !== undefined && place < this.#furthest) order.unstable = true
       this.#furthest = Math.max(this.#furthest, place ?? -1)
-      const isNext = place === this.#lastPlace || place === this.#lastPlace + 1
-      this.#run = place === undefined ? 0 : isNext ? this.#run + 1 : 1
-      this.#lastPlace = place ?? -2
+      // What stood between two of them and is not there now has moved or was deleted.
+      this.#run = place === undefined ? 0 : place >= this.#lastPlace ? this.#run + 1 : 1
+      this.#lastPlace = place ?? -1
     }
     return this.isSeen
   }

@@ -85,6 +85,8 @@ test.each<[string, string, { isSeen: boolean; unstable: boolean }]>([
   ['ties in another order', 'ABDC', { isSeen: true, unstable: false }],
   ['one of it has moved to the front', 'EABCD', { isSeen: true, unstable: true }],
   ['one that was met further down has come between', 'AMBC', { isSeen: false, unstable: true }],
+  ['some of it was deleted', 'ACF', { isSeen: true, unstable: false }],
+  ['so much was deleted that what is left may have moved', 'AF', { isSeen: false, unstable: false }],
   ['only a part of it', 'ab', { isSeen: false, unstable: false }],
 ])('the head of the list again, %s', (_, letters, expected) => {
   const moment = (id: string): number => 200 - (id === 'd' ? 'c' : id).charCodeAt(0)
@@ -95,6 +97,23 @@ test.each<[string, string, { isSeen: boolean; unstable: boolean }]>([
   const met = Uint8Array.from(letters, (letter) => (letter === letter.toUpperCase() ? 1 : 0))
   head.look({ ids: again, moments: again.map(moment), met } as ItemsWindow, 0)
   expect({ isSeen: head.isSeen, unstable: order.unstable }).toEqual(expected)
+})
+
+test.each([
+  [1, 1],
+  [2, 2],
+  [3, 3],
+  [6, 3],
+  [12, 6],
+  [1000, 10],
+])('of %i in front as many as %i in a row show that they have not moved', (count, wanted) => {
+  const ids = Array.from({ length: count }, (_, index) => `t${index}`)
+  const moments = ids.map(() => null)
+  const head = new HeadAgain({ ids, moments }, 10, noEvidence(), null)
+  const seen = ids.findIndex((id) =>
+    head.look({ ids: [id], moments: [null], met: new Uint8Array(1) } as unknown as ItemsWindow, 0),
+  )
+  expect(seen + 1).toBe(wanted)
 })
 
 describe('a list that is longer than what was met', () => {
