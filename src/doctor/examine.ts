@@ -8,7 +8,7 @@ import { checkTarget } from '../config/target.ts'
 import { thisCaller } from '../config/trust.ts'
 import { isMirrorError } from '../errors.ts'
 import { filesOfMirror, realMirrorPath } from '../mirror/files.ts'
-import { withReader } from '../mirror/open.ts'
+import { readFirstRows, withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
 import { walBytes } from '../mirror/wal.ts'
 import { makeTimetable } from '../schedule/timetable.ts'
@@ -128,7 +128,10 @@ function openMirror(
 ): OpenedMirror {
   const why = 'the mirror cannot be read'
   try {
-    const history = withReader(path, (db) => readHistory(db, now, settleMs))
+    const history = withReader(path, (db) => {
+      readFirstRows(db)
+      return readHistory(db, now, settleMs)
+    })
     const isOther = baseUrl !== null && history.baseUrl !== null && history.baseUrl !== baseUrl.replace(/\/+$/, '')
     const check = isOther
       ? wrong(

@@ -71,9 +71,18 @@ export function openReader(path: string): Db {
   })
 }
 
-/** What `question` finds, on a connection that lives no longer. Throws what `openReader` throws, and it. */
+/**
+ * What `question` finds, on a connection that lives no longer. Throws what `openReader` throws, and what `question` does, where that is an
+ * error of SQLite as what it means for the mirror.
+ */
 export function withReader<T>(path: string, question: (db: Db) => T): T {
-  return lend(openReader(path), question)
+  return explaining(path, () => lend(openReader(path), question))
+}
+
+/** Of every table: where its first pages are damaged, that throws. Quick, however large the mirror is. */
+export function readFirstRows(db: Db): void {
+  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[]
+  for (const name of names) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
 }
 
 /** Readers of a WAL-mode database share a file beside it, which they cannot make there: SQLite says so in several ways. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Check } from '../../src/doctor/check.ts'
+import { lend } from '../../src/mirror/connect.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { CLI, runCli, runInside } from '../support/cli.ts'
 import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
@@ -45,6 +46,22 @@ test('where all is well every line is ok, exit 0, and the mirror stays as it is'
   const text = await runCli(['doctor'], { cwd: scratch.dir, env })
   expect(text).toMatchObject({ code: 0, stderr: '' })
   expect(text.stdout).toMatch(/^ok +node .*\nok +configuration [\s\S]*\nok +verdict .*\n\nNothing is wrong\.\n$/)
+})
+
+test('a table that is damaged makes the mirror wrong, whatever else can be read', async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 50, key: KEY })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url }
+  const asked = { TASK_MIRROR_API_KEY_FILE: scratch.path('key'), ...env }
+  expect(await runInside(['sync'], { cwd: scratch.dir, env: asked })).toMatchObject({ code: 0 })
+  const path = scratch.path('task-mirror.sqlite')
+  const { size, root } = lend(new Database(path), (db) => ({
+    size: db.pragma('page_size', { simple: true }) as number,
+    root: db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'tasks'").pluck().get() as number,
+  }))
+  writeFileSync(path, readFileSync(path).fill(0, size * (root - 1), size * root))
+  const { code, of } = await doctor(scratch, env)
+  expect({ code, mirror: of('mirror').state }).toEqual({ code: 3, mirror: 'wrong' })
 })
 
 test('what an operator got wrong is named with what to do, exit 3', async () => {

@@ -1,7 +1,8 @@
 // `verify` of the mirror itself: sound ones, damaged files, and every invariant broken on purpose.
-import { closeSync, copyFileSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { beforeAll, expect, test } from 'vitest'
+import { lend } from '../../src/mirror/connect.ts'
 import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -140,6 +141,30 @@ test('a damaged page is exit 7 with a sentence, nothing on stdout', async () => 
   const { code, stdout, stderr } = await runInside(['verify'], { cwd: scratch.dir })
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' })
   expect(stderr).toMatch(/mirror-damaged.*is damaged/)
+})
+
+test('whatever reads a damaged table says that the mirror is damaged, exit 7', async () => {
+  using scratch = makeScratch()
+  const path = copyOf(scratch)
+  change(path, 'PRAGMA wal_checkpoint(TRUNCATE)')
+  const whole = readFileSync(path)
+  const { size, roots } = lend(new Database(path, { readonly: true }), (db) => ({
+    size: db.pragma('page_size', { simple: true }) as number,
+    roots: new Map(db.prepare('SELECT name, rootpage FROM sqlite_schema').raw().all() as [string, number][]),
+  }))
+  for (const [damaged, ...command] of [
+    ['tasks', 'status', '--max-age', '1h'],
+    ['snapshots', 'status'],
+    ['rejected_items', 'rejected'],
+    ['tasks', 'report'],
+    ['sqlite_autoindex_tasks_1', 'get', 'any'],
+  ] as [string, ...string[]][]) {
+    const at = size * ((roots.get(damaged) as number) - 1)
+    writeFileSync(path, Buffer.from(whole).fill(0, at, at + size))
+    const { code, stderr } = await runInside(command, { cwd: scratch.dir })
+    const isSaid = stderr.includes('mirror-damaged')
+    expect({ damaged, command, code, isSaid }).toEqual({ damaged, command, code: 7, isSaid: true })
+  }
 })
 
 test('verify without a mirror is exit 3, of another file exit 7, and --sample alone exit 2', async () => {

@@ -20,23 +20,18 @@ export const reading = {
     { dbPath, json, id, withMeta }: Question & { id: string; withMeta: boolean },
     { out }: Io,
   ): Promise<boolean> {
-    const { openReader } = await import('../../mirror/open.ts')
+    const { withReader } = await import('../../mirror/open.ts')
     const { readTask } = await import('../../mirror/tables/tasks.ts')
     const { taskText } = await import('../../mirror/shape.ts')
     const { indentJson, jsonPieceTexts } = await import('../text/json-pieces.ts')
     const { printPieces } = await import('./printed.ts')
-    const db = openReader(dbPath)
-    try {
-      const task = readTask(db, id)
-      if (task === null) return false
-      const { row, ...meta } = task
-      const text = taskText(row)
-      const whole = withMeta ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
-      await printPieces(out, json ? jsonPieceTexts(whole) : indentJson(whole))
-      return true
-    } finally {
-      db.close()
-    }
+    const task = withReader(dbPath, (db) => readTask(db, id))
+    if (task === null) return false
+    const { row, ...meta } = task
+    const text = taskText(row)
+    const whole = withMeta ? `${text.slice(0, -1)},"_mirror":${JSON.stringify(meta)}}` : text
+    await printPieces(out, json ? jsonPieceTexts(whole) : indentJson(whole))
+    return true
   },
 
   async rejected(
@@ -50,6 +45,7 @@ export const reading = {
     { out }: Io,
   ) {
     const { openReader } = await import('../../mirror/open.ts')
+    const { explain } = await import('../../mirror/explain.ts')
     const { readSetAside } = await import('../../mirror/tables/set-aside.ts')
     const { setAsideText } = await import('../text/rejected.ts')
     const { jsonPieces } = await import('../text/json-pieces.ts')
@@ -58,6 +54,8 @@ export const reading = {
     try {
       const list = readSetAside(db, { limit, withRaw })
       await printPieces(out, json ? jsonPieces({ schemaVersion: 1, ...list }) : setAsideText(list, columns))
+    } catch (error) {
+      throw explain(dbPath, error)
     } finally {
       db.close()
     }

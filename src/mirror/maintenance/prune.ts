@@ -36,7 +36,7 @@ const due = `deleted_at < ? AND (${PAYLOAD_COLUMNS.map((name) => `${name} IS NOT
 /** Throws `mirror-missing`, `mirror-locked`, as `openWriter`; what was committed stays. A dry run takes no lock. */
 export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> {
   const { path, deletedBefore } = request
-  if (request.dryRun) return explaining(path, () => withReader(path, (db) => count(db, deletedBefore)))
+  if (request.dryRun) return withReader(path, (db) => count(db, deletedBefore))
   // A writer would make a mirror that is missing.
   openReader(path).close()
   const lock = takeLock(path, 'prune', request.now())

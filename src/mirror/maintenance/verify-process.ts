@@ -6,7 +6,6 @@ import { JSON_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
 import type { JsonValue, TaskRow } from '../../task.ts'
 import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
-import { explaining } from '../explain.ts'
 import { withReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { answerOnce, type ProcessRequest } from './statement-process.ts'
@@ -61,9 +60,7 @@ const BROKEN: readonly [check: BrokenInvariant['check'], message: string, sql: s
 type Report = (check: BrokenInvariant['check'], message: string, example: string) => void
 type OnProgress = (...progress: VerifyProgress) => void
 
-answerOnce(({ path }: ProcessRequest, onProgress: OnProgress) =>
-  explaining(path, () => withReader(path, (db) => verify(db, path, onProgress))),
-)
+answerOnce(({ path }: ProcessRequest, onProgress: OnProgress) => withReader(path, (db) => verify(db, path, onProgress)))
 
 function verify(db: Db, path: string, onProgress: OnProgress): MirrorVerified {
   const faults = new Map<string, BrokenInvariant>()

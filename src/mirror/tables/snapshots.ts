@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
 import { connect, type Db, lend } from '../connect.ts'
-import { explain, explaining } from '../explain.ts'
+import { explain } from '../explain.ts'
 import { checkSchema } from '../migrate.ts'
 import { withReader } from '../open.ts'
 import { writeOne } from './statements.ts'
@@ -34,7 +34,7 @@ export function snapshotsAt(
 ): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
   const find = 'SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ? ORDER BY rowid DESC LIMIT 1000'
   type Found = { id: string; cut: number; filters: string }
-  const rows = explaining(path, () => withReader(path, (db) => db.prepare(find).all(place, format) as Found[]))
+  const rows = withReader(path, (db) => db.prepare(find).all(place, format) as Found[])
   return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
 }
 
