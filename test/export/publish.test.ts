@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { MirrorError } from '../../src/errors.ts'
+import { FolderStore } from '../../src/export/publish/folder.ts'
 import { explainSnapshot, openDraft } from '../../src/export/publish/publish.ts'
 
 const NOW = Date.now()
@@ -30,6 +31,30 @@ test('nothing has the final name until publish, then the whole file has', async 
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
   expect(draft.bytes).toBe(8)
   expect(draft.sha256()).toBe(createHash('sha256').update('one\ntwo\n').digest('hex'))
+})
+
+test('until a snapshot is whole its files have no ending by which other programs find them', async () => {
+  const folder = scratch()
+  const store = new FolderStore(folder, [])
+  await store.makeReady(NOW)
+  const files = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const publication = await store.begin('20261126T000000Z-abc')
+  for (const name of ['part-00000.parquet', 'created_month=2026-11/part-00000.parquet']) {
+    const file = await publication.open(name)
+    await file.write(bytes('rows'))
+    await file.finish()
+    expect(files().map((entry) => entry.name)).not.toContain('part-00000.parquet')
+  }
+  await publication.publish(bytes('{}'))
+  expect(
+    readdirSync(folder, { recursive: true })
+      .filter((name) => /\.(parquet|json|tmp)$/.test(`${name}`))
+      .sort(),
+  ).toEqual([
+    '20261126T000000Z-abc/_manifest.json',
+    '20261126T000000Z-abc/created_month=2026-11/part-00000.parquet',
+    '20261126T000000Z-abc/part-00000.parquet',
+  ])
 })
 
 test('a file that is brought to the disk while it is written is whole, and can be given up at any moment', async () => {

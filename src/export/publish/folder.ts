@@ -1,4 +1,5 @@
-// A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows.
+// A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows. Some programs' patterns
+// (`lake/*/**/*.parquet`) reach into hidden folders: until a snapshot is whole, its files have another ending.
 import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
@@ -19,6 +20,8 @@ import {
 } from './store.ts'
 
 const FOLDER_MODE = 0o700
+
+const unfinished = (file: string): string => `${file}.tmp`
 
 /** The folder `path` as a destination; it is made by `makeReady`. Errors are `MirrorError` as in publish.ts. */
 export class FolderStore implements Store {
@@ -55,17 +58,20 @@ export class FolderStore implements Store {
     const final = join(this.place, snapshotId)
     const hidden = draftPath(final)
     const folders = new Set([hidden])
+    const files: string[] = []
     let isPublished = false
     await this.#explaining(() => makeFolder(hidden))
     return {
       open: async (name) => {
         const file = join(hidden, name)
         await this.#explaining(() => makeFolders(dirname(file), folders))
-        return openFile(file, join(final, name))
+        files.push(file)
+        return openFile(unfinished(file), join(final, name))
       },
       publish: (manifest) =>
         this.#explaining(async () => {
           await writeWhole(await openFile(join(hidden, MANIFEST), join(final, MANIFEST)), manifest)
+          for (const file of files) await rename(unfinished(file), file)
           for (const folder of folders) syncPath(folder)
           await rename(hidden, final)
           isPublished = true
