@@ -38,12 +38,12 @@ export function createMirror(path: string, fileMode: number): void {
   }
 }
 
-/** SQLite would play an old WAL into any file it finds; it may be all that is left of work, so it is kept. */
-function putAsideStale(path: string): void {
+/** SQLite would play an old WAL into any file it finds; it may be all that is left of work, so it is kept. `isStale`: by its inode. */
+export function putAsideStale(path: string, isStale: (ino: number) => boolean = () => true): void {
   for (const file of sqliteFiles(path)) {
     // Also what is no file: a folder or a link that somebody has put there.
     const found = lstatSync(file, { throwIfNoEntry: false })
-    if (found === undefined) continue
+    if (found === undefined || !isStale(found.ino)) continue
     if (file.endsWith('-shm') && !found.isDirectory()) rmSync(file)
     else putAside(file)
   }

@@ -2,6 +2,8 @@
 import { accessSync, constants } from 'node:fs'
 import { fileLimitOr, MirrorError } from '../errors.ts'
 
+type Detail = ConstructorParameters<typeof MirrorError>[2]
+
 /** Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`. */
 export function explaining<T>(path: string, work: () => T): T {
   try {
@@ -35,6 +37,7 @@ export function explain(path: string, error: unknown): unknown {
       hint: 'Check the owner and mode of the file and of the folders above it, or run as the user who owns it.',
     })
   }
+  if (code === 'SQLITE_READONLY_DBMOVED') return takenAway(path, detail)
   if (code.startsWith('SQLITE_READONLY') || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
     return new MirrorError('mirror-unwritable', `${path} cannot be written: ${error.message}`, {
       ...detail,
@@ -54,6 +57,14 @@ export function explain(path: string, error: unknown): unknown {
     })
   }
   return error
+}
+
+/** The file that a run wrote to is no longer what stands at `path`. */
+export function takenAway(path: string, detail: Detail = { facts: { path } }): MirrorError {
+  return new MirrorError('mirror-unreadable', `${path} was removed or replaced while this run wrote to it`, {
+    ...detail,
+    hint: 'What this run took in went with it; run the same command again, and move a mirror only between runs.',
+  })
 }
 
 /** Whether this user may not read the file, or not even look for it. */

@@ -1,8 +1,10 @@
 // How a run ends when the mirror fails it: the exit code and the sentence are true, and the run's row is closed where it
 // can be.
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
+import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -55,6 +57,31 @@ test('a run whose mirror is taken away under it has failed', async () => {
   expect({ exitCode, outcome: summary.outcome }).toEqual({ exitCode: 7, outcome: 'failed' })
   expect(error).toMatchObject({ code: 'mirror-unreadable', message: expect.stringContaining('removed or replaced') })
   expect(await runSync(context, FULL)).toMatchObject({ exitCode: 0, summary: { inserted: 300 } })
+})
+
+test('a mirror that is laid in the place of the one that a run writes to stays whole', async () => {
+  const { path, sync, simulator } = await makeMirrored(300)
+  const other = `${path}.other`
+  const earlier = new Database(path)
+  earlier.pragma('wal_checkpoint(TRUNCATE)')
+  earlier.close()
+  copyFileSync(path, other)
+  simulator.account.update(300)
+  let asked = 0
+  const off = simulator.onBeforeRequest(() => {
+    asked += 1
+    if (asked !== 3) return
+    renameSync(other, path)
+    off()
+  })
+  const { exitCode, error } = await sync()
+  expect(exitCode).toBe(7)
+  expect(error).toMatchObject({ message: expect.stringContaining('removed or replaced') })
+  // What the run had written there is kept beside it, and nothing plays it into the other one.
+  expect(existsSync(`${path}-wal`)).toBe(false)
+  expect(readdirSync(dirname(path)).filter((name) => name.includes('-wal.left-')).length).toBe(1)
+  expect(await sync()).toMatchObject({ exitCode: 0, summary: { updated: 300 } })
+  expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
 })
 
 test('a run whose end cannot be written down has failed', async () => {

@@ -4,9 +4,10 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MirrorError } from '../../errors.ts'
 import type { Db } from '../../mirror/connect.ts'
-import { explaining } from '../../mirror/explain.ts'
+import { putAsideStale } from '../../mirror/create.ts'
+import { explaining, takenAway } from '../../mirror/explain.ts'
+import { sqliteFiles } from '../../mirror/files.ts'
 import { takeLock } from '../../mirror/lock.ts'
 import { beginDryRun, closeWriter, endDryRun, openWriter } from '../../mirror/open.ts'
 import { walBytes } from '../../mirror/wal.ts'
@@ -59,8 +60,11 @@ export function openSession(options: SessionOptions) {
 
 /** Begins the run on an open mirror; `release` is called when it is closed. */
 export function beginSession(db: Db, options: SessionOptions, release: () => void) {
-  const file = statSync(db.name).ino
+  const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino
+  const file = inodeOf(db.name)
   const writing = new Writing(db, options)
+  const beside = sqliteFiles(db.name).map(inodeOf)
+  const isTakenAway = () => inodeOf(db.name) !== file
   const details = new Map<number, Detail>()
 
   return {
@@ -81,24 +85,18 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
      * Ends the connection and gives the lock back, whatever happens; windows gathered since the last commit are lost, so
      * `endRun` comes before. Returns the size in bytes of a WAL that readers keep from being folded back. Throws where
      * the disk keeps it (nothing is lost, the next run folds it back), and where somebody has taken the file away, which
-     * SQLite does not notice.
+     * SQLite does not notice: its WAL would be played into whatever stands there now, and is put aside.
      */
     close(): number {
       try {
         endDryRun(db)
         explaining(options.path, () => closeWriter(db))
-        if (statSync(db.name, { throwIfNoEntry: false })?.ino !== file) throw takenAway(options.path)
+        if (isTakenAway()) throw takenAway(options.path)
       } finally {
+        if (isTakenAway()) putAsideStale(db.name, (ino) => beside.includes(ino))
         release()
       }
       return walBytes(options.path)
     },
   }
-}
-
-function takenAway(path: string): MirrorError {
-  return new MirrorError('mirror-unreadable', `${path} was removed or replaced while this run wrote to it`, {
-    facts: { path },
-    hint: 'What this run took in went with it; run the same command again, and move a mirror only between runs.',
-  })
 }
