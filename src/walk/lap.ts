@@ -36,19 +36,31 @@ export class HeadAgain {
   readonly #places: Map<string, number>
   readonly #order: OrderEvidence
   readonly #newestInFirst: Moment
+  /** Nothing moves: what is missing between two items was deleted. */
+  readonly #isStill: boolean
   /** How many items of the first window, up to the one looked at last, came one after another as they did then. */
   #run = 0
   readonly #shown = noEvidence()
-  #lastPlace = -1
+  #lastPlace = -2
   #furthest = -1
   /** The first item seen that the walk had met, but not in its first window. */
   #stranger: { moment: Moment } | null = null
 
-  /** `overlap` items in a row are enough; what contradicts an order is noted in `order`. `newestInFirst`: of the walk's first window. */
-  constructor(firstWindow: FirstWindow, overlap: number, order: OrderEvidence, newestInFirst: Moment) {
-    // A single item that comes again may have moved; several in a row have not. Of a small window some may have been deleted.
+  /**
+   * `overlap` items in a row are enough, or in a list that `createdAt` orders half of a small window, of which some may have been deleted;
+   * what contradicts an order is noted in `order`. `newestInFirst`: of the walk's first window.
+   */
+  constructor(
+    firstWindow: FirstWindow,
+    { overlap, isStill }: { overlap: number; isStill: boolean },
+    order: OrderEvidence,
+    newestInFirst: Moment,
+  ) {
+    this.#isStill = isStill
+    // A single item that comes again may have moved; several in a row have not.
     const count = firstWindow.ids.length
-    this.#wanted = Math.min(Math.max(LEAST_RUN, Math.min(overlap, Math.floor(count / 2))), count)
+    const enough = isStill ? Math.min(overlap, Math.floor(count / 2)) : overlap
+    this.#wanted = Math.min(Math.max(LEAST_RUN, enough), count)
     this.#places = runsOf(firstWindow)
     this.#order = order
     this.#newestInFirst = newestInFirst
@@ -73,11 +85,15 @@ export class HeadAgain {
       else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
       if (place !== undefined && place < this.#furthest) order.unstable = true
       this.#furthest = Math.max(this.#furthest, place ?? -1)
-      // What stood between two of them and is not there now has moved or was deleted.
-      this.#run = place === undefined ? 0 : place >= this.#lastPlace ? this.#run + 1 : 1
-      this.#lastPlace = place ?? -1
+      this.#run = place === undefined ? 0 : this.#isNext(place) ? this.#run + 1 : 1
+      this.#lastPlace = place ?? -2
     }
     return this.isSeen
+  }
+
+  #isNext(place: number): boolean {
+    const last = this.#lastPlace
+    return this.#isStill ? last >= 0 && place >= last : place === last || place === last + 1
   }
 }
 

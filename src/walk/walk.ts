@@ -9,6 +9,7 @@ import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { suspectFilter } from './last-item.ts'
 import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
+import { isCreatedOrder, orderKept } from './order.ts'
 import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
@@ -252,7 +253,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   for (let laps = 0; laps < MOST_LAPS; laps += 1) {
     const windows = Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
     const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
-    const lap = yield* runLap(ongoing, goal, Math.min(ongoing.requestsLeft, most))
+    const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null) {
       ongoing.doubts.push(lap.doubt)
       return
@@ -274,11 +275,16 @@ interface Lap {
 }
 
 /** A walk of its own reads the head of the list again, until that is seen as `goal` showed it, or to the end of the list. */
-async function* runLap(ongoing: OngoingWalk, goal: FirstWindow, maxRequests: number): Steps<Lap> {
+async function* runLap(
+  ongoing: OngoingWalk,
+  { goal, moves }: { goal: FirstWindow; moves: boolean },
+  maxRequests: number,
+): Steps<Lap> {
   const { reader, request, chain } = ongoing
   const { overlap, settleMs } = request.settings
   const order = { ...chain.order }
-  const head = new HeadAgain(goal, overlap, order, chain.newestInFirst)
+  const isStill = !moves && isCreatedOrder(orderKept(order, request.known, settleMs).order)
+  const head = new HeadAgain(goal, { overlap, isStill }, order, chain.newestInFirst)
   const source = new LapSource(reader)
   // The end of the list may have made windows smaller. A large answer shows most, so the size of the first one is tried again.
   const window = Math.max(reader.take, goal.ids.length)

@@ -79,20 +79,21 @@ test('a task that moves to the front of a list with the oldest first, while the 
 })
 
 /** Upper case ids had been met; createdAt falls by one per letter, but `c` and `d` share it. */
-test.each<[string, string, { isSeen: boolean; unstable: boolean }]>([
+test.each<[string, string, { isSeen: boolean; unstable: boolean }, boolean?]>([
   ['as it was', 'ABC', { isSeen: true, unstable: false }],
   ['with something new in front', 'zABC', { isSeen: true, unstable: false }],
   ['ties in another order', 'ABDC', { isSeen: true, unstable: false }],
   ['one of it has moved to the front', 'EABCD', { isSeen: true, unstable: true }],
   ['one that was met further down has come between', 'AMBC', { isSeen: false, unstable: true }],
-  ['some of it was deleted', 'ACF', { isSeen: true, unstable: false }],
-  ['so much was deleted that what is left may have moved', 'AF', { isSeen: false, unstable: false }],
+  ['some of it is gone', 'ACF', { isSeen: false, unstable: false }],
+  ['some of it is gone, where nothing moves', 'ACF', { isSeen: true, unstable: false }, true],
+  ['so much is gone that what is left may have moved', 'AF', { isSeen: false, unstable: false }, true],
   ['only a part of it', 'ab', { isSeen: false, unstable: false }],
-])('the head of the list again, %s', (_, letters, expected) => {
+])('the head of the list again, %s', (_, letters, expected, isStill = false) => {
   const moment = (id: string): number => 200 - (id === 'd' ? 'c' : id).charCodeAt(0)
   const ids = [...'abcdef']
   const order = noEvidence()
-  const head = new HeadAgain({ ids, moments: ids.map(moment) }, 3, order, moment('a'))
+  const head = new HeadAgain({ ids, moments: ids.map(moment) }, { overlap: 3, isStill }, order, moment('a'))
   const again = [...letters.toLowerCase()]
   const met = Uint8Array.from(letters, (letter) => (letter === letter.toUpperCase() ? 1 : 0))
   head.look({ ids: again, moments: again.map(moment), met } as ItemsWindow, 0)
@@ -100,20 +101,21 @@ test.each<[string, string, { isSeen: boolean; unstable: boolean }]>([
 })
 
 test.each([
-  [1, 1],
-  [2, 2],
-  [3, 3],
-  [6, 3],
-  [12, 6],
-  [1000, 10],
-])('of %i in front as many as %i in a row show that they have not moved', (count, wanted) => {
+  [1, 1, 1],
+  [2, 2, 2],
+  [3, 3, 3],
+  [6, 6, 3],
+  [12, 10, 6],
+  [1000, 10, 10],
+])('of %i in front %i in a row show that they have not moved, %i where nothing moves', (count, ...wanted) => {
   const ids = Array.from({ length: count }, (_, index) => `t${index}`)
   const moments = ids.map(() => null)
-  const head = new HeadAgain({ ids, moments }, 10, noEvidence(), null)
-  const seen = ids.findIndex((id) =>
-    head.look({ ids: [id], moments: [null], met: new Uint8Array(1) } as unknown as ItemsWindow, 0),
-  )
-  expect(seen + 1).toBe(wanted)
+  const seen = [false, true].map((isStill) => {
+    const head = new HeadAgain({ ids, moments }, { overlap: 10, isStill }, noEvidence(), null)
+    const one = (id: string) => ({ ids: [id], moments: [null], met: new Uint8Array(1) }) as unknown as ItemsWindow
+    return 1 + ids.findIndex((id) => head.look(one(id), 0))
+  })
+  expect(seen).toEqual(wanted)
 })
 
 describe('a list that is longer than what was met', () => {
