@@ -178,7 +178,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       await writer.oweAll('detail', now(), range)
       break
     case 'open': {
-      const silent = await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? beforeALongWalk(run, ended) : NO_LIMIT)
+      const silent = await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? beforeALongWalk(run) : NO_LIMIT)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
@@ -194,13 +194,13 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
   }
 }
 
-function beforeALongWalk({ request, now, config }: Run, { startedAt }: RunTally): OpenLimit {
+function beforeALongWalk({ request, now, config }: Run): OpenLimit {
   const { most, share } = OPEN_BEFORE_A_LONG_WALK
   if (request.maxDurationMs == null) return { ...NO_LIMIT, most }
   const ms = share * request.maxDurationMs
   // Those that wait for their turn have been asked for.
   const inTime = Math.floor((ms / 1000) * (config.service.requestsPerSecond ?? Number.POSITIVE_INFINITY))
-  return { most: Math.min(most, inTime), until: Math.min(startedAt, now()) + ms }
+  return { most: Math.min(most, Math.max(1, inTime)), until: now() + ms }
 }
 
 async function proveDeletions(run: Run, ended: RunTally): Promise<void> {

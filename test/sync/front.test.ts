@@ -88,31 +88,43 @@ describe('what is kept of fronts, where what is written to may be listed 60 s la
   const [front, next, ids] = [['old'], { ids: ['next'], at: 1_000_000 }, ['latest']]
   const at = 2_000_000
   const latest = { ids, at }
+  const old = { front, front_at: 500_000 }
+  const promoted = { front: next.ids, front_at: next.at, front_next: latest }
+  const none = { front: undefined, front_at: undefined }
+  const order = 'updated_desc' as const
   test.each([
-    ['nothing is known', {}, 1_900_000, { front: undefined, front_next: latest }],
-    ['kept by an earlier version', { front }, 1_900_000, { front, front_next: latest }],
-    ['one that has settled', { front, front_next: next }, 1_060_000, { front: next.ids, front_next: latest }],
-    ['one that has not', { front, front_next: next }, 1_059_999, { front, front_next: next }],
-    ['one that has not, and none before it', { front_next: next }, 1_059_999, { front: undefined, front_next: next }],
-    ['a clock that was set back', { front, front_next: next }, 900_000, { front: next.ids, front_next: latest }],
+    ['nothing is known', {}, 1_900_000, { ...none, front_next: latest }],
+    ['kept by an earlier version', { order, front }, 1_900_000, { front, front_at: undefined, front_next: latest }],
+    ['one that has settled', { order, ...old, front_next: next }, 1_060_000, promoted],
+    ['one that has settled, before the order is known', { front_next: next }, 1_060_000, promoted],
+    ['one that has not', { order, ...old, front_next: next }, 1_059_999, { ...old, front_next: next }],
+    ['one that has not, and none before it', { order, front_next: next }, 1_059_999, { ...none, front_next: next }],
+    ['one that has not, before the order is known', { front_next: next }, 1_059_999, { ...none, front_next: latest }],
+    ['a clock that was set back', { order, ...old, front_next: next }, 900_000, { ...old, front_next: latest }],
   ])('%s', (_, facts, begunAt, kept) => {
     expect(frontsAfter(facts, { ids, begunAt, at }, 60_000)).toEqual(kept)
   })
 })
 
 test.each([
-  ['met by the walk that read the front', 7, { moved: 3, fresh: 0 }],
-  ['met by a walk since: they may have come to the front', 4, { moved: 0, fresh: 3 }],
-])('known tasks in front that were %s', async (_, certain, evidence) => {
+  ['met by the walk that read the front', 7, undefined, { moved: 3, fresh: 0 }],
+  ['met by a walk since: they may have come to the front', 4, undefined, { moved: 0, fresh: 3 }],
+  ['behind them some that were written to since', 7, 9, null],
+  ['behind them none that was', 7, 10, { moved: 3, fresh: 0 }],
+])('known tasks in front that were met, %s', async (_, certain, at, evidence) => {
   const ids = [...'uvwabcd']
   const run = {
     config: { sync: { overlap: 2 } },
     writer: {
       certainSeq: async () => certain,
-      knownState: async () => ({ seqs: Float64Array.of(5, 6, 7, 1, 2, 3, 4), isAsBefore: new Uint8Array(7).fill(1) }),
+      knownState: async () => ({
+        seqs: Float64Array.of(5, 6, 7, 1, 2, 3, 4),
+        isAsBefore: new Uint8Array(7).fill(1),
+        readAt: Float64Array.of(1, 1, 1, 8, 9, 10, 10),
+      }),
     },
   } as unknown as Run
-  const list = watchFront(run, [...'abcd'], 'full')
+  const list = watchFront(run, [...'abcd'], { since: 'full', at })
   await list.begun(1)
   await list.onParsed({ handle: 1, ids, flags: FINAL } as unknown as ParsedList)
   list.joined({ handle: 1, ids, met: new Uint8Array(7), held: new Uint8Array(7).fill(1) } as unknown as ItemsWindow)

@@ -40,10 +40,11 @@ export interface Facts {
   filtered_pages?: boolean
   /**
    * Ids that stood first when everything in the list had been met, in list order, so long before it was met last that by then whatever
-   * had been written to was listed.
+   * had been written to was listed; of earlier versions of unknown age. `front_at`: by when they had been seen, epoch ms.
    */
   front?: string[]
-  /** Those that stood first later, and when that was, epoch ms. */
+  front_at?: number
+  /** Those that stood first later. */
   front_next?: { ids: string[]; at: number }
   /** An open task was seen in front of a final one: open tasks do not all stand behind. */
   open_in_front?: boolean

@@ -16,27 +16,28 @@ import type { Facts } from '../../mirror/tables/facts.ts'
  * What is to be kept of a walk that met everything, begun at `begunAt`: by `at` one answer showed that `ids` stand first.
  *
  * Rule. What is written to may be listed up to `settleMs` later, at its place behind what was written to since. And what is written to
- * while a walk goes on may stand in front as it stood before. So the next walk goes on to what stood in front before this one began,
- * and that long before: all that has been written to since then this one has met.
+ * while a walk goes on may stand in front as it stood before. So by last update the next walk goes on to what stood in front before
+ * this one began, and that long before: all that has been written to since then this one has met.
  */
 export function frontsAfter(
-  { front, front_next: next }: Fronts,
+  { order, front, front_at, front_next: next }: Facts,
   { ids, begunAt, at }: { ids: string[]; begunAt: number; at: number },
   settleMs: number,
-): Fronts {
+): Pick<Facts, 'front' | 'front_at' | 'front_next'> {
   const age = ageOf(next?.at, begunAt, settleMs)
-  if (next !== undefined && age !== null && age < settleMs) return { front, front_next: next }
-  return { front: next?.ids ?? front, front_next: { ids, at } }
+  if (next !== undefined && age !== null && age >= settleMs)
+    return { front: next.ids, front_at: next.at, front_next: { ids, at } }
+  // One that has not settled is kept, else it would never be in quick runs; in any other order the last full walk's is compared with.
+  const isKept = next !== undefined && age !== null && order === 'updated_desc'
+  return { front, front_at, front_next: isKept ? next : { ids, at } }
 }
-
-type Fronts = Pick<Facts, 'front' | 'front_next'>
 
 /** A task in list order, as an answer shows it. */
 export interface Listed {
   id: string
   /** The mirror held it when `front` was read. */
   isKnown: boolean
-  /** The list shows it in the form in which it showed it last. */
+  /** The list shows it in the form in which it showed it last, and that was when `front` was read or before. */
   isAsBefore: boolean
   isFinal: boolean
 }

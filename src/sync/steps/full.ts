@@ -29,7 +29,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const sequence: Sequence = new Sequence()
     const newcomers = new Newcomers(cutoff)
     // One that was cut off does not show how the list stands now.
-    const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], since) : null
+    const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
@@ -120,7 +120,8 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   const complete = verdict === 'complete'
   if (complete && result.order !== null) learned.order = result.order
   const { front } = result
-  if (complete && front === null) Object.assign(learned, { front: undefined, front_next: undefined })
+  if (complete && front === null)
+    Object.assign(learned, { front: undefined, front_at: undefined, front_next: undefined })
   else if (complete && front !== null)
     Object.assign(learned, frontsAfter(run.facts, frontOf(run, result, front), settleMs))
   const newest = result.order === 'created_asc' ? result.newest : result.newestInFirst

@@ -84,7 +84,7 @@ function forgotten({ result }: WalkDone): Facts {
 /** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
 async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
-  const list = watchFront(run, facts.front as string[], 'complete')
+  const list = watchFront(run, facts.front as string[], { since: 'complete', at: facts.front_at })
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
   const done = await runWalk(run, {
     kind: 'head',

@@ -26,7 +26,7 @@ const UNKNOWN_BYTES = 1_000
 /** What taking in a listed item costs this machine, ms per byte, as bench/ shows it. */
 const OWN_MS_PER_BYTE = 1e-5
 
-/** So many tasks at most, and none that is not asked for by `until`, epoch ms. */
+/** So many tasks at most; what is not begun by `until`, epoch ms, is left. */
 export interface OpenLimit {
   most: number
   until: number

@@ -23,8 +23,15 @@ export interface WatchedFront {
   judge(): FrontEvidence | null
 }
 
-/** `front`: ids that stood first then, in their order. `since`: then was the last complete walk, or the last full one; null: just now. */
-export function watchFront(run: Run, front: readonly string[], since: 'complete' | 'full' | null): WatchedFront {
+/**
+ * `front`: ids that stood first then, in their order. `since`: then was the last complete walk, or before, or the last full one; null:
+ * just now. `at`: what was brought by a later read has been written to since, epoch ms.
+ */
+export function watchFront(
+  run: Run,
+  front: readonly string[],
+  { since, at = Number.POSITIVE_INFINITY }: { since: 'complete' | 'full' | null; at?: number | undefined },
+): WatchedFront {
   const { writer, config } = run
   const wanted = neighboursWanted(config.sync.overlap)
   const before = new Map<string, Pick<Listed, 'isKnown' | 'isAsBefore'>>()
@@ -55,12 +62,13 @@ export function watchFront(run: Run, front: readonly string[], since: 'complete'
         finals.delete(oldest)
       }
       if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
-      const { seqs, isAsBefore } = await writer.knownState(handle)
+      const { seqs, isAsBefore, readAt } = await writer.knownState(handle)
       for (const [index, id] of ids.entries()) {
         // What was seen first counts: later this walk may have taken it in.
         if (before.has(id)) continue
         const seq = seqs[index] as number
-        before.set(id, { isKnown: seq > 0 && seq <= certain, isAsBefore: isAsBefore[index] === 1 })
+        const isSo = isAsBefore[index] === 1 && (readAt[index] as number) <= at
+        before.set(id, { isKnown: seq > 0 && seq <= certain, isAsBefore: isSo })
       }
     },
 

@@ -93,8 +93,11 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
         explaining(options.path, () => closeWriter(db))
         if (isTakenAway()) throw takenAway(options.path)
       } finally {
-        if (isTakenAway()) putAsideStale(db.name, (ino) => beside.includes(ino))
-        release()
+        try {
+          if (isTakenAway()) explaining(options.path, () => putAsideStale(db.name, (ino) => beside.includes(ino)))
+        } finally {
+          release()
+        }
       }
       return walBytes(options.path)
     },

@@ -14,6 +14,8 @@ export interface KnownState {
   seqs: Float64Array
   /** 1 where the list shows the task as it did last. */
   isAsBefore: Uint8Array
+  /** When the read began that brought what it holds of the task, epoch ms; 0 where it holds none. */
+  readAt: Float64Array
 }
 
 /** Integers of the items of a window, by index; NaN where an item has none. Epoch ms. */
@@ -56,6 +58,7 @@ export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWind
       return {
         seqs: Float64Array.from(known, (row) => row?.seq ?? 0),
         isAsBefore: Uint8Array.from(known, (row) => (row?.isListedSo === true ? 1 : 0)),
+        readAt: Float64Array.from(known, (row) => row?.readAt ?? 0),
       }
     },
 
