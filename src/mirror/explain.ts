@@ -63,7 +63,7 @@ export function explain(path: string, error: unknown): unknown {
 export function takenAway(path: string, detail: Detail = { facts: { path } }): MirrorError {
   return new MirrorError('mirror-unreadable', `${path} was removed or replaced while this run wrote to it`, {
     ...detail,
-    hint: 'What this run took in went with it; run the same command again, and move a mirror only between runs.',
+    hint: 'What this run took in went with it, or into a file -wal.left-... beside it; run the same command again, and move a mirror only between runs.',
   })
 }
 

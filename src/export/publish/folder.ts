@@ -1,5 +1,5 @@
 // A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows. Some programs' patterns
-// (`lake/*/**/*.parquet`) reach into hidden folders: until a snapshot is whole, its files have another ending.
+// (`lake/*/**/*.parquet`) reach into hidden folders: until all files of a snapshot are whole, they have another ending.
 import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
