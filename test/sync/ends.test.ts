@@ -4,6 +4,7 @@ import { closeSync, copyFileSync, existsSync, openSync, readdirSync, renameSync,
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
+import { explain } from '../../src/mirror/explain.ts'
 import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -82,6 +83,11 @@ test('a mirror that is laid in the place of the one that a run writes to stays w
   expect(readdirSync(dirname(path)).filter((name) => name.includes('-wal.left-')).length).toBe(1)
   expect(await sync()).toMatchObject({ exitCode: 0, summary: { updated: 300 } })
   expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
+})
+
+test('where SQLite itself says that the file was moved, so does the run', () => {
+  const thrown = Object.assign(new Error('attempt to write a readonly database'), { code: 'SQLITE_READONLY_DBMOVED' })
+  expect(explain('mirror.sqlite', thrown)).toMatchObject({ message: expect.stringContaining('removed or replaced') })
 })
 
 test('a run whose end cannot be written down has failed', async () => {

@@ -1,11 +1,12 @@
 // The list as a closing lap reads it. What laps are for is tested with whole walks (walk.test.ts) and in the simulation.
 import { describe, expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
+import { seeded, shuffle } from '../../src/simulator/random.ts'
 import { HeadAgain, LapSource } from '../../src/walk/lap.ts'
 import { noEvidence } from '../../src/walk/order.ts'
 import { Reader } from '../../src/walk/reader.ts'
 import type { ItemsWindow, WindowSource } from '../../src/walk/source.ts'
-import { type Model, makeModel, newestFirst, sourceOf, type WalkOptions, walkModel } from './model.ts'
+import { type Item, type Model, makeModel, newestFirst, sourceOf, type WalkOptions, walkModel } from './model.ts'
 
 function lapOf(count: number) {
   const model = makeModel(newestFirst(count))
@@ -116,6 +117,32 @@ test.each([
     return 1 + ids.findIndex((id) => head.look(one(id), 0))
   })
   expect(seen).toEqual(wanted)
+})
+
+test.each([
+  ['in no order of createdAt', undefined],
+  ['by last update, which createdAt seems to order as well', { order: 'updated_desc', inversionMs: 0 }],
+] as const)('what has moved to the front in the sequence in which it stood ends no lap: %s', async (_, known) => {
+  const items = newestFirst(60)
+  const moments =
+    known === undefined
+      ? shuffle(
+          items.map(({ at }) => at),
+          seeded(1),
+        )
+      : items.map(({ at }) => at)
+  const listed = items.map((item, index) => ({ ...item, at: moments[index] as number }))
+  const model = makeModel(listed, {
+    before(request, { items: now }) {
+      if (request !== 6) return
+      const moved = [5, 7, 9, 20, 21, 22, 23, 24, 25, 26, 27].map((place) => listed[place] as Item)
+      const others = now.filter((item) => !moved.includes(item))
+      now.splice(0, now.length, ...moved, { id: 'new', at: 1e9 }, ...others)
+    },
+  })
+  const { met } = await walkModel(model, { window: 10, overlap: 3, ...(known && { known }) })
+  expect(model.requests.length).toBeGreaterThan(7)
+  expect(met.has('new')).toBe(true)
 })
 
 describe('a list that is longer than what was met', () => {
