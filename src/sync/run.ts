@@ -15,7 +15,8 @@ import { askForTombstones, decideDeletions } from './steps/deletions.ts'
 import { askForAll, countedAs } from './steps/details.ts'
 import { partialNote, runFull } from './steps/full.ts'
 import { runIncremental } from './steps/incremental.ts'
-import { askOpenTasks, NO_LIMIT, type OpenLimit } from './steps/open-tasks.ts'
+import { limitBeforeAWalk, NO_LIMIT } from './steps/open-plan.ts'
+import { askOpenTasks } from './steps/open-tasks.ts'
 import { askOwedDetails } from './steps/owed-details.ts'
 import { runRange } from './steps/range.ts'
 import type { WalkVerdict } from './steps/walking.ts'
@@ -25,11 +26,6 @@ import type { Writer } from './writer/thread.ts'
 export type { RunContext } from './context.ts'
 export type { SyncRequest } from './plan.ts'
 
-/**
- * Open tasks asked for before a full walk goes on, and the share of a limited time that they may take, so that neither keeps the other
- * waiting for ever.
- */
-const OPEN_BEFORE_A_LONG_WALK = { most: 50, share: 0.3 }
 /** Ids in a sentence. */
 const MOST_NAMED = 5
 /** Tasks that may speak for the look-up by id where deletions are decided. */
@@ -178,7 +174,9 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       await writer.oweAll('detail', now(), range)
       break
     case 'open': {
-      const silent = await askOpenTasks(run, goesOn(ended.plan.slice(at)) ? beforeALongWalk(run) : NO_LIMIT)
+      const isBeforeAWalk = goesOn(ended.plan.slice(at))
+      const timing = { ms: request.maxDurationMs ?? null, perSecond: run.config.service.requestsPerSecond, now: now() }
+      const silent = await askOpenTasks(run, isBeforeAWalk ? limitBeforeAWalk(timing) : NO_LIMIT)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
@@ -192,15 +190,6 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'deletions':
       await proveDeletions(run, ended)
   }
-}
-
-function beforeALongWalk({ request, now, config }: Run): OpenLimit {
-  const { most, share } = OPEN_BEFORE_A_LONG_WALK
-  if (request.maxDurationMs == null) return { ...NO_LIMIT, most }
-  const ms = share * request.maxDurationMs
-  // Those that wait for their turn have been asked for.
-  const inTime = Math.floor((ms / 1000) * (config.service.requestsPerSecond ?? Number.POSITIVE_INFINITY))
-  return { most: Math.min(most, Math.max(1, inTime)), until: now() + ms }
 }
 
 async function proveDeletions(run: Run, ended: RunTally): Promise<void> {

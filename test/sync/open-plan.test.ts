@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { seeded } from '../../src/simulator/random.ts'
 import {
   budgetOf,
+  limitBeforeAWalk,
   marginOf,
   type OpenPlan,
   planOpenTasks,
@@ -212,4 +213,13 @@ test('a place that is only known to be far away is never reached by a window', (
   const places = Array.from({ length: 100 }, (_, nth) => nth * widest)
   const { spans } = planOpenTasks(places, costsOf({ ...BIG, taskBytes: 10 }), 50)
   for (const { from, to } of spans) expect(to - from).toBe(0)
+})
+
+test.each([
+  ['a run without a limit', null, null, 50, Number.POSITIVE_INFINITY],
+  ['a minute', 60_000, null, 50, 19_000],
+  ['a minute of two requests a second', 60_000, 2, 36, 19_000],
+  ['so little time that none would fit', 2_000, 1, 1, 1_600],
+])('before a walk that goes on, in %s', (_, ms, perSecond, most, until) => {
+  expect(limitBeforeAWalk({ ms, perSecond, now: 1_000 })).toEqual({ most, until })
 })

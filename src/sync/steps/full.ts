@@ -120,10 +120,9 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   const complete = verdict === 'complete'
   if (complete && result.order !== null) learned.order = result.order
   const { front } = result
-  if (complete && front === null)
-    Object.assign(learned, { front: undefined, front_at: undefined, front_next: undefined })
-  else if (complete && front !== null)
-    Object.assign(learned, frontsAfter(run.facts, frontOf(run, result, front), settleMs))
+  const unknown = { front: undefined, front_at: undefined, front_next: undefined }
+  if (complete)
+    Object.assign(learned, front === null ? unknown : frontsAfter(run.facts, frontOf(run, result, front), settleMs))
   const newest = result.order === 'created_asc' ? result.newest : result.newestInFirst
   const frontier = isCreatedOrder(result.order) ? frontierOf(result, newest, settleMs) : null
   if (frontier !== null)

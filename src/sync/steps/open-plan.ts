@@ -55,6 +55,36 @@ const SMALL: Cost = { ms: 5_000, bytes: 16 * 1024 * 1024 }
 const LARGEST_POWER = 16
 const SEARCH_STEPS = 8
 
+/** So many tasks at most; what is not begun by `until`, epoch ms, is left. */
+export interface OpenLimit {
+  most: number
+  until: number
+}
+
+export const NO_LIMIT: OpenLimit = { most: Number.MAX_SAFE_INTEGER, until: Number.POSITIVE_INFINITY }
+/**
+ * Open tasks asked for before a full walk goes on, and the share of a limited time that they may take, so that neither keeps the other
+ * waiting for ever.
+ */
+const BEFORE_A_WALK = { most: 50, share: 0.3 }
+
+/** The limit before a full walk that goes on, in a run of `ms` and `perSecond` requests, null where neither is limited. `now`: epoch ms. */
+export function limitBeforeAWalk({
+  ms,
+  perSecond,
+  now,
+}: {
+  ms: number | null
+  perSecond: number | null
+  now: number
+}): OpenLimit {
+  const { most, share } = BEFORE_A_WALK
+  if (ms === null) return { ...NO_LIMIT, most }
+  // Those that wait for their turn have been asked for.
+  const inTime = Math.floor(((share * ms) / 1000) * (perSecond ?? Number.POSITIVE_INFINITY))
+  return { most: Math.min(most, Math.max(1, inTime)), until: now + share * ms }
+}
+
 /** Gaps between places beyond this are never worth reading: an estimate of a place need not be exact there. */
 export function widestGap({ capacity }: Pick<RequestCosts, 'capacity'>): number {
   return 2 * capacity

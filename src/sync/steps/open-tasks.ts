@@ -10,6 +10,7 @@ import {
   budgetOf,
   costOf,
   marginOf,
+  type OpenLimit,
   type OpenPlan,
   planOpenTasks,
   type RequestCosts,
@@ -25,14 +26,6 @@ const FIRST = 8
 const UNKNOWN_BYTES = 1_000
 /** What taking in a listed item costs this machine, ms per byte, as bench/ shows it. */
 const OWN_MS_PER_BYTE = 1e-5
-
-/** So many tasks at most; what is not begun by `until`, epoch ms, is left. */
-export interface OpenLimit {
-  most: number
-  until: number
-}
-
-export const NO_LIMIT: OpenLimit = { most: Number.MAX_SAFE_INTEGER, until: Number.POSITIVE_INFINITY }
 
 /**
  * Asks for those that are due, the most overdue first; no more than `limit` and what open-plan.ts allows one run. Of how many
