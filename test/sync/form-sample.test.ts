@@ -70,6 +70,34 @@ test.each(['{"a":"x', '{"a":"x ', '[1,', '<p>x'])('a body that breaks off (%s), 
   expect(chosen(list, { full: 6 })).not.toContain('t77')
 })
 
+test('beside a full walk, what is only looked at: a walk that counts ties by looks takes in one window', () => {
+  const sample = new FormSample()
+  const longest = { result: 0, data: 0 }
+  sample.begin({ full: 6, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5 })
+  const enter = (walkId: number | null, skip: number, tasks: Task[]) => {
+    sample.enter(walkId, () => 'full')
+    for (const [index, task] of tasks.entries())
+      sample.offer(prepareTask(task, DONE), skip + index, { isChanged: false, showsLess: false })
+    sample.leave()
+  }
+  enter(null, 60, [...LIST.slice(60, 69), done(69, { data: { body: '{"a":"x' } })])
+  enter(1, 0, LIST.slice(0, 10))
+  enter(null, 190, LIST.slice(190))
+  expect(sample.take().map(({ id }) => id)).toEqual(expect.arrayContaining(['t60', 't69', 't198']))
+})
+
+test('of two full walks what the last one shows', () => {
+  const sample = new FormSample()
+  const longest = { result: 0, data: 0 }
+  sample.begin({ full: 6, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5 })
+  for (const walkId of [1, 2]) {
+    sample.enter(walkId, () => 'full')
+    sample.offer(prepareTask(done(walkId), DONE), 0, { isChanged: false, showsLess: false })
+    sample.leave()
+  }
+  expect(sample.take().map(({ id }) => id)).toEqual(['t2'])
+})
+
 test('each task once, and all of them where there are few', () => {
   expect(chosen([done(1), done(2)], { full: 6 }).toSorted()).toEqual(['t1', 't2'])
   expect(chosen([], { full: 6 })).toEqual([])

@@ -95,7 +95,7 @@ const nothingPassed = (): Passed => ({
 export class FormSample {
   #request = NOTHING
   #walkId: number | null = null
-  /** What kind of walk the window is of; null: of none. */
+  /** What kind of walk the window is of; null: it was only looked at. */
   #kind: WalkKind | null = null
   #passed = nothingPassed()
   #changed: SampledItem[] = []
@@ -111,13 +111,13 @@ export class FormSample {
     this.#state = request.seed | 0
   }
 
-  /** A window of a walk begins; null: of none. */
+  /** A window of a walk begins; null: of none, it was only looked at. */
   enter(walkId: number | null, kindOf: (walkId: number) => WalkKind | null): void {
     this.#kind = walkId === null ? null : kindOf(walkId)
     if (!this.#isFull()) return
     // Where several full walks are made, the last one counts.
-    if (walkId !== this.#walkId) this.#passed = nothingPassed()
-    this.#walkId = walkId
+    if (walkId !== null && this.#walkId !== null && walkId !== this.#walkId) this.#passed = nothingPassed()
+    this.#walkId = walkId ?? this.#walkId
     this.#passed.windows += 1
   }
 
@@ -197,8 +197,9 @@ export class FormSample {
     return [...chosen.values()]
   }
 
+  /** Looks count: where a walk counts ties by them, it takes in next to nothing of its own. */
   #isFull(): boolean {
-    return this.#request.full > 0 && this.#kind === 'full'
+    return this.#request.full > 0 && (this.#kind === 'full' || this.#kind === null)
   }
 
   #pass(listed: ListedTask, place: number): void {
