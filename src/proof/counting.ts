@@ -1,6 +1,6 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
 import type { Fact, RunMember } from './facts.ts'
-import { type Basis, type Edge, ended, isUnread, reachOf, type State, type Trial, union, unless } from './state.ts'
+import { type Basis, type Edge, ended, holds, isUnread, reachOf, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
 type Debts = Pick<State, 'owed' | 'count' | 'edge'>
@@ -47,7 +47,7 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
  * the run and the next begins with another, or the other way round.
  */
 export function counted(before: State, fact: Fact, trial: Trial): State {
-  if (showsAll(before, fact, trial) && unless(trial, 'counted: shows one that was met', fact.hasMember))
+  if (showsAll(before, fact, trial) && holds(trial, 'counted: shows one that was met', fact.hasMember))
     return paid(fact.isWhole ? before : { ...before, basis: union(before.basis, ['even-cuts']) })
   const { sent, received, fresh, hasMember, runGoesOn } = fact
   const { start, end, isOver } = sidesShown(before, fact, trial)
@@ -55,12 +55,12 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
   const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
-  if (!unless(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
+  if (!holds(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
   const endsAt = end ?? Math.max(runGoesOn ?? 0, earlier.end)
-  const hasMoved = !unless(trial, 'counted: ends where it ended', endsAt === earlier.end)
+  const hasMoved = !holds(trial, 'counted: ends where it ended', endsAt === earlier.end)
   const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
   if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
-  const isLater = unless(trial, 'counted: read one after another', sent >= earlier.received)
+  const isLater = holds(trial, 'counted: read one after another', sent >= earlier.received)
   const from = earlier.start ?? (isLater ? start : null)
   // What is seen before it is known where the run begins may stand elsewhere.
   if (from === null) return { ...state, count: earlier }
@@ -68,8 +68,8 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (!isLater) return { ...state, count }
   if (earlier.start === null) return { ...state, count: { ...count, start, received } }
   const isEnough =
-    unless(trial, 'counted: as many ids as it is long', count.ids >= count.end - from) &&
-    unless(trial, 'counted: shows one that was met', count.hasMember)
+    holds(trial, 'counted: as many ids as it is long', count.ids >= count.end - from) &&
+    holds(trial, 'counted: shows one that was met', count.hasMember)
   const closed =
     end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
   // In a list that was seen to move, where it begins is seen once more.
@@ -138,8 +138,8 @@ function edgeAfter(state: State, fact: Fact, since: number | null): Edge | null 
 /** Shorter than asked for, and not because answers are cut: docs/proof.md, "room". */
 export function hasRoom({ largest, uneven }: State, { count, asked }: Fact, trial: Trial): boolean {
   return (
-    unless(trial, 'room: shorter than asked', count < asked) &&
-    unless(trial, 'room: shorter than another', count < largest) &&
-    unless(trial, 'room: no cut by size was seen', !uneven)
+    holds(trial, 'room: shorter than asked', count < asked) &&
+    holds(trial, 'room: shorter than another', count < largest) &&
+    holds(trial, 'room: no cut by size was seen', !uneven)
   )
 }

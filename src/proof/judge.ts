@@ -54,7 +54,7 @@ export type MissingLink =
   | 'a window has joined'
   | 'the end of the list was shown'
 
-/** So many ids of a run are kept while it is counted. A longer run cannot be proven. */
+/** Most ids of a run that are kept while it is counted: a longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
 /** Answers that a walk may still take in. */
 const MOST_TOLD = 64

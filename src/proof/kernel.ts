@@ -15,7 +15,7 @@ export interface Saved {
   answers: number
 }
 
-/** So many ids seen behind the floor are kept. One would be enough to deny an end. */
+/** Most ids seen behind the floor that are kept. One would be enough to deny an end. */
 const MOST_AHEAD = 20_000
 
 export class Kernel {

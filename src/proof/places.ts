@@ -1,12 +1,12 @@
-// Where that may stand which stayed and has not been met, as each answer tells: docs/proof.md, "join", "place" and "end". One
-// rule for windows that overlap, items known by their index alone, positions that bring nothing or cannot be read, and
-// the end of the list. Pure.
+// Where an unmet task that stayed can be, by each answer: docs/proof.md, "join", "place" and "end". One rule for windows that overlap, items
+// known by their index alone, positions that bring nothing or cannot be read, and the end of the list. Pure.
 import { owing } from './counting.ts'
 import type { Fact, RunMember } from './facts.ts'
 import {
   type Basis,
   ended,
   type Floor,
+  holds,
   isUnread,
   reachOf,
   type Sight,
@@ -14,10 +14,9 @@ import {
   type Trial,
   tiesAreOrdered,
   union,
-  unless,
 } from './state.ts'
 
-/** So many answers behind the floor are kept that have not joined. */
+/** Most answers from behind the floor that are kept while they have not joined. */
 const MOST_PENDING = 1000
 
 /** The part of a sight that says where nothing can stand that was not met. */
@@ -48,7 +47,7 @@ export function debtOf(
   if (tiesAreOrdered(state, trial)) return { but: null, rests: ['ids-order-ties'] }
   const { moment } = state.owed ?? run
   const isOne = some.every((other) => other.moment === moment)
-  if (!unless(trial, 'join: no other run is owed', isOne)) return null
+  if (!holds(trial, 'join: no other run is owed', isOne)) return null
   // Among items that are left out no run can be counted.
   return state.isFiltered ? { but: null, rests: ['ties-keep-places'] } : { but: run, rests: [] }
 }
@@ -103,7 +102,7 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
   const { kind, from, to } = sight
   const isItems = kind === 'items'
   const isBehind = from > (floor?.index ?? -1) && (!isItems || (from > 0 && anchor === 'none'))
-  const isSingle = isItems || kind === 'nothing' || unless(trial, 'place: asked for by itself', asked === 1)
+  const isSingle = isItems || kind === 'nothing' || holds(trial, 'place: asked for by itself', asked === 1)
   if (!isSingle || !(isBehind || (isUnread(kind) && to === floor?.apart))) return state
   // Of what brought nothing at a position, or could not be read, the first one and the last two.
   const same = isItems ? [] : pending.filter((one) => one.from === from && one.kind !== 'items')
@@ -128,10 +127,10 @@ function resolved(state: State, sight: Sight, { mark, known }: { mark: Mark; kno
   const { kind, from, to, rests } = sight
   const low = kind === 'items' ? from : to
   if (sight.low >= from) return { ...sight, low: Math.max(low, sight.low) }
-  const reaches = (one: Mark): boolean => unless(trial, 'place: leaves no position out', one.low >= from)
+  const reaches = (one: Mark): boolean => holds(trial, 'place: leaves no position out', one.low >= from)
   const isBefore = (one: Mark): boolean =>
-    unless(trial, 'place: asked for after an answer that shows it', one.received <= sight.sent)
-  const isAfter = (one: Mark): boolean => unless(trial, 'place: shown once more afterwards', one.sent >= sight.received)
+    holds(trial, 'place: asked for after an answer that shows it', one.received <= sight.sent)
+  const isAfter = (one: Mark): boolean => holds(trial, 'place: shown once more afterwards', one.sent >= sight.received)
   const before = best([startOf(state), ...known].filter((one) => reaches(one) && isBefore(one)))
   const after = best([apart(state, mark, sight, trial), ...known].filter((one) => reaches(one) && isAfter(one)))
   if (before === undefined || after === undefined) return sight
@@ -150,17 +149,17 @@ function best(marks: Mark[]): Mark | undefined {
 function apart({ floor, pending }: State, mark: Mark, { received }: Sight, trial: Trial): Mark {
   if (mark.but === null || floor === null || floor.apart === null || (mark as Sight).from !== floor.apart) return mark
   const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === floor.apart && sent >= received)
-  return unless(trial, 'apart: still cannot be read', isStill)
+  return holds(trial, 'apart: still cannot be read', isStill)
     ? { ...mark, but: null, rests: union(mark.rests, ['unread-apart']) }
     : mark
 }
 
-/** Nothing stands there or behind. A refusal may be about the window, or an item: then what was seen last has to reach further. */
+/** Nothing stands there or behind. A refusal may concern only that window or item: what showed items last has to reach further. */
 function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, trial: Trial): boolean {
   const { kind, from, low, received } = sight
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
   // It reaches further, and shows nothing there.
   const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
-  return kind === 'nothing' || (from > 0 && unless(trial, 'end: reaches beyond a refusal', isBeyond))
+  return kind === 'nothing' || (from > 0 && holds(trial, 'end: reaches beyond a refusal', isBeyond))
 }

@@ -10,6 +10,7 @@ import {
   type Basis,
   ended,
   type Floor,
+  holds,
   isUnread,
   NO_TRIAL,
   type Sight,
@@ -17,7 +18,6 @@ import {
   type Trial,
   tiesAreOrdered,
   union,
-  unless,
   type WalkRange,
 } from './state.ts'
 
@@ -38,14 +38,14 @@ export function seamOf(state: State, fact: Fact, trial: Trial): Seam {
 export function trusted(state: State, fact: Fact, trial: Trial = NO_TRIAL): Fact | null {
   const { doubted } = state
   if (isNarrow(state, fact, trial)) return null
-  if (unless(trial, 'nothing: came twice', !isDoubtful(fact))) return fact
+  if (holds(trial, 'nothing: came twice', !isDoubtful(fact))) return fact
   if (doubted?.skip !== fact.skip || doubted.asked !== fact.asked || doubted.kind !== fact.kind) return null
   return { ...fact, sent: Math.min(doubted.sent, fact.sent) }
 }
 
 /** An empty answer that was asked for fewer items than another answer held says nothing: so many in a row may be hidden. */
 export function isNarrow({ largest }: State, { kind, asked }: Fact, trial: Trial = NO_TRIAL): boolean {
-  return kind === 'nothing' && !unless(trial, 'nothing: asked for as many as any answer held', asked >= largest)
+  return kind === 'nothing' && !holds(trial, 'nothing: asked for as many as any answer held', asked >= largest)
 }
 
 /** The state once an answer has come, whether it is believed or not. */
@@ -89,12 +89,12 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
   const own = sightOf(fact)
   if (range !== null && range.from !== null && state.floor === null && skip > 0) {
     const isBefore = isBeforeRange(first, range)
-    if (!unless(trial, 'from: begins before the range', isBefore)) return 'from: begins before the range'
+    if (!holds(trial, 'from: begins before the range', isBefore)) return 'from: begins before the range'
     return { sight: own, rests: ['created-order'] }
   }
   const byPlace = state.pending.find((one) => one.received === received && one.low >= skip)
   const sight = byPlace ?? own
-  if (!unless(trial, 'join: shows an anchor, or its place does', sight.low >= skip))
+  if (!holds(trial, 'join: shows an anchor, or its place does', sight.low >= skip))
     return 'join: shows an anchor, or its place does'
   const debt = debtOf(state, [sight.but], trial)
   if (debt === null) return 'join: no other run is owed'
@@ -132,7 +132,7 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
   const { floor, empty } = state
   const { range } = trial
   if (floor === null) return null
-  const isReached = range !== null && unless(trial, 'reached: shows an item behind the range', isBehind(floor, range))
+  const isReached = range !== null && holds(trial, 'reached: shows an item behind the range', isBehind(floor, range))
   if (isReached && range.to !== null) return ended(state, ['created-order'])
   if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
   const { received, runStart, hasMember } = last
@@ -146,8 +146,8 @@ export function hasPassed(floor: Floor | null, empty: State['empty'], trial: Tri
   return (
     empty !== null &&
     floor !== null &&
-    unless(trial, 'passed: its last run begins behind what was empty', floor.run >= empty.index) &&
-    unless(trial, 'passed: asked for after it was empty', floor.sent >= empty.received)
+    holds(trial, 'passed: its last run begins behind what was empty', floor.run >= empty.index) &&
+    holds(trial, 'passed: asked for after it was empty', floor.sent >= empty.received)
   )
 }
 
@@ -168,10 +168,10 @@ function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
   const { skip, sent, firstId } = fact
   if (repeat === null || repeat.id !== firstId) return false
   return (
-    unless(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact)) &&
-    unless(trial, 'repeated: as further down before', skip > repeat.place && skip < repeat.skip) &&
-    unless(trial, 'repeated: read one after another', sent >= repeat.received) &&
-    unless(trial, 'repeated: at its place before, asked for alone', repeat.wasPlaced)
+    holds(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact)) &&
+    holds(trial, 'repeated: as further down before', skip > repeat.place && skip < repeat.skip) &&
+    holds(trial, 'repeated: read one after another', sent >= repeat.received) &&
+    holds(trial, 'repeated: at its place before, asked for alone', repeat.wasPlaced)
   )
 }
 

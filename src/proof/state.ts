@@ -41,7 +41,7 @@ export interface Floor {
 }
 
 /**
- * What an answer says of where that may stand which stayed and has not been met: at `low` or behind, but for ties of a run. It
+ * Where, by one answer, an unmet task that stayed can be: at index `low` or later, except ties of a run (`but`). The answer
  * speaks of the positions `from` up to, and not including, `to`.
  */
 export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'> {
@@ -169,9 +169,9 @@ export interface Trial {
 
 export const NO_TRIAL: Trial = { orderedTies: 20, range: null }
 
-/** Whether a condition holds, or is switched off. */
-export function unless({ without }: Trial, name: ConditionName, holds: boolean): boolean {
-  return holds || name === without
+/** Whether a condition holds, or is switched off by the small worlds. */
+export function holds({ without }: Trial, name: ConditionName, value: boolean): boolean {
+  return value || name === without
 }
 
 /** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */

@@ -8,7 +8,7 @@ import type { ItemsWindow, NoWindow } from './source.ts'
 
 /** How many windows behind the end are looked at. */
 export const FAR = 10
-/** So many items side by side that no answer can hold are looked past; more where answers are cut by size. */
+/** Most items side by side, too large for any answer, that are looked past; more where answers are cut by size. */
 const MOST_BLOCKED = 2
 /** No list is that long. */
 const FARTHEST = 2 ** 31
@@ -94,7 +94,7 @@ export async function goesFar({ reader, page, end }: OngoingWalk, place: number)
   return true
 }
 
-/** The end, or what cannot be read, was looked at in vain: how the walk ends if it gives up. In the middle of a list it has more requests. */
+/** How the walk ends if its requests for an end, or an item that cannot be read, are used up; in mid-list it gets more. */
 export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
   const { end, reader, windows, chain } = ongoing
   if (!end.isSpent(reader.requests, windows)) return null

@@ -1,11 +1,11 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
 
-/** Requests that a walk may make once it looks for its end: so many, and so many more for every window that had brought something by then. */
+/** Most requests of a walk once it looks for its end, and for every window that had brought something by then. */
 const REQUESTS = 240
 const REQUESTS_PER_WINDOW = 4
 /** Requests that a window with something new is worth in the middle of the list. */
 const WORTH = 8
-/** What looks like the end, and is not proven to be it, is looked at anew so often. */
+/** How often what looks like the end, and is not proven to be it, is looked at anew. */
 const MOST_MISSES = 2
 
 export class MovingEnd {
@@ -16,8 +16,8 @@ export class MovingEnd {
   /** Up to this index the list was seen to go on. */
   farTo = 0
   /**
-   * How many requests the walk may have made, of which so many windows have been told already; null where it has not looked at its end, or
-   * what looked like it was passed.
+   * The limit of the walk's requests, with the windows counted into it so far; null until the walk looks for its end, or once what
+   * looked like it was passed.
    */
   private most: { requests: number; windows: number } | null = null
   private misses = 0

@@ -18,7 +18,7 @@ import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.t
 export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
 export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
 
-/** So many requests may be made, and so many more for every item met: a list that changes all the time always brings news. */
+/** Most requests of a walk, and for every item met: a list that changes all the time always brings news. */
 const REQUESTS = 1000
 const REQUESTS_PER_ITEM = 20
 

@@ -23,7 +23,7 @@ export interface Paging {
 
 export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0, filtered: false }
 
-/** So many seams in a row, and the list drifts, or items are left out. */
+/** After this many seams that moved, one after another, the list drifts, or items are left out. */
 const SUSPICIOUS_SHIFTS = 3
 
 export function cutOf({ cap, capLow, filtered }: Paging): Cut {

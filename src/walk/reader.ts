@@ -1,7 +1,7 @@
 // Reading one window whatever its size has to be: halving where the service cannot serve it, doubling again after a
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
-// To read is to ask, twice where nothing comes, for what may be taken in; to look is to read what is dropped at once; to glance is to
-// look, but only once where nothing comes, for no proof rests on that. Those that take no size probe: with the largest that works.
+// read: asks, again where nothing came, and keeps the answer to be taken in. look: the same, but drops the answer. glance: looks
+// without asking again, where no proof rests on it. probe: asks for the largest size that works.
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
 import { isBeforeRange } from '../proof/rules.ts'
@@ -23,9 +23,9 @@ export type Reading =
   /** The item at `skip` cannot be read at any size; everything before it within the window was met already. */
   | { kind: 'unreadable'; skip: number; answer: NoWindow }
 
-/** So many positions in a row that cannot be read say nothing of the service. */
+/** This many positions in a row that cannot be read say nothing of the service. */
 export const UNREADABLE_IN_A_ROW = 3
-/** Where an item is asked for, beside the first one, before it is said that the service lists none: a few may not be readable. */
+/** Indexes tried beside the first before a walk says that the service lists nothing: a few items may be unreadable. */
 const CANARIES = [1, 2, 10, 100, 1000]
 /** Ids kept of answers that were not taken in. */
 const MOST_UNMET = 20_000

@@ -8,7 +8,7 @@ import { lookAt, lookShort, probeSize, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
-/** So many looks at each of two places, by turns, tell a list that begins again from two servers of which one is behind. */
+/** Looks at each of two places, by turns: they tell a list that begins again from two servers of which one is behind. */
 const TURNS = 4
 
 const stop = (reason: string): WalkEnding => ({ kind: 'stop', reason })

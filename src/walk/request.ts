@@ -31,7 +31,7 @@ export interface WalkRequest {
   reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
   /** Called with every window that has joined the chain, and what was seen of the order so far. */
   joined?: (window: ItemsWindow, shown: OrderEvidence) => void
-  /** Whether the end is also looked for one window and ten windows further: full walks. */
+  /** Whether the end is also looked for one window and ten windows further: all but tail walks and laps. */
   beyond: boolean
   /**
    * Whether a closing lap is run once the end is proven; `beyond-one-window`: a list that the first window held needs none.

@@ -3,7 +3,7 @@ import { idHash } from '../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
-/** So many are kept of every list, 8 MB: it may still turn out to be in another order. */
+/** Kept of every list, 8 MB: it may still turn out to be in another order. */
 const KEPT_ALWAYS = 1_048_576
 /** Numbers that take memory at once: a copy to grow would take as much again. */
 const PART = 65_536

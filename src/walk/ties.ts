@@ -10,7 +10,7 @@ import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
-/** So many answers before the run's first item are read past: where answers are cut, the run may begin with the next one. */
+/** Most answers before the run's first item that are read past: where answers are cut, the run may begin with the next one. */
 const MOST_BEFORE = 4
 /** How often a window is read anew from before its tie run, before that is counted. */
 const TIED_TRIES = 2

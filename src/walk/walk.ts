@@ -17,25 +17,25 @@ import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-// A list may have no end. Answers that bring nothing new end a walk by `FRUITLESS`; such as always bring something by `requestsLeft`
-// (ongoing-walk.ts), for it counts items; an end that is not there when it is looked at by `MovingEnd`; a run that is never the same by
-// its rounds (ties.ts). Laps and sweeps have bounds of their own, and `maxRequests` is that of all together.
+// A list may have no end, so every way to go on is bounded. `FRUITLESS` ends a walk whose answers bring nothing new; `requestsLeft`
+// (ongoing-walk.ts, counts items) one whose answers always do; `MovingEnd` one whose end moves whenever it is looked at; the rounds of
+// ties.ts one whose run is never the same. Laps and sweeps have bounds of their own, and `maxRequests` bounds all together.
 
-/** So many answers in a row may bring nothing new, and one more for every window of the list so far. */
+/** Most answers in a row that bring nothing new, and one more for every window of the list so far. */
 const FRUITLESS = 200
-/** So many windows with something new in them, that show ties alone and do not join, are read again. */
+/** Most windows that are read again because they show something new, but only ties, and do not join. */
 const MOST_UNJOINED = 4
-/** In windows. Steps forward over items that have been met double up to this. */
+/** Steps forward over items that have been met double up to this many windows. */
 const LARGEST_STEP = 1024
-/** So many answers in no order at all end a walk. */
+/** This many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** So many answers in a row without anything new end a sweep where it is not known where nothing stands. */
+/** This many answers in a row without anything new end a sweep, where no answer has shown where the list is over. */
 const MOST_FRUITLESS = 4
-/** So many requests, and as many as the walk took before, are the most for a sweep. */
+/** Most requests of a sweep, beside as many as the walk took before. */
 const SWEEP_REQUESTS = 500
 /** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
 const MOST_LAPS = 4
-/** A lap may take so many requests, and so many more for every window of the list. */
+/** Most requests of a lap, and for every window of the list in it. */
 const LAP_REQUESTS = 40
 const LAP_REQUESTS_PER_WINDOW = 5
 
