@@ -1,6 +1,6 @@
 // What formats of lines have in common: one task is one line of text, a file is compressed as a whole.
 import { createReadStream } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { type ClosableSink, compressingSink } from '../publish/sink.ts'
 import type { RawRow } from '../read/columns.ts'
@@ -149,7 +149,6 @@ async function* linesIn(pieces: AsyncIterable<Buffer>, isQuoted: boolean): Async
 function unpacked(path: string, compression: Compression): Readable {
   const file = createReadStream(path, { highWaterMark: 1024 * 1024 })
   if (compression === 'none') return file
-  const through = compression === 'gzip' ? createGunzip() : createZstdDecompress()
-  file.on('error', (error) => through.destroy(error))
-  return file.pipe(through)
+  // Whoever stops reading early, or a fault of either, closes the file as well.
+  return pipeline(file, compression === 'gzip' ? createGunzip() : createZstdDecompress(), () => {})
 }
