@@ -271,12 +271,37 @@ test('keep removes the oldest snapshots and leaves what is not a snapshot alone'
   )
 })
 
-test('keep that cannot be applied is said, and the snapshot stays published', async () => {
+test.each<[string, (manifest: string) => void]>([
+  ['is cut off', (manifest) => writeFileSync(manifest, '{"cut')],
+  ['is another file', (manifest) => writeFileSync(manifest, '{"schemaVersion":1}')],
+  [
+    'is a folder',
+    (manifest) => {
+      rmSync(manifest)
+      mkdirSync(manifest)
+    },
+  ],
+])('a snapshot whose manifest %s stays and is told of, and keep lets the others go', async (_, damage) => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  let now = 1_790_000_000_000
+  const old = []
+  for (let i = 0; i < 4; i++) old.push(await publishing(mirror, { now: () => (now += DAY) }))
+  damage(old[1]!.manifest!)
+  const last = await publishing(mirror, { keep: 2, now: () => (now += DAY) })
+  expect(last).toMatchObject({
+    removed: [old[0]!.snapshotId, old[2]!.snapshotId],
+    notRemoved: expect.stringContaining(`Old snapshots were not all removed: ${old[1]!.manifest!} `),
+    recorded: true,
+  })
+})
+
+test('what a newer program has published keeps all old snapshots from going', async () => {
   const mirror = makeMirror(...ordinaryRows(2))
   const first = await publishing(mirror)
-  writeFileSync(first.manifest!, '{"schemaVersion":1}')
-  const second = await publishing(mirror, { keep: 1 })
-  expect(second).toMatchObject({ removed: [], notRemoved: expect.stringContaining('not a manifest'), recorded: true })
+  writeFileSync(first.manifest!, '{"schemaVersion":2}')
+  await publishing(mirror)
+  const last = await publishing(mirror, { keep: 1 })
+  expect(last).toMatchObject({ removed: [], notRemoved: expect.stringContaining('newer task-mirror'), recorded: true })
 })
 
 test.each(['month', 'none'] as const)(

@@ -1,6 +1,6 @@
 // Which snapshots `--keep` lets go, which is decided by manifests alone, and how they go after a publication.
 import { ageOf } from '../../clock.ts'
-import { MirrorError } from '../../errors.ts'
+import { isMirrorError, MirrorError } from '../../errors.ts'
 import { begunAt } from '../../mirror/tables/snapshots.ts'
 import { type Manifest, parseManifest } from './manifest.ts'
 import { readLatest } from './publish-dataset.ts'
@@ -36,9 +36,10 @@ export function expired(published: readonly Kept[], keep: number): string[] {
 }
 
 /**
- * Removes what `keep` lets go. What has no readable manifest is left alone: it is being written, or it is not ours.
- * The new snapshot is published: what keeps old ones from going is said, never thrown. One that is dated later than `now`
- * (epoch ms), because a clock was wrong, counts as older than all others: it would be the newest for ever.
+ * Removes what `keep` lets go. What has no manifest is left alone: it is being written, or it is not ours. So is what has a
+ * damaged one, and that is said. The new snapshot is published: what keeps old ones from going is said, never thrown. One
+ * that is dated later than `now` (epoch ms), because a clock was wrong, counts as older than all others: it would be the
+ * newest for ever.
  */
 export async function removeExpired(
   store: Store,
@@ -46,15 +47,22 @@ export async function removeExpired(
   now: number,
 ): Promise<{ removed: string[]; notRemoved: string | null }> {
   const removed: string[] = []
+  let why: string | null = null
   try {
     const published: Kept[] = []
     const ids = await store.snapshotIds()
     const isDated = (id: string) => ageOf(begunAt(id), now) !== null
     for (const id of [...ids.filter((id) => !isDated(id)), ...ids.filter(isDated)]) {
-      const found = await readManifest(store, id)
-      if (found === null) continue
-      const manifest = parseManifest(found.bytes, `${store.place}/${found.name}`)
-      if (manifest.snapshotId === id) published.push(manifest)
+      try {
+        const found = await readManifest(store, id)
+        if (found === null) continue
+        const manifest = parseManifest(found.bytes, `${store.place}/${found.name}`)
+        if (manifest.snapshotId === id) published.push(manifest)
+      } catch (error) {
+        // It would keep all others from going, for ever.
+        if (!isMirrorError(error, 'snapshot-damaged')) throw error
+        why ??= error.message
+      }
     }
     const latest = await readLatest(store)
     const named = [latest?.full?.snapshotId, latest?.changes?.snapshotId]
@@ -63,9 +71,9 @@ export async function removeExpired(
       await store.remove(id)
       removed.push(id)
     }
-    return { removed, notRemoved: null }
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error
-    return { removed, notRemoved: `Old snapshots were not all removed: ${error.message}` }
+    why = error.message
   }
+  return { removed, notRemoved: why && `Old snapshots were not all removed: ${why}` }
 }
