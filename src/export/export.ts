@@ -1,6 +1,5 @@
 // Publishes one snapshot of one cut: reads, redacts, writes, publishes, records, in this order.
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
@@ -14,7 +13,7 @@ import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import { type FeedDestination, feedBase, type RecordedFilters, refuseOlderMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
-import { openDraft } from './publish/publish.ts'
+import { isFolder, openDraft } from './publish/publish.ts'
 import { type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
 import { removeExpired } from './publish/retention.ts'
 import { type Sink, streamSink } from './publish/sink.ts'
@@ -37,9 +36,8 @@ export type { ExportOptions, ExportResult } from './options.ts'
 export async function exportSnapshot(options: ExportOptions): Promise<ExportResult> {
   const now = options.now ?? Date.now
   const startedAt = now()
-  const isFolder = statSync(options.out, { throwIfNoEntry: false })?.isDirectory() ?? false
   const compression = options.compression ?? (options.engine && COMPRESSION_OF[options.engine])
-  const target = targetOf(options.out, options.format, compression, isFolder)
+  const target = targetOf(options.out, options.format, compression, isFolder(options.out))
   refuseMisplaced(target, options)
   const filters = filtersOf(options)
   stopIfAborted(options.signal)

@@ -1,13 +1,27 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
+import { diskUse } from '../../src/export/publish/disk-use.ts'
 import type { Latest, Manifest } from '../../src/export/publish/manifest.ts'
+import { verifySnapshot } from '../../src/export/verify/verify.ts'
+import { withReader } from '../../src/mirror/open.ts'
+import { publications } from '../../src/mirror/tables/snapshots.ts'
 import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
@@ -251,6 +265,21 @@ test('a file where the folder should be is refused and left alone', async () => 
   writeFileSync(join(mirror.folder, 'lake'), 'mine')
   await expect(publishing(mirror)).rejects.toMatchObject({ code: 'usage-invalid' })
   expect(readFileSync(join(mirror.folder, 'lake'), 'utf8')).toBe('mine')
+})
+
+test('a place that cannot be looked at is refused in words, and takes no room', async () => {
+  const mirror = makeMirror(...ordinaryRows(1))
+  const loop = join(mirror.folder, 'loop')
+  symlinkSync('loop', loop)
+  const refusal = { code: 'snapshot-unwritable', facts: { system: 'ELOOP' } }
+  for (const out of [`${loop}/`, join(loop, 'a.parquet')]) {
+    await expect(publishing(mirror, { out })).rejects.toMatchObject(refusal)
+  }
+  await expect(verifySnapshot(loop, { deep: false, dbPath: mirror.path })).rejects.toMatchObject(refusal)
+  const { snapshotId } = await publishing(mirror)
+  const [published] = withReader(mirror.path, publications)
+  expect(published).toMatchObject({ id: snapshotId })
+  expect(diskUse([published!, { ...published!, path: join(loop, 'lake') }])).toMatchObject({ snapshots: 1 })
 })
 
 test('keep removes the oldest snapshots and leaves what is not a snapshot alone', async () => {

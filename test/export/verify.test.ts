@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -142,6 +142,27 @@ test('a flipped byte, a longer file, a missing one and one too many are found', 
   expect(await faults(mirror)).toEqual(expected)
   expect(await faults(mirror, true)).toEqual(expected)
 })
+
+// A file of no length that cannot be read, whoever asks.
+test.runIf(process.platform === 'linux')(
+  'a file that cannot be read is told of, and the others are checked',
+  async () => {
+    const mirror = makeMirror(...ROWS)
+    const { path } = await publishing(mirror, { rowsPerFile: 40 })
+    rmSync(join(path, 'part-00000.parquet'))
+    symlinkSync('/proc/self/mem', join(path, 'part-00000.parquet'))
+    appendFileSync(join(path, 'part-00001.parquet'), 'x')
+    forge(mirror, path, (manifest) => {
+      manifest.bytes -= manifest.files[0].bytes
+      manifest.files[0].bytes = 0
+    })
+    const { problems } = await verifying(mirror)
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('It cannot be read: EIO'),
+      expect.stringMatching(/^It has \d+ bytes/),
+    ])
+  },
+)
 
 /** Changes the manifest as somebody would who wants it to fit: `latest.json` fits too. */
 function forge(mirror: FilledMirror, path: string, change: (manifest: ReturnType<typeof JSON.parse>) => void): void {

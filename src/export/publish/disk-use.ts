@@ -1,5 +1,5 @@
 // How much of this machine's disk publications take. Looks only at what the mirror has a row about, never through folders.
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Publication } from '../../mirror/tables/snapshots.ts'
 
@@ -15,15 +15,24 @@ export function diskUse(published: readonly Publication[]): DiskUse {
   const files = new Set<string>()
   for (const { id, path, bytes } of published) {
     if (!path.startsWith('/') || files.has(path)) continue
-    const there = statSync(path, { throwIfNoEntry: false })
+    const there = statsOf(path)
     if (there?.isFile()) {
       files.add(path)
       use.snapshots += 1
       use.bytes += there.size
-    } else if (there !== undefined && statSync(join(path, id), { throwIfNoEntry: false })?.isDirectory()) {
+    } else if (there !== undefined && statsOf(join(path, id))?.isDirectory()) {
       use.snapshots += 1
       use.bytes += bytes
     }
   }
   return use
+}
+
+/** Undefined where nothing is there, or nothing that may be looked at. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }

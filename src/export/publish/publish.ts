@@ -190,6 +190,15 @@ export function explainSnapshot(path: string, error: unknown): unknown {
   })
 }
 
+/** Throws `snapshot-unwritable` where it cannot be told: for want of a right, or because a link leads to itself. */
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch (error) {
+    throw explainSnapshot(path, error)
+  }
+}
+
 function kindOf(path: string): 'missing' | 'folder' | 'other' {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'other'

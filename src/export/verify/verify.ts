@@ -5,6 +5,7 @@ import { basename, dirname, posix } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { codeOf } from '../formats.ts'
 import { encodingOf, type Manifest, type ManifestFile, parseManifest, refuseNewerFiles } from '../publish/manifest.ts'
+import { isFolder } from '../publish/publish.ts'
 import { readLatest } from '../publish/publish-dataset.ts'
 import {
   LATEST,
@@ -80,7 +81,7 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
   const one = SNAPSHOT_ID.test(basename(trimmed)) ? basename(trimmed) : null
   const root = one === null ? trimmed : dirname(trimmed)
   const kind = /^s3:/i.test(dir) ? 's3' : 'folder'
-  if (kind === 'folder' && !statSync(trimmed, { throwIfNoEntry: false })?.isDirectory()) throw nothingAt(dir)
+  if (kind === 'folder' && !isFolder(trimmed)) throw nothingAt(dir)
   const { env = {}, s3, signal } = options
   const stores: Store[] = []
   const open = async (out: string): Promise<Store> => {
@@ -247,12 +248,12 @@ async function checkFile(
   file: ManifestFile,
   manifest: Manifest,
 ): Promise<{ check: SnapshotCheck; message: string } | null> {
-  const { size } = statSync(path)
-  if (size !== file.bytes) return { check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
-  if (hash.digest('hex') !== file.sha256) return { check: 'checksum', message: 'Its checksum is another one' }
   try {
+    const { size } = statSync(path)
+    if (size !== file.bytes) return { check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }
+    const hash = createHash('sha256')
+    for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
+    if (hash.digest('hex') !== file.sha256) return { check: 'checksum', message: 'Its checksum is another one' }
     const code = await codeOf(manifest.format)
     const rows = await code.countRows(path, encodingOf(manifest))
     return rows === file.rows ? null : { check: 'rows', message: `It holds ${rows} rows instead of ${file.rows}` }
