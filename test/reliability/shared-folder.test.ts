@@ -20,6 +20,7 @@ import { FolderStore } from '../../src/export/publish/folder.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import { makeStage } from '../acceptance/stage.ts'
 import { makeMirror, ordinaryRows } from '../export/mirror.ts'
+import { draftName } from '../support/draft-name.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { runShell, uidMissing } from './shell.ts'
 
@@ -37,7 +38,7 @@ function fill(folder: string, files: number): void {
 
 test("another user's left-overs, links and pipes stay, our own go", async () => {
   using scratch = makeScratch()
-  const left = (name: string) => scratch.path(`.${name}.task-mirror-${DEAD}-0.tmp`)
+  const left = (name: string) => scratch.path(draftName(name, DEAD))
   fill(scratch.path('precious'), 2)
   symlinkSync(scratch.path('precious'), left('link'))
   spawnSync('mkfifo', [left('pipe')])
@@ -54,15 +55,13 @@ test("another user's left-overs, links and pipes stay, our own go", async () => 
     }
   }
   await clearLeftOvers(scratch.dir, Date.now())
-  expect(readdirSync(scratch.dir).sort()).toEqual(
-    ['precious', ...stay.map((name) => `.${name}.task-mirror-${DEAD}-0.tmp`)].sort(),
-  )
+  expect(readdirSync(scratch.dir).sort()).toEqual(['precious', ...stay.map((name) => draftName(name, DEAD))].sort())
   expect(readdirSync(scratch.path('precious'))).toHaveLength(2)
 })
 
 test('an own folder that somebody gave the name of a left-over keeps what no export writes', async () => {
   using scratch = makeScratch()
-  const named = scratch.path(`.x.task-mirror-${DEAD}-0.tmp`)
+  const named = scratch.path(draftName('x', DEAD))
   mkdirSync(named)
   writeFileSync(`${named}/letter.txt`, '')
   mkdirSync(`${named}/photos`)
@@ -72,7 +71,7 @@ test('an own folder that somebody gave the name of a left-over keeps what no exp
 
 test('a link under the name of a left-over is not looked behind', async () => {
   using scratch = makeScratch()
-  symlinkSync('/', scratch.path(`.x.task-mirror-${process.ppid}-0.tmp`))
+  symlinkSync('/', scratch.path(draftName('x', process.ppid)))
   const began = performance.now()
   await clearLeftOvers(scratch.dir, Date.now())
   expect(performance.now() - began).toBeLessThan(1000)
@@ -158,7 +157,7 @@ test.runIf(process.platform === 'linux').each<[string, (shared: string) => Promi
   [
     'a left-over',
     async (shared) => {
-      fill(`${shared}/.x.task-mirror-${DEAD}-0.tmp`, FILES)
+      fill(`${shared}/${draftName('x', DEAD)}`, FILES)
       return () => clearLeftOvers(shared, Date.now())
     },
   ],

@@ -1,7 +1,7 @@
 // The hidden names of what is being written, and taking away what has one. Others may be able to write the same folder: what
 // they put there, or in the place of what is ours, is neither followed nor removed.
-import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { constants, readFileSync, readlinkSync } from 'node:fs'
 import { lstat, open, readdir, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../clock.ts'
@@ -9,29 +9,38 @@ import { MirrorError } from '../../errors.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 
-const DRAFT_NAME = /^\..+\.task-mirror-(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
+/** Versions up to 1.0.0 did not say where the number of the process counts. */
+const DRAFT_NAME = /^\..+\.task-mirror-((?:[0-9a-f]+-)?)(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
+/** Where the number of this process counts: in this container since the machine was started; empty where nothing tells. */
+const NUMBERED_IN = placeOfNumbers()
 /** When this process began, epoch ms. */
 const BEGAN_AT = performance.timeOrigin
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
 export function draftPath(path: string): string {
   // A file name may have 255 bytes, the hidden one as well.
   const name = [...basename(path)].slice(0, 48).join('')
-  return join(dirname(path), `.${name}.task-mirror-${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
+  return join(dirname(path), `.${name}.task-mirror-${NUMBERED_IN}${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
 }
 
-/** Removes own drafts whose process is gone or that are a day old. Processes of another container cannot be seen. */
+/**
+ * Removes own drafts whose process is gone, or that are a day old. Of another machine or container no process can be seen: a
+ * draft from there goes when nothing was written for an hour.
+ */
 export async function clearLeftOvers(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
-    const pid = Number(DRAFT_NAME.exec(name)?.[1] ?? Number.NaN)
-    if (Number.isNaN(pid)) continue
+    const [, numberedIn, number] = DRAFT_NAME.exec(name) ?? []
+    if (number === undefined) continue
     const path = join(folder, name)
     const found = await lstat(path).catch(() => null)
     if (found === null || found.uid !== process.geteuid?.()) continue
-    // In containers every run is PID 1: a draft under our own number that is older than we are is a dead one's.
-    const isDead = pid === process.pid ? found.mtimeMs < BEGAN_AT : !isAlive(pid)
-    if (!isDead && (ageOf(found.mtimeMs, now) ?? 0) <= DAY_MS) continue
+    const pid = Number(number)
+    const isNear = numberedIn === NUMBERED_IN
+    // A draft under our own number that is older than we are is a dead one's.
+    const isDead = isNear && (pid === process.pid ? found.mtimeMs < BEGAN_AT : !isAlive(pid))
+    if (!isDead && (ageOf(found.mtimeMs, now) ?? 0) <= (isNear ? DAY_MS : HOUR_MS)) continue
     const removed = found.isDirectory() ? removeSnapshot(path) : found.isFile() ? unlink(path) : null
     // It may refuse to go: that is no reason to fail.
     await removed?.catch(() => {})
@@ -69,6 +78,15 @@ export async function removeSnapshot(path: string, shown = path): Promise<void> 
     await folder.close()
   }
   await rmdir(path)
+}
+
+function placeOfNumbers(): string {
+  try {
+    const facts = [readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'), readlinkSync('/proc/self/ns/pid')]
+    return `${createHash('sha256').update(facts.join()).digest('hex').slice(0, 8)}-`
+  } catch {
+    return ''
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -1,6 +1,6 @@
 // A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows. Some programs' patterns
 // (`lake/*/**/*.parquet`) reach into hidden folders: until all files of a snapshot are whole, they have another ending.
-import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { syncPath } from '../../mirror/files.ts'
@@ -66,6 +66,8 @@ export class FolderStore implements Store {
         const file = join(hidden, name)
         await this.#explaining(() => makeFolders(dirname(file), folders))
         files.push(file)
+        // What is written below does not show in the folder's own time, by which others tell that it is alive.
+        await utimes(hidden, new Date(), new Date()).catch(() => {})
         return openFile(unfinished(file), join(final, name))
       },
       publish: (manifest) =>
