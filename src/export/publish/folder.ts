@@ -97,7 +97,7 @@ export class FolderStore implements Store {
 
   async update(name: string, next: (before: Buffer | null) => Buffer): Promise<void> {
     const bytes = next(await this.read(name))
-    await publishFile(join(this.place, name), bytes, { now: 0, inUse: this.#inUse })
+    await publishFile(join(this.place, name), bytes, { inUse: this.#inUse })
   }
 
   snapshotIds(): Promise<string[]> {

@@ -20,8 +20,8 @@ export interface OutputFile extends Sink {
 }
 
 interface DraftOptions {
-  /** Epoch ms. */
-  now: number
+  /** Epoch ms; where absent, no drafts of dead exports are cleared away. */
+  now?: number
   /** What it must not take the place of, see `filesInUse`. */
   inUse: readonly string[]
   mode?: number
@@ -46,7 +46,7 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
         hint: 'Name a file with --out, a folder with a / at its end, or - for stdout.',
       })
     }
-    await clearLeftOvers(dirname(path), now)
+    if (now !== undefined) await clearLeftOvers(dirname(path), now)
   } catch (error) {
     throw explainSnapshot(path, error)
   }

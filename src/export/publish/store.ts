@@ -11,7 +11,10 @@ export interface Store {
   begin(snapshotId: string): Promise<PendingPublication>
   /** The bytes of a small file below the destination; null where there is none. Throws beyond `MOST_BYTES`. */
   read(name: string): Promise<Buffer | null>
-  /** Replaces a small file by what `next` makes of it (null: none); asks again where somebody else was quicker. */
+  /**
+   * Replaces a small file by what `next` makes of it (null: none); asks again where somebody else was quicker, but that
+   * cannot be told in a folder, nor in object storage without conditions: there the last one wins.
+   */
   update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
   /** Names of the snapshots that are there or being written, in order. */
   snapshotIds(): Promise<string[]>
