@@ -1,7 +1,7 @@
 // Where an incremental publication carries on from, and which publications belong together.
 import { MirrorError } from '../../errors.ts'
 import { snapshotsAt } from '../../mirror/tables/snapshots.ts'
-import type { Format } from '../formats.ts'
+import { type Format, SWITCHES } from '../formats.ts'
 import type { InvalidJson } from '../read/invalid-json.ts'
 import type { Latest } from './manifest.ts'
 
@@ -42,9 +42,9 @@ export interface FeedDestination {
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const nothing = { sinceSeq: 0, buildsOn: null }
   if (changes === 'last' && destination.latest === null) return nothing
-  const sort = sortOf(destination.filters)
+  const series = seriesOf(destination.filters)
   const before = snapshotsAt(dbPath, destination.place, destination.format).filter(
-    (row) => sortOf(row.filters) === sort && (changes === 'last' || row.cut === changes),
+    (row) => seriesOf(row.filters) === series && (changes === 'last' || row.cut === changes),
   )[0]
   if (changes !== 'last') return { sinceSeq: changes, buildsOn: before?.id ?? null }
   return before === undefined ? nothing : { sinceSeq: before.cut, buildsOn: before.id }
@@ -68,11 +68,14 @@ export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }
 }
 
 /** What an absent filter means. */
-const UNFILTERED = { since: null, until: null, statuses: null, redact: [], columns: null, variant: false }
+const UNFILTERED = {
+  ...{ since: null, until: null, statuses: null, redact: [], columns: null, invalidJson: 'keep' },
+  ...Object.fromEntries(SWITCHES.map(([name]) => [name, false])),
+}
 
 /** What must be equal for two publications to belong together; tombstones and `_mirror` are in every feed. */
-function sortOf(filters: Record<string, unknown>): string {
-  const sort: Record<string, unknown> = { ...UNFILTERED, invalidJson: 'keep', ...filters }
-  const names = Object.keys(sort).filter((name) => name !== 'includeDeleted' && name !== 'withMeta')
-  return JSON.stringify(names.sort().map((name) => [name, sort[name]]))
+function seriesOf(filters: Record<string, unknown>): string {
+  const all: Record<string, unknown> = { ...UNFILTERED, ...filters }
+  const names = Object.keys(all).filter((name) => name !== 'includeDeleted' && name !== 'withMeta')
+  return JSON.stringify(names.sort().map((name) => [name, all[name]]))
 }

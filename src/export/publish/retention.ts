@@ -27,9 +27,9 @@ export function expired(published: readonly Kept[], keep: number): string[] {
   const last = new Map<string, Kept>()
   for (const one of published) {
     if (one.kind !== 'full') continue
-    const sort = JSON.stringify([one.format, one.filters])
-    last.set(sort, one)
-    if (one.lastFullWalk?.verdict === 'complete') last.set(`complete ${sort}`, one)
+    const series = JSON.stringify([one.format, one.filters])
+    last.set(series, one)
+    if (one.lastFullWalk?.verdict === 'complete') last.set(`complete ${series}`, one)
   }
   for (const one of last.values()) hold(one)
   return published.map((one) => one.snapshotId).filter((id) => !kept.has(id))
