@@ -24,7 +24,7 @@ export interface ExportOptions extends Switches {
   filters?: Omit<Filters, 'sinceSeq'>
   /** Only what changed: since that `change_seq`, or since the last publication there. Tombstones and `_mirror` included. */
   changes?: number | 'last' | undefined
-  /** Names of headers whose values are replaced (`REDACTED_HEADERS` and more); null for none. */
+  /** As `export.redactHeaders`: values of these are replaced, and of what sounds like a credential; null or empty for none. */
   redact: readonly string[] | null
   /** Names of the columns, all where absent. */
   columns?: readonly string[] | null

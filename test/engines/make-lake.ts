@@ -8,10 +8,13 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import Database from 'better-sqlite3'
+import { DEFAULTS } from '../../src/config/defaults.ts'
 import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
-import { REDACTED_HEADERS, Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
+import { Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runCli } from '../support/cli.ts'
+
+const REDACTED: readonly string[] = DEFAULTS.export.redactHeaders
 
 const folder = argv[2] ?? 'lake'
 const tasks = Number(argv[3] ?? 200_000)
@@ -124,7 +127,7 @@ function aggregates(db: Database.Database, where: string) {
   return { byStatus: byStatus.raw().all(), byMonth: byMonth.raw().all(), requestIds: bodies.pluck().get() }
 }
 
-const MASKS: Record<string, readonly string[] | null> = { masked: REDACTED_HEADERS, plain: null }
+const MASKS: Record<string, readonly string[] | null> = { masked: REDACTED, plain: null }
 const flagsOf = (mask: string) => (mask === 'plain' ? ['--no-redact'] : [])
 
 /** The state of the mirror now, and the names under which it was published. */
@@ -149,7 +152,7 @@ function stateNow() {
       live: { ...digest(db, live, redact), ...aggregates(db, live) },
       all: { ...digest(db, 'true', redact), ...aggregates(db, 'true') },
     })
-    return { masked: of(REDACTED_HEADERS), plain: of(null) }
+    return { masked: of(REDACTED), plain: of(null) }
   } finally {
     db.close()
   }

@@ -8,15 +8,21 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
+import { DEFAULTS } from '../../src/config/defaults.ts'
 import { type ExportOptions, exportSnapshot, snapshotIdOf } from '../../src/export/export.ts'
-import { REDACTED_HEADERS } from '../../src/export/read/redact.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const SOURCE = new URL('../../src/export/export.ts', import.meta.url).href
 
 function exporting(mirror: FilledMirror, name: string, more: Partial<ExportOptions> = {}) {
   const out = name === '-' ? name : join(mirror.folder, name)
-  return exportSnapshot({ dbPath: mirror.path, out, redact: REDACTED_HEADERS, toolVersion: '0.0.0', ...more })
+  return exportSnapshot({
+    dbPath: mirror.path,
+    out,
+    redact: DEFAULTS.export.redactHeaders,
+    toolVersion: '0.0.0',
+    ...more,
+  })
 }
 
 const hidden = (mirror: FilledMirror) => readdirSync(mirror.folder).filter((name) => name.startsWith('.'))
@@ -70,7 +76,7 @@ test('tells what it published, and the mirror has a row about it', async () => {
     sinceSeq: null,
     verdict: null,
     verdictAt: null,
-    redacted: { names: [...REDACTED_HEADERS, '*'], values: {} },
+    redacted: { names: [...DEFAULTS.export.redactHeaders, '*'], values: {} },
     removed: [],
     notRemoved: null,
     recorded: true,

@@ -5,11 +5,11 @@ import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
 import { readColumnIndex, readOffsetIndex } from 'hyparquet/src/indexes.js'
 import { compressors } from 'hyparquet-compressors'
 import { expect, onTestFinished, test } from 'vitest'
+import { DEFAULTS } from '../../src/config/defaults.ts'
 import type { Compression } from '../../src/export/encode/compression.ts'
 import { hyparquetEngine } from '../../src/export/encode/parquet/hyparquet.ts'
 import { type ExportOptions, exportSnapshot } from '../../src/export/export.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
-import { REDACTED_HEADERS } from '../../src/export/read/redact.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const MAX = 2n ** 63n - 1n
@@ -20,7 +20,7 @@ async function parquet(mirror: FilledMirror, more: Partial<ExportOptions> = {}) 
   const result = await exportSnapshot({
     dbPath: mirror.path,
     out,
-    redact: REDACTED_HEADERS,
+    redact: DEFAULTS.export.redactHeaders,
     toolVersion: '1.2.3',
     ...more,
   })
@@ -155,7 +155,7 @@ test('the footer names the tool, the cut and what was redacted', async () => {
     'task-mirror.snapshot': result.snapshotId,
   })
   expect(JSON.parse(about['task-mirror.redacted']!)).toEqual({
-    names: [...REDACTED_HEADERS, '*'],
+    names: [...DEFAULTS.export.redactHeaders, '*'],
     values: { cookie: 1 },
   })
 })

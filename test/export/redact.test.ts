@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
+import { DEFAULTS } from '../../src/config/defaults.ts'
 import { COLUMNS, positionOf, type RawRow } from '../../src/export/read/columns.ts'
-import { REDACTED_HEADERS, Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
+import { Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
 import { redactFlat } from '../../src/export/read/redact-flat.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
 import fc from '../support/fc.ts'
 import { allowedMs, processorMs } from '../support/processor.ts'
 import { SOAK } from '../support/soak.ts'
+
+const REDACTED: readonly string[] = DEFAULTS.export.redactHeaders
 
 const R = '"[redacted]"'
 
@@ -32,7 +35,7 @@ test.each([
   ['a list of header lines', '["accept: y","Cookie: x","b: c"]', '["accept: y","Cookie: [redacted]","b: c"]'],
   ['a name that is __proto__ beside it', '{"__proto__":"p","cookie":["x"]}', `{"__proto__":"p","cookie":${R}}`],
 ])('replaces the value in a header with %s', (_what, text, expected) => {
-  expect(new Redactor(REDACTED_HEADERS).header(text)).toBe(expected)
+  expect(new Redactor(REDACTED).header(text)).toBe(expected)
 })
 
 test.each([
@@ -47,25 +50,25 @@ test.each([
   ['[]'],
   ['{}'],
 ])('leaves %s as it is', (text) => {
-  const redactor = new Redactor(REDACTED_HEADERS)
+  const redactor = new Redactor(REDACTED)
   expect(redactor.header(text)).toBe(text)
   expect(redactor.counts()).toEqual({})
 })
 
 test('keeps the digits of other values where a text has to be parsed', () => {
   const text = '{"\\u0063ookie":"x","n":[1.0,12345678901234567890,1e400,-0]}'
-  expect(new Redactor(REDACTED_HEADERS).header(text)).toBe(`{"cookie":${R},"n":[1.0,12345678901234567890,1e400,-0]}`)
+  expect(new Redactor(REDACTED).header(text)).toBe(`{"cookie":${R},"n":[1.0,12345678901234567890,1e400,-0]}`)
 })
 
 test('redacts headers anywhere in extra and keeps the rest of it', () => {
   const text = '{"timeframe":1.0,"data":{"headers":[["Cookie","x"]]},"proxy":{"Proxy-Authorization":"y"}}'
-  expect(new Redactor(REDACTED_HEADERS).extra(text)).toBe(
+  expect(new Redactor(REDACTED).extra(text)).toBe(
     `{"timeframe":1.0,"data":{"headers":[["Cookie",${R}]]},"proxy":{"Proxy-Authorization":${R}}}`,
   )
 })
 
 test('counts what it replaced by lower-case name', () => {
-  const redactor = new Redactor([...REDACTED_HEADERS, 'X-Secret'])
+  const redactor = new Redactor([...REDACTED, 'X-Secret'])
   redactor.header('{"Cookie":"a","x-secret":"b","accept":"c"}')
   redactor.header('{"COOKIE":["a"]}')
   redactor.extra('{"a":{"header":{"cookie":"x"}}}')
@@ -82,9 +85,7 @@ test.each(['a b', 'a"b', '', 'a:b', 'ä'])('"%s" is refused as the name of a hea
 })
 
 test('a header that is no JSON text is reported as damage of the mirror', () => {
-  expect(() => new Redactor(REDACTED_HEADERS).header('{"cookie":')).toThrow(
-    expect.objectContaining({ code: 'mirror-damaged' }),
-  )
+  expect(() => new Redactor(REDACTED).header('{"cookie":')).toThrow(expect.objectContaining({ code: 'mirror-damaged' }))
 })
 
 const anyCase = (name: string) =>
@@ -104,7 +105,7 @@ const spelled = (name: string) =>
 const secretMember = fc
   .tuple(
     fc
-      .constantFrom(...REDACTED_HEADERS)
+      .constantFrom(...REDACTED)
       .chain(anyCase)
       .chain(spelled),
     fc.constantFrom('"CANARY"', '["CANARY",{"a":"CANARY"}]', '{"CANARY":"CANARY"}', '"\\"CANARY\\\\"'),
@@ -112,18 +113,16 @@ const secretMember = fc
   .map(([key, value]) => `${key}:${value}`)
 const otherMember = fc
   .tuple(fc.string({ maxLength: 8 }), fc.oneof(fc.string(), fc.constantFrom('Cookie', 'authorization,')))
-  .filter(([key]) => !REDACTED_HEADERS.includes(key.trim().toLowerCase()))
+  .filter(([key]) => !REDACTED.includes(key.trim().toLowerCase()))
   .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
 
 test('whatever the spelling, no value of a named header is left and every other value stays', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(secretMember, otherMember), { maxLength: 6 }), (members) => {
       const text = `{${members.join()}}`
-      const redacted = new Redactor(REDACTED_HEADERS).header(text)
+      const redacted = new Redactor(REDACTED).header(text)
       expect(redacted).not.toContain('CANARY')
-      const expected = JSON.parse(text, (key, value) =>
-        REDACTED_HEADERS.includes(key.toLowerCase()) ? '[redacted]' : value,
-      )
+      const expected = JSON.parse(text, (key, value) => (REDACTED.includes(key.toLowerCase()) ? '[redacted]' : value))
       expect(JSON.parse(redacted)).toEqual(expected)
     }),
     { numRuns: 300 },
@@ -134,7 +133,7 @@ test('a flat header is redacted the same way by its quotes as by the parser', ()
   const member = fc.oneof(
     {
       weight: 5,
-      arbitrary: fc.tuple(fc.constantFrom(...REDACTED_HEADERS).chain(anyCase), fc.string({ maxLength: 5 })),
+      arbitrary: fc.tuple(fc.constantFrom(...REDACTED).chain(anyCase), fc.string({ maxLength: 5 })),
     },
     fc.tuple(
       fc.constantFrom('accept', 'x-cookie', 'cookies', 'coo\u212Aie', '', '__proto__', 'Location', 'X-Vault-Token'),
@@ -145,7 +144,7 @@ test('a flat header is redacted the same way by its quotes as by the parser', ()
   fc.assert(
     fc.property(fc.uniqueArray(member, { maxLength: 6, selector: ([name]) => name }), (members) => {
       const text = JSON.stringify(Object.fromEntries(members))
-      const [flat, parsed] = [new Redactor([...REDACTED_HEADERS, '*']), new Redactor([...REDACTED_HEADERS, '*'])]
+      const [flat, parsed] = [new Redactor([...REDACTED, '*']), new Redactor([...REDACTED, '*'])]
       // A blank keeps the redactor from the way by quotes.
       expect(JSON.parse(flat.header(text))).toEqual(JSON.parse(parsed.header(text.replace('{', '{ '))))
       expect(flat.counts()).toEqual(parsed.counts())
@@ -177,9 +176,7 @@ test.each([
   ...['authentification', 'X-Authorisation', 'x-api-keys', 'ApiKey2', 'api-key-2', 'dbpassword', 'OAuth2', 'passwords'],
   ...['X-Hub-Signature-256', 'X-Amz-Credential', 'accessToken', 'X-Forwarded-Authorization', 'DB_PASSWORD'],
 ])('%s sounds like a credential', (name) => {
-  expect(new Redactor(redactionOf(REDACTED_HEADERS)).header(JSON.stringify({ [name]: 'CANARY' }))).not.toContain(
-    'CANARY',
-  )
+  expect(new Redactor(redactionOf(REDACTED)).header(JSON.stringify({ [name]: 'CANARY' }))).not.toContain('CANARY')
 })
 
 test.each([
@@ -188,7 +185,7 @@ test.each([
   ...['sec-websocket-key', 'content-security-policy', 'strict-transport-security', 'vary', 'author', 'x-monkey'],
 ])('%s does not', (name) => {
   const text = JSON.stringify({ [name]: 'CANARY' })
-  expect(new Redactor(redactionOf(REDACTED_HEADERS)).header(text)).toBe(text)
+  expect(new Redactor(redactionOf(REDACTED)).header(text)).toBe(text)
 })
 
 const RED = '[redacted]'
@@ -268,7 +265,7 @@ test('rows lose credentials in URLs, in headers that hold URLs and in extra, and
   const kept = [...row]
   redactRow(row, new Redactor(redactionOf(null)))
   expect(row).toEqual(kept)
-  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(REDACTED))
   redactRow(row, redactor)
   expect(row.filter((value) => value !== null)).toEqual([
     `https://${RED}@a.example/?token=${RED}`,
@@ -310,7 +307,7 @@ const MANY = SOAK ? 1_000_000 : 250_000
 
 test.each(WORST)(`${MANY} times %j are redacted in less than a second of processor time`, (character) => {
   const text = character.repeat(MANY)
-  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(REDACTED))
   const took = processorMs(() => {
     redactor.header(JSON.stringify(text))
     redactor.header(JSON.stringify({ Cookie: text, headers: text, [text]: 'x' }))
@@ -362,7 +359,7 @@ test.each([
   { 'x-more': [{ name: 'Set-Cookie', value: 'hunter2' }] },
   { authentification: 'hunter2', 'x-api-keys': 'hunter2', ApiKey2: 'hunter2' },
 ])('no password is left in %j', (header) => {
-  const redactor = () => new Redactor(redactionOf(REDACTED_HEADERS))
+  const redactor = () => new Redactor(redactionOf(REDACTED))
   for (const text of [JSON.stringify(header), JSON.stringify(header).replaceAll('@', '\\u0040')]) {
     expect(redactor().header(text)).not.toContain('hunter2')
     expect(redactor().header(text.replace(/^[[{]/, '$& '))).not.toContain('hunter2')
@@ -377,7 +374,7 @@ test.each([
   { 'sec-ch-ua': '"Not?A_Brand";v="8"', etag: 'W/"a#b"', 'content-type': 'text/html; key=1', x: '100% @ 5' },
 ])('%j stays as it is', (header) => {
   const text = JSON.stringify(header)
-  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(REDACTED))
   expect(redactor.header(text)).toBe(text)
   expect(redactor.header(text.replace('{', '{ '))).toBe(text.replace('{', '{ '))
 })

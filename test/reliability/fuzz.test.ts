@@ -3,9 +3,10 @@
 // processor time. 5 s together; a minute with SOAK=1. A failure names its seed: FC_SEED repeats it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { DEFAULTS } from '../../src/config/defaults.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { isMirrorError, MirrorError } from '../../src/errors.ts'
-import { REDACTED_HEADERS, Redactor, redactionOf } from '../../src/export/read/redact.ts'
+import { Redactor, redactionOf } from '../../src/export/read/redact.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
 import { hostOf } from '../../src/host.ts'
 import { rowOf } from '../../src/mirror/row-bytes.ts'
@@ -148,7 +149,7 @@ test('the redactor: headers and extra of any form', () => {
     const { data, result } = JSON.parse(text) as Record<string, { header?: unknown } | undefined>
     return [data?.header, result?.header].flatMap((header) => (header === undefined ? [] : [JSON.stringify(header)]))
   })
-  const redactor = new Redactor(redactionOf(REDACTED_HEADERS))
+  const redactor = new Redactor(redactionOf(DEFAULTS.export.redactHeaders))
   fuzz(2_000, fc.oneof(damaged(headers), valueText, objectText(fc.constant([]))), (text) => {
     for (const redact of [(given: string) => redactor.header(given), (given: string) => redactor.extra(given)]) {
       const redacted = outcome(() => redact(text))

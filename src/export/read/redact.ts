@@ -8,15 +8,6 @@ import { isCredentialName } from './credential-names.ts'
 import { type Redaction, redactFlat } from './redact-flat.ts'
 import { redactUrl, redactUrls } from './redact-url.ts'
 
-/** Headers whose values do not leave the mirror unless asked for; compared without regard to case. */
-export const REDACTED_HEADERS: readonly string[] = [
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'set-cookie',
-  'x-api-key',
-]
-
 /** Among names: every header that sounds like a credential, and credentials in URLs. In manifests since 0.2.0. */
 const CREDENTIALS = '*'
 
