@@ -5,6 +5,8 @@ import type { runDemo } from '../src/commands/demo-steps.ts'
 import type { shownKeys } from '../src/config/show.ts'
 import type { Check } from '../src/doctor/check.ts'
 import type { CopyResult } from '../src/export/copy.ts'
+import { COMPRESSIONS } from '../src/export/encode/compression.ts'
+import { FORMAT_NAMES } from '../src/export/formats.ts'
 import type { ExportResult } from '../src/export/options.ts'
 import type { DiskUse } from '../src/export/publish/disk-use.ts'
 import type { SnapshotVerified } from '../src/export/verify/verify.ts'
@@ -15,6 +17,7 @@ import type { MirrorVerified } from '../src/mirror/maintenance/verify.ts'
 import type { MirrorStatus } from '../src/mirror/shown/status.ts'
 import type { SetAsideList } from '../src/mirror/tables/set-aside.ts'
 import type { readTask } from '../src/mirror/tables/tasks.ts'
+import { listed } from '../src/shown.ts'
 import type { ReplayResult } from '../src/sync/one-off/replay.ts'
 import type { ServiceVerified } from '../src/sync/one-off/verify.ts'
 import type { ProbeResult, QUESTIONS } from '../src/sync/probe/probe.ts'
@@ -126,6 +129,12 @@ const run: Chapter = {
   }),
 }
 
+const oneOf = (names: readonly string[]): string =>
+  listed(
+    names.map((name) => `\`${name}\``),
+    'or',
+  )
+
 const exporting: Chapter = {
   title: 'export',
   about: 'With `--out -` stdout has the tasks instead, and the log a line with the figures.',
@@ -135,8 +144,8 @@ const exporting: Chapter = {
     kind: SNAPSHOT_KIND,
     path: 'string: absolute path or URL of the file, or of the folder of the snapshot',
     manifest: 'string or null: path or URL of `_manifest.json`; null for a file',
-    format: 'string: `parquet`, `ndjson` or `csv`',
-    compression: 'string: `zstd`, `snappy`, `gzip` or `none`',
+    format: `string: ${oneOf(FORMAT_NAMES)}`,
+    compression: `string: ${oneOf(COMPRESSIONS)}`,
     files: 'number: files with rows',
     rows: 'number: tasks in them, tombstones included where they were asked for',
     bytes: 'number (bytes): size of all files with rows',
