@@ -11,7 +11,7 @@ import { encoderOf, type Packing } from './encode/pieces.ts'
 import { type Packers, pour, stopIfAborted } from './encode/pour.ts'
 import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
-import { type FeedDestination, feedBase, type RecordedFilters, refuseOlderMirror } from './publish/feed.ts'
+import { type FeedDestination, feedBase, type RecordedFilters, refuseOtherMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
 import { isFolder, openDraft } from './publish/publish.ts'
 import { type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
@@ -81,7 +81,8 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   const { cut, packers } = await packersOf(options, wanted, packing, limits)
   try {
     refuseUnknownStatus(cut, filters.statuses)
-    if (base !== null) refuseOlderMirror(cut.cut, base, destination)
+    const present = store !== null && latest != null && base !== null ? await store.snapshotIds() : []
+    refuseOtherMirror({ dbPath: options.dbPath, cut: cut.cut, present }, base, destination)
     // Not before it is known that there is something to publish: it makes the folder.
     await store?.makeReady(startedAt)
     const id = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))

@@ -110,6 +110,28 @@ test('a mirror older than what was published is refused: its numbers mean other 
   await publishing(mirror)
   mirror.db.exec('UPDATE tasks SET change_seq = change_seq - 2')
   await expect(publishing(mirror, { changes: 'last' })).rejects.toMatchObject({ code: 'mirror-foreign' })
+  await expect(publishing(mirror)).rejects.toMatchObject({ code: 'mirror-foreign' })
+})
+
+test.each<[string, (mirror: FilledMirror, last: string) => void]>([
+  ['the mirror does not know', ({ db }, last) => db.prepare('DELETE FROM snapshots WHERE id = ?').run(last)],
+  ['was removed', ({ folder }, last) => rmSync(join(folder, 'lake', last), { recursive: true })],
+])('changes do not go on from a publication that %s: a full snapshot has to come first', async (_, happen) => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  await publishing(mirror)
+  change(mirror, "system_status = 'X'", "id = 'task-00000001'")
+  const { snapshotId } = await publishing(mirror, { changes: 'last' })
+  happen(mirror, snapshotId)
+  // As many changes again: its numbers are no lower than those that were published.
+  change(mirror, "system_status = 'Y'", "id IN ('task-00000001', 'task-00000002')")
+  for (const changes of ['last', 4] as const)
+    await expect(publishing(mirror, { changes })).rejects.toMatchObject({
+      code: 'mirror-foreign',
+      facts: { snapshotId },
+    })
+  await publishing(mirror)
+  change(mirror, "system_status = 'Z'", "id = 'task-00000003'")
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ rows: 1 })
 })
 
 test('a feed as one file carries on from the file before of the same name', async () => {

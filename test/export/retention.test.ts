@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expired, type Kept } from '../../src/export/publish/retention.ts'
 
-/** `F1` a full one after a complete walk, `P1` after a partial one, `C1<F1` changes that build on F1. */
+/** `F1` a full one after a complete walk, `P1` after a partial one, `C1<F1` changes that build on F1; `...r` of `--since 7d`. */
 function published(text: string): Kept[] {
   return text.split(' ').map((word) => {
     const [name, buildsOn = null] = word.split('<') as [string, string?]
@@ -11,7 +11,10 @@ function published(text: string): Kept[] {
       kind: name.startsWith('C') ? 'changes' : 'full',
       buildsOn,
       lastFullWalk: { verdict, finishedAt: 0, ageMs: 0 },
-      filters: name.endsWith('x') ? { statuses: ['X'] } : {},
+      filters: {
+        ...(name.endsWith('x') && { statuses: ['X'] }),
+        ...(name.endsWith('r') && { since: Number(name[1]) }),
+      },
       format: 'parquet',
     }
   })
@@ -27,6 +30,7 @@ test.each([
   ['F1 P2 P3', 1, 'P2'],
   ['F1 F2 P3 P4', 2, 'F1'],
   ['F1x F2 F3', 1, 'F2'],
+  ['F1r F2r F3r', 1, 'F1r F2r'],
   ['C1 C2<C1 C3', 1, 'C1 C2'],
 ])('of %s, keeping %i lets go "%s"', (text, keep, gone) => {
   expect(expired(published(text), keep).join(' ')).toBe(gone)

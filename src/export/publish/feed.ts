@@ -1,6 +1,6 @@
 // Where an incremental publication carries on from, and which publications belong together.
 import { MirrorError } from '../../errors.ts'
-import { snapshotsAt } from '../../mirror/tables/snapshots.ts'
+import { knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import { type Format, SWITCHES } from '../formats.ts'
 import type { InvalidJson } from '../read/invalid-json.ts'
 import type { Latest } from './manifest.ts'
@@ -50,20 +50,43 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
   return before === undefined ? nothing : { sinceSeq: before.cut, buildsOn: before.id }
 }
 
-/** Throws `mirror-foreign` where destination or feed know later changes than the mirror, which was replaced then. */
-export function refuseOlderMirror(cut: number, base: FeedBase, { place, latest }: FeedDestination): void {
-  const published = base.buildsOn === null ? 0 : base.sinceSeq
-  const known = Math.max(published, latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
-  if (known <= cut && base.sinceSeq > cut) {
-    throw new MirrorError('mirror-foreign', `--changes ${base.sinceSeq}: the mirror has changes up to ${cut} only`, {
-      facts: { cut, sinceSeq: base.sinceSeq },
-      hint: "The number is another mirror's, or the mirror was replaced by an older one: publish a full snapshot into a new folder.",
-    })
-  }
-  if (known <= cut) return
-  throw new MirrorError('mirror-foreign', `${place} has changes up to ${known}, the mirror only up to ${cut}`, {
-    facts: { place, cut, known },
+/**
+ * Throws `mirror-foreign` for a full snapshot (`base` null) or a feed at a destination, or a feed from a number, with later
+ * changes than the mirror's; and for a feed after a publication that is gone, or that the mirror does not know: it was made
+ * by another mirror, or after the backup that this one was restored from. `present`: the names of what is there.
+ */
+export function refuseOtherMirror(
+  { dbPath, cut, present }: { dbPath: string; cut: number; present: readonly string[] },
+  base: FeedBase | null,
+  { place, latest }: FeedDestination,
+): void {
+  const known = Math.max(latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
+  if (known > cut)
+    throw foreign(`${place} has changes up to ${known}, the mirror only up to ${cut}`, { place, cut, known })
+  if (base === null) return
+  const { sinceSeq } = base
+  if (sinceSeq > cut)
+    throw foreign(`--changes ${sinceSeq}: the mirror has changes up to ${cut} only`, { place, cut, sinceSeq })
+  const last = latest?.changes ?? latest?.full ?? null
+  if (last === null) return
+  const { snapshotId } = last
+  if (!present.includes(snapshotId))
+    throw unfounded(place, `${snapshotId}, which latest.json names, is not there`, snapshotId)
+  if (!knowsSnapshot(dbPath, snapshotId))
+    throw unfounded(place, `${snapshotId} was not published from this mirror, or it has no row about it`, snapshotId)
+}
+
+function foreign(message: string, facts: Record<string, string | number>): MirrorError {
+  return new MirrorError('mirror-foreign', message, {
+    facts,
     hint: 'The mirror was replaced by an older or another one: publish a full snapshot into a new folder.',
+  })
+}
+
+function unfounded(place: string, message: string, snapshotId: string): MirrorError {
+  return new MirrorError('mirror-foreign', `Changes cannot be published at ${place}: ${message}`, {
+    facts: { place, snapshotId },
+    hint: 'Publish a full snapshot there first, without --changes: the next changes go on from it.',
   })
 }
 

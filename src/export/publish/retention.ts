@@ -11,7 +11,7 @@ export type Kept = Pick<Manifest, 'snapshotId' | 'kind' | 'buildsOn' | 'lastFull
 
 /**
  * Names of the snapshots to remove so that the newest `keep` stay. Beyond those stay: whatever a kept one builds on, the
- * last full one of every kind (format and filters), and the last of these that followed a complete walk.
+ * last full one of every kind (format and filters, but for bounds of createdAt), and the last of these that followed a complete walk.
  * `published` is in the order of publication, oldest first.
  */
 export function expired(published: readonly Kept[], keep: number): string[] {
@@ -27,7 +27,9 @@ export function expired(published: readonly Kept[], keep: number): string[] {
   const last = new Map<string, Kept>()
   for (const one of published) {
     if (one.kind !== 'full') continue
-    const series = JSON.stringify([one.format, one.filters])
+    // `--since 7d` is another moment every time.
+    const { since: _, until: __, ...filters } = one.filters
+    const series = JSON.stringify([one.format, filters])
     last.set(series, one)
     if (one.lastFullWalk?.verdict === 'complete') last.set(`complete ${series}`, one)
   }

@@ -38,6 +38,11 @@ export function snapshotsAt(
   return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
 }
 
+/** Whether the mirror has a row about it, wherever it was published. */
+export function knowsSnapshot(path: string, id: string): boolean {
+  return withReader(path, (db) => db.prepare('SELECT 1 FROM snapshots WHERE id = ?').get(id) !== undefined)
+}
+
 /** A publication that the mirror has a row about. */
 export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
 
