@@ -8,6 +8,9 @@ const NEEDED = [22, 19]
 const GRACE_MS = 4000
 /** Idle connections and the like may keep the process for so long after its work. */
 const LINGER_MS = 100
+/** A pipe that is full is waited for so long; no signal is heard meanwhile. */
+const LONGEST_STALL_MS = 5000
+const PAUSE_MS = 20
 /** The exit code of what the machine does not give, a full disk for one; see EXIT in errors.ts. */
 const EXIT_MACHINE = 7
 const SHELL = '/bin/sh'
@@ -31,6 +34,8 @@ if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
 
 /** Why lines of the log are missing; null where none is. */
 let logLost: string | null = null
+/** For how long stderr has taken nothing. */
+let stalledMs = 0
 
 async function main(stop: AbortController): Promise<number> {
   // Nothing that is loaded may take it for a leave not to check certificates: libraries open connections of their own.
@@ -87,17 +92,25 @@ async function printVersion(): Promise<number> {
   return 0
 }
 
-/** Writes to stderr synchronously: no last line is lost. A full disk ends no run, but the exit code tells of it. */
+/**
+ * Writes to stderr synchronously: no last line is lost. A full disk, or a pipe that nobody reads, ends no run, but the exit
+ * code tells of it.
+ */
 function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): void {
   let rest = Buffer.from(text)
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(2, rest))
+      stalledMs = 0
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      // A full pipe is waited for; a stderr that is gone must not end the run.
-      if (code === 'EAGAIN') continue
-      if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO') logLost = code
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code === 'EAGAIN' && stalledMs < LONGEST_STALL_MS) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+        stalledMs += PAUSE_MS
+        continue
+      }
+      // A stderr that is gone must not end the run.
+      if (/^(EAGAIN|ENOSPC|EDQUOT|EIO)$/.test(code)) logLost = code
       return
     }
   }
@@ -106,7 +119,8 @@ function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): 
 /** The exit code of a run whose work is done but whose log is not. */
 function withLog(exitCode: number): number {
   if (logLost === null) return exitCode
-  console.error(`task-mirror: lines of this log are missing: it could not be written (${logLost}); make room for it`)
+  const todo = logLost === 'EAGAIN' ? 'read it' : 'make room for it'
+  console.error(`task-mirror: lines of this log are missing: it could not be written (${logLost}); ${todo}`)
   return exitCode === 0 ? EXIT_MACHINE : exitCode
 }
 

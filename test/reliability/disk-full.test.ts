@@ -1,11 +1,20 @@
 // Issue 5: a disk that is full. Exit 7 with a sentence that names the disk, no partial file, what was there stays readable,
 // and the same command works once there is room.
-import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeStage, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
-import { CLI } from '../support/cli.ts'
+import { CLI, HANGS_MS } from '../support/cli.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { expectExactLines, leftOvers } from './crash.ts'
 import { makeSmallDisk, smallDiskMissing } from './small-disk.ts'
@@ -114,6 +123,19 @@ test
     },
   )
 
+test.skipIf(process.platform === 'win32').concurrent('nor does a log into a pipe that nobody reads', async () => {
+  await using stage = await makeStage({ tasks: 300, openFraction: 0 })
+  const pipe = join(stage.dir, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const full = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+  expect(() => {
+    for (;;) writeSync(full, Buffer.alloc(4096))
+  }).toThrow('EAGAIN')
+  expect(await runInto(stage, ['sync'], { stderr: pipe })).toBe(7)
+  expect(stage.rows('SELECT outcome, exit_code FROM runs')).toEqual([{ outcome: 'ok', exit_code: 0 }])
+  closeSync(full)
+})
+
 test
   .skipIf(process.platform !== 'linux')
   .concurrent.for(
@@ -164,6 +186,8 @@ function runInto(
     cwd: stage.dir,
     env: { PATH, HOME, NODE_COMPILE_CACHE, TASK_MIRROR_BASE_URL: stage.simulator.url },
     stdio: ['ignore', stdout, stderr],
+    timeout: HANGS_MS,
+    killSignal: 'SIGKILL',
   })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
