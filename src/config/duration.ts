@@ -26,15 +26,17 @@ export function parseDuration(text: string, name: string): number {
   throw new MirrorError('usage-invalid', `${name}: "${text}" is out of range`, { hint: 'Write a shorter one.' })
 }
 
+/** A month, a day, or a time of a day: what JavaScript makes of anything else depends on the zone of the machine. */
+const MOMENT = /^(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}:?\d{2})?)?$/i
+
 /** Epoch ms of an ISO date or time (UTC without zone), of epoch ms, or of an age (`7d`). Throws `usage-invalid`. */
 export function parseMoment(text: string, name: string, now: number): number {
   const trimmed = text.trim()
   if (/^-?\d+$/.test(trimmed)) return epochMs(trimmed, name)
-  if (/^\d{4}-\d{2}/.test(trimmed)) {
-    // Without a zone JavaScript would read a time as local but a date as UTC.
-    const zoned = /T|\d \d/.test(trimmed) && !/(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed) ? `${trimmed}Z` : trimmed
-    const moment = Date.parse(zoned)
-    if (!Number.isNaN(moment) && isInCalendar(trimmed)) return moment
+  if (/^\d{4}-/.test(trimmed)) {
+    const [, date = '', time, zone = 'Z'] = MOMENT.exec(trimmed) ?? []
+    const moment = Date.parse(time === undefined ? date : `${date}T${time}${zone}`)
+    if (!Number.isNaN(moment) && isInCalendar(date)) return moment
   } else if (/^\d/.test(trimmed)) {
     return now - parseDuration(trimmed, name)
   }
