@@ -50,10 +50,10 @@ export function explain(path: string, error: unknown): unknown {
       hint: 'Wait until it has finished, or raise mirror.busyTimeoutMs.',
     })
   }
-  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code === 'EIO') {
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || 'syscall' in error) {
     return new MirrorError('mirror-unreadable', `${path} cannot be read or written: ${error.message} (${code})`, {
       ...detail,
-      hint: 'Check the disk and the rights on the file, its -wal and -shm, and its folder, then run the same command again.',
+      hint: 'Check the path, the disk and the rights on the file, its -wal and -shm, and its folder, then run the same command again.',
     })
   }
   return error

@@ -1,6 +1,6 @@
 // What the machine gives and what grows on it: open files, the environment of child processes, the WAL, publications.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exitCodeOf, fileLimitOr } from '../../src/errors.ts'
@@ -47,6 +47,27 @@ test.each([
   openWriter(scratch.path('m.sqlite'), OPTIONS).close()
   const { code, stderr } = await runInside(args, { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k' } })
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/"code":"(usage|config)-invalid"/) })
+})
+
+test.each([
+  ['status', '--db', 'loop'],
+  ['sync', '--db', 'loop', '--base-url', 'http://127.0.0.1:9'],
+  ['sync', '--db', 'file/m.sqlite', '--base-url', 'http://127.0.0.1:9'],
+  ['verify', '--db', 'loop'],
+  ['export', '--db', 'loop', '--out', '-'],
+  ['report', '--db', 'loop', '--out', 'r.html'],
+  ['prune', '--db', 'loop', '--deleted-before', '1d'],
+  ['restore', 'loop'],
+  ['restore', 'file', '--db', 'loop'],
+])('a path that leads nowhere is no bug: %s %s %s', async (...args) => {
+  using scratch = makeScratch()
+  symlinkSync('loop', scratch.path('loop'))
+  writeFileSync(scratch.path('file'), '')
+  const { code, stderr } = await runInside(args, { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k' } })
+  expect({ code, stderr }).toEqual({
+    code: 7,
+    stderr: expect.stringMatching(/"code":"mirror-unreadable".*(ELOOP|ENOTDIR)/),
+  })
 })
 
 test.each(few([22, 26, 30], (files) => files !== 30))('a run with %i files at most does not call it a bug', (files) => {

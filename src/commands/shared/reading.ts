@@ -4,8 +4,9 @@ import { extname } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { ExportResult, PlainExportOptions } from '../../export/options.ts'
 import type { SnapshotVerified, VerifySnapshotsOptions } from '../../export/verify/verify.ts'
-import { walPath } from '../../mirror/files.ts'
+import { explain, explaining } from '../../mirror/explain.ts'
 import type { Argument, Result } from '../../mirror/reading-thread.ts'
+import { walBytes } from '../../mirror/wal.ts'
 import type { Io } from '../../threads/messages.ts'
 import type { CommandContext } from './command.ts'
 
@@ -45,7 +46,6 @@ export const reading = {
     { out }: Io,
   ) {
     const { openReader } = await import('../../mirror/open.ts')
-    const { explain } = await import('../../mirror/explain.ts')
     const { readSetAside } = await import('../../mirror/tables/set-aside.ts')
     const { setAsideText } = await import('../text/rejected.ts')
     const { jsonPieces } = await import('../text/json-pieces.ts')
@@ -93,8 +93,8 @@ export async function read<Name extends keyof ReadingMethods>(
     onProgress: (done: number, total: number | null) => progress.set({ phase, done, total }),
   }
   const { dbPath } = argument
-  const size = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size(dbPath) + size(walPath(dbPath)) < SMALL_BYTES && method !== 'verifySnapshot') {
+  const size = explaining(dbPath, () => statSync(dbPath, { throwIfNoEntry: false })?.size ?? 0)
+  if (size + walBytes(dbPath) < SMALL_BYTES && method !== 'verifySnapshot') {
     const work = reading[method] as (
       argument: Argument<ReadingMethods[Name]>,
       io: Io,

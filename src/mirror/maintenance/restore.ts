@@ -7,7 +7,7 @@ import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync } from 'n
 import { basename, dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { connect, lend } from '../connect.ts'
-import { explain } from '../explain.ts'
+import { explain, explaining } from '../explain.ts'
 import {
   makeFile,
   putAside,
@@ -85,7 +85,7 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
 }
 
 function refuseSame(from: string, path: string): void {
-  const backup = statSync(from, { throwIfNoEntry: false })
+  const backup = explaining(from, () => statSync(from, { throwIfNoEntry: false }))
   const why = !backup?.isFile() ? 'is no file' : realMirrorPath(from) === realMirrorPath(path) ? 'is the mirror' : null
   if (why === null) return
   throw new MirrorError('usage-invalid', `${from} ${why}`, {
