@@ -107,7 +107,7 @@ const mirror = section(DEFAULTS.mirror, {
 
 const rejected = section(DEFAULTS.rejected, {
   maxBytes: bytes(0).describe(
-    'Maximum size of set-aside raw text; the run stops with exit 3 before the window that would exceed it.',
+    'Maximum size of what is set aside: raw text, reason in words and 200 bytes for each item. The run stops with exit 3 before the window that would exceed it.',
   ),
 })
 

@@ -27,9 +27,15 @@ function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identi
     .subarray(0, 16)
 }
 
+/** What an item takes beside its texts: its row, its places in indexes, and in the memory of a walk. */
+const ITEM_BYTES = 200
+
 export function setAsideTable(db: Db, maxBytes: number) {
   const held = db
-    .prepare('SELECT coalesce(sum(length(CAST(raw AS BLOB))), 0) FROM rejected_items WHERE replayed_at IS NULL')
+    .prepare(
+      `SELECT coalesce(sum(${ITEM_BYTES} + octet_length(message) + octet_length(raw)), 0)
+       FROM rejected_items WHERE replayed_at IS NULL`,
+    )
     .pluck()
   const insert = db.prepare(
     `INSERT INTO rejected_items (run_id, source, skip, task_id, reason, message, raw, raw_hash, seen_at)
@@ -54,7 +60,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
     /** False where it is there already. Throws `rejected-full` at the bound. Call inside the window's transaction. */
     add(item: SetAside, runId: number, now: number): boolean {
       bytes ??= held.get() as number
-      const size = Buffer.byteLength(item.raw)
+      const size = ITEM_BYTES + Buffer.byteLength(item.message) + Buffer.byteLength(item.raw)
       const identity = identityHash(item)
       const done = insert.run({ ...item, runId, raw: item.raw.toWellFormed(), identity, now })
       if (done.changes === 0) {
