@@ -21,6 +21,11 @@ test('each column has a number of its own, without a gap, and those of the first
   ])
 })
 
+test('there are no more columns than an integer has bits for', () => {
+  const places = 'filledColumns of mirror/row-bytes.ts and sync/writer/plain-items.ts keep a bit for each: widen both'
+  expect(TASK_COLUMNS.length, places).toBeLessThanOrEqual(31)
+})
+
 const SLOT = 9
 const NULL = Buffer.alloc(SLOT)
 const textSlot = (length: number) => {
