@@ -6,7 +6,7 @@ export type Clock = () => number
 
 /** `sync.settleMs` where no configuration is at hand. */
 const SETTLE_MS = 60_000
-/** However little is configured: between two processes a clock may have been set by so much. */
+/** Least tolerance: a clock may be adjusted by this much between two runs. */
 const LEAST_TOLERANCE_MS = 1000
 
 /** Age of a stored moment (epoch ms), ms; null where there is none or it lies in the future by more than `settleMs`. */

@@ -1,4 +1,4 @@
-// Reads small files that somebody names, or that others may have put there: one that never ends, or never begins, is not read.
+// Reads small files that somebody names, or that others may have put there: endless and silent ones are refused.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { MirrorError } from './errors.ts'
 import { shellWord } from './shown.ts'
@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 30_000
 interface SmallFile {
   /** Bytes that are read at most. */
   most: number
-  /** Whether it may be a pipe, as in `<(pass show key)`, which is waited for 30 s; else it has to be a file. */
+  /** Whether it may be a pipe, as in `<(pass show key)`, whose writer is waited for 30 s; without one it is empty. Else a file. */
   pipe?: boolean
   /** The error that it cannot be used; `what` goes behind its name, `cause` is what the file system said. */
   refuse(what: string, cause?: unknown): Error

@@ -40,7 +40,7 @@ export class Commits {
     this.#commit = db.prepare('COMMIT')
   }
 
-  /** Pieces of work so far, those included that are not committed yet; what was rolled back counts as one more: rows may be others. */
+  /** Pieces of work so far, those included that are not committed yet; a rollback counts as one more, as rows may differ then. */
   count(): number {
     return this.#pieces
   }

@@ -43,7 +43,8 @@ export function openWriter(path: string, options: WriterOptions): Db {
 }
 
 /**
- * Opens an existing mirror read-only on a connection of its own; never blocks the writer and never waits for it.
+ * Opens an existing mirror read-only on a connection of its own; never blocks the writer, and waits for it only
+ * where it closes or recovers the file, 5 s at most.
  * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-damaged` or `mirror-unreadable`.
  */
 export function openReader(path: string): Db {

@@ -28,7 +28,7 @@ export interface RunSummary extends RunCounts {
 
 export interface RunResult {
   summary: RunSummary
-  /** The exit code this run stands for, signals aside. */
+  /** The exit code this run stands for. */
   exitCode: number
   /** Whether a full walk has ended for the first time. */
   isFirst: boolean

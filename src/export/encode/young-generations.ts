@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Whether the part of the heaps where objects begin may go on growing. On the main thread, which cannot be given a limit
+ * Whether V8's young generation may go on growing. On the main thread, which cannot be given a limit
  * as other threads can, V8 doubles it up to 128 MB as long as rows pass through, and nothing gets faster by it. V8 reads the
  * flag each time it thinks of growing.
  */

@@ -15,8 +15,9 @@ export interface ProcessRequest {
 }
 
 /**
- * Throws what `openReader` throws where there is no mirror: the process only meets what happens under way. Starts the file `entry` beside this one, sends it `request` and gives its answer, or throws its error. `signal` ends it at once, with
- * `interrupted`; a process that somebody else has ended (for want of memory, say) is `mirror-unreadable`.
+ * Starts the process file `entry`, sends it `request`, returns its answer or throws its error. A missing mirror throws as in
+ * `openReader`, before that. `signal` ends it at once, with `interrupted`; a process that somebody
+ * else has ended (for want of memory, say) is `mirror-unreadable`.
  */
 export async function askProcess<Request extends ProcessRequest, Answer>(
   entry: string,

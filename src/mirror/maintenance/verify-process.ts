@@ -15,7 +15,7 @@ const MOST_EXAMPLES = 5
 const TELL_EVERY = 1000
 const MARK_BYTES = 1024
 
-/** The JSON columns of the small tables; those of tasks are read with them. */
+/** The JSON columns that the small tables have had from the first version on; those of tasks are read with them. */
 const SMALL_JSON = [
   ['service_facts', 'key', 'value'],
   ['runs', 'id', 'plan'],

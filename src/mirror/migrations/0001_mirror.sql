@@ -57,7 +57,7 @@ CREATE TABLE runs (
   waited_ms INTEGER NOT NULL DEFAULT 0,  -- waiting that the service asked for, and back-off
   started_at INTEGER NOT NULL,    -- when it began
   finished_at INTEGER,            -- when it ended; NULL while running, or when killed
-  exit_code INTEGER,              -- the exit code it stands for, signals aside; NULL while running, or when killed
+  exit_code INTEGER,              -- the exit code it stands for; NULL while running, or when killed
   error TEXT,                     -- JSON {code, message} of what ended the run early
   tool_version TEXT NOT NULL      -- version of task-mirror
 ) STRICT;

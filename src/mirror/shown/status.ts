@@ -10,7 +10,7 @@ import type { WalkRow } from '../tables/walks.ts'
 import { walBytes } from '../wal.ts'
 import { freshAtOf, type LastFullWalk, lastFullWalkOf } from './history.ts'
 
-/** A walk that has ended, or a full one that was cut off and is to be gone on with. */
+/** A walk that has ended, or a full one that is under way, or was cut off and is to be gone on with. */
 export type WalkFigures = Pick<
   WalkRow,
   'id' | 'kind' | 'verdict' | 'reason' | 'rangeSince' | 'rangeUntil' | 'met' | 'drift' | 'startedAt' | 'updatedAt'
@@ -38,7 +38,7 @@ export interface MirrorStatus {
   /** Start of the last complete walk of everything or the newest; in the future where a clock was wrong (`ageOf`). */
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
-  /** The last one of each kind that ended, newest first; before them a full walk that was cut off since. */
+  /** The last one of each kind that ended, newest first; before them a full walk that is under way or was cut off since. */
   walks: WalkFigures[]
   /** The last ones, newest first. */
   runs: RunRow[]

@@ -37,7 +37,7 @@ interface Debt {
 export const NO_RESULT = 'final, but its detail has no result yet'
 /** `last_error` of a task whose detail cannot be taken in. */
 export const SET_ASIDE = 'its detail was set aside'
-/** So often and for so long either may be asked for in vain until it is no longer expected any moment. */
+/** After so many vain attempts over so long, neither is expected soon any more. */
 const EXPECTED = { attempts: 3, ms: 86_400_000 }
 
 function statements(db: Db) {

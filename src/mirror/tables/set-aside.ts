@@ -8,7 +8,10 @@ export interface SetAside {
   source: 'list' | 'detail'
   skip: number | null
   taskId: string | null
-  /** Stable code: not-an-object, no-id, id-too-long, id-malformed, too-deep, unreadable, other-id, other-identity. */
+  /**
+   * Stable code: not-an-object, no-id, id-too-long, id-malformed, too-deep, too-many-values, unreadable, other-id,
+   * other-identity.
+   */
   reason: string
   message: string
   /** As sent; empty where nothing could be read. */
