@@ -37,16 +37,45 @@ interface RunParts {
   writer?: Writer
 }
 
-/** Throws only where no run could begin, such as `mirror-locked` or `config-invalid`; all later is in the result. */
+/**
+ * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be read
+ * at the end; all else is in the result.
+ */
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
-  const { now, log } = context
-  const startedAt = now()
+  const tally: RunTally = { startedAt: context.now(), plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
   checkRequests(context)
-  const [writer] = await Promise.all([
-    parts.writer ?? openWriter(context, request),
-    parts.service === undefined ? loadClient() : null,
-  ])
+  const opening = parts.writer ?? openWriter(context, request)
+  // What it fails for is told where the client is made.
+  if (parts.service === undefined) loadClient().catch(() => undefined)
+  const writer = await opening
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
+  let result: RunResult | null = null
+  try {
+    result = await runWith(writer, parts.service ?? null, { context, request, time, tally })
+  } finally {
+    time.clear()
+    context.progress.finish()
+    await closeWriter(writer, context.log).catch((failure: unknown) => {
+      if (result === null) return
+      result.error ??= failure
+      result.exitCode = worstExitCode(result.exitCode, exitCodeOf(failure))
+      if (result.exitCode === exitCodeOf(failure)) result.summary.outcome = 'failed'
+    })
+  }
+  return result
+}
+
+interface Begun {
+  context: RunContext
+  request: SyncRequest
+  time: ReturnType<typeof limitTime>
+  tally: RunTally
+}
+
+/** The run on an open mirror; `given` stands in for the client. */
+async function runWith(writer: Writer, given: Service | null, begun: Begun): Promise<RunResult> {
+  const { request, time, tally } = begun
+  const context = { ...begun.context, signal: time.signal }
   const opened = await writer.opened()
   const earlier = opened.facts.first_answers ?? []
   const first: typeof earlier = []
@@ -55,9 +84,8 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     const isSame = (one: typeof came) => one.question === came.question && one.serviceDate === came.serviceDate
     first.push(earlier.find(isSame) ?? came)
   }
-  const service = parts.service ?? (await openClient({ ...context, signal: time.signal }, { earlier, onFirst }))
-  const run = newRun({ ...context, signal: time.signal }, { service, writer, request, opened })
-  const tally: RunTally = { startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
+  const service = given ?? (await openClient(context, { earlier, onFirst }))
+  const run = newRun(context, { service, writer, request, opened })
   try {
     bindRun(run, context)
     await carryOut(run, tally)
@@ -69,20 +97,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
     await writer.drain().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
   await service.close()
-  let result: RunResult | null = null
-  try {
-    result = await concludeRun(run, tally, context.signal)
-  } finally {
-    time.clear()
-    context.progress.finish()
-    await closeWriter(writer, log).catch((failure: unknown) => {
-      if (result === null) return
-      result.error ??= failure
-      result.exitCode = worstExitCode(result.exitCode, exitCodeOf(failure))
-      if (result.exitCode === exitCodeOf(failure)) result.summary.outcome = 'failed'
-    })
-  }
-  return result
+  return concludeRun(run, tally, begun.context.signal)
 }
 
 /** Throws where the WAL cannot be folded back: nothing is lost, but the disk needs somebody's care. */

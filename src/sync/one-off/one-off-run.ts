@@ -3,7 +3,7 @@ import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
-import type { Traffic } from '../../service/service.ts'
+import type { Service, Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
 import { bindRun, checkRequests, inWords, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
 import type { Run, RunContext } from '../context.ts'
@@ -24,54 +24,66 @@ export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
   openReader(config.mirror.path).close()
 }
 
-/** Throws what `openSession`, `bindService` and `work` throw, after the run's row has been closed. */
+/** Throws what `openSession` and `openClient` throw, and, once the run's row is closed, what `bindRun` and `work` do. */
 export async function runOneOff<T>(
   context: RunContext,
   command: OneOffCommand,
   work: (run: Run) => Promise<OneOffDone<T>>,
   client: Partial<ClientOptions> = {},
 ): Promise<OneOffDone<T>> {
-  const { now, signal, progress } = context
   checkRequests(context)
   const asksDetails = context.config.sync.details !== 'never'
   const choices = { command, asksDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
   const writer = await openWriterThread(context, choices)
-  const service = await openClient(context, client)
+  let service: Service | null = null
+  try {
+    service = await openClient(context, client)
+    const opened = await writer.opened()
+    const run = newRun(context, { service, writer, request: { command: 'backfill' }, opened })
+    return await writtenDown(run, command, () => {
+      bindRun(run, context)
+      return work(run)
+    })
+  } finally {
+    context.progress.finish()
+    await service?.close()
+    await writer.close().catch(() => 0)
+  }
+}
+
+/** Does `work`, and closes the run's row with what came of it. */
+async function writtenDown<T>(
+  run: Run,
+  command: OneOffCommand,
+  work: () => Promise<OneOffDone<T>>,
+): Promise<OneOffDone<T>> {
+  const { service, writer, signal, now } = run
   let done: OneOffDone<T> | null = null
   let error: unknown = null
   try {
-    const opened = await writer.opened()
-    const run = newRun(context, { service, writer, request: { command: 'backfill' }, opened })
-    try {
-      bindRun(run, context)
-      done = await work(run)
-    } catch (thrown) {
-      error = thrown
-      await rememberWait(run, thrown)
-    }
-    const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
-    const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : exitCodeOf(error)
-    const stopped = signal.aborted && isMirrorError(error, 'interrupted')
-    await writer.endRun(
-      {
-        plan: [command],
-        outcome: error === null ? (exitCode === EXIT.done ? 'ok' : 'partial') : stopped ? 'interrupted' : 'failed',
-        verdict: done?.verdict ?? null,
-        drift: 0,
-        exitCode,
-        requests,
-        retries,
-        bytes,
-        waitedMs,
-        error: inWords(error),
-      },
-      now(),
-    )
-  } finally {
-    progress.finish()
-    await service.close()
-    await writer.close().catch(() => 0)
+    done = await work()
+  } catch (thrown) {
+    error = thrown
+    await rememberWait(run, thrown)
   }
+  const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
+  const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : exitCodeOf(error)
+  const stopped = signal.aborted && isMirrorError(error, 'interrupted')
+  await writer.endRun(
+    {
+      plan: [command],
+      outcome: error === null ? (exitCode === EXIT.done ? 'ok' : 'partial') : stopped ? 'interrupted' : 'failed',
+      verdict: done?.verdict ?? null,
+      drift: 0,
+      exitCode,
+      requests,
+      retries,
+      bytes,
+      waitedMs,
+      error: inWords(error),
+    },
+    now(),
+  )
   if (done === null) throw error
   return done
 }
