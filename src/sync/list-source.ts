@@ -59,7 +59,9 @@ export class ListSource implements WindowSource {
   /** Where windows lie if the first one comes as long as it was asked for. */
   #guess: { skip: number; stride: number } | null = null
   #wasStale = false
-  /** Why what joins no chain could not be taken in. */
+  /** Settles once what joins no chain is taken in, all that there was so far. */
+  #kept: Promise<void> = Promise.resolve()
+  /** Why some of it could not be. */
   #failed: { error: unknown } | null = null
 
   constructor(options: ListSourceOptions) {
@@ -93,7 +95,7 @@ export class ListSource implements WindowSource {
 
   async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
     const { writer, walkId, onViewed } = this.#options
-    if (this.#failed !== null) throw this.#failed.error
+    this.#throwFailed()
     const bounds = maxRetries === undefined ? {} : { maxRetries }
     const early = this.#takeEarly(skip, take, fresh)
     let answer = await (early ?? this.#ask(skip, take, bounds))
@@ -118,7 +120,7 @@ export class ListSource implements WindowSource {
 
   drop(window: ItemsWindow): void {
     // What it showed again has been taken in a moment ago.
-    if (window.met.includes(0)) void this.#keep(window, true)
+    if (window.met.includes(0)) this.#awaitKept(this.#keep(window, true))
     else void this.#options.writer.dropWindow(window.handle).catch(() => undefined)
   }
 
@@ -133,11 +135,14 @@ export class ListSource implements WindowSource {
     for (const { skip, take } of windows) this.#askEarly(this.#prefetched, skip, take)
   }
 
-  /** Ends what is under way and takes in what came; call when the walk is over. */
+  /** Ends what is under way and takes in what came; call when the walk is over. Throws what it could not be taken in for. */
   async end(): Promise<void> {
     // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
     this.#over.abort(new MirrorError('interrupted', 'The walk is over'))
-    await Promise.allSettled([...this.#forget(this.#ahead), ...this.#forget(this.#prefetched)])
+    this.#forget(this.#ahead)
+    this.#forget(this.#prefetched)
+    await this.#kept
+    this.#throwFailed()
   }
 
   async #ask(skip: number, take: number, bounds: AskBounds = {}): Promise<EarlyAnswer> {
@@ -145,7 +150,6 @@ export class ListSource implements WindowSource {
     const askedAfter = this.#given
     const answer = await service.list({ skip, take }, (raw) => this.#decode(raw), {
       signal: this.#over.signal,
-      // Whatever is wrong will be wrong for the window that is wanted, too.
       discard: ({ handle }) => void this.#options.writer.dropWindow(handle).catch(() => undefined),
       ...bounds,
     })
@@ -203,21 +207,23 @@ export class ListSource implements WindowSource {
   }
 
   /** Nobody wants them any more: what comes is taken in for its items alone. */
-  #forget(early: EarlyWindows<EarlyAnswer>): Promise<unknown>[] {
-    return early.clear().map(({ skip, answer }) => {
-      answer
-        .then(async (came) => {
-          if (came.kind !== 'parsed') return
-          const { parsed, startedAt } = came
-          await this.#keep({ handle: parsed.handle, skip, startedAt }, false)
-        })
-        // Whatever is wrong will be wrong for the window that is wanted, too.
-        .catch(() => undefined)
-      return answer
-    })
+  #forget(early: EarlyWindows<EarlyAnswer>): void {
+    for (const { skip, answer } of early.clear()) {
+      const keep = async (came: EarlyAnswer): Promise<void> => {
+        if (came.kind !== 'parsed') return
+        const { parsed, startedAt } = came
+        await this.#keep({ handle: parsed.handle, skip, startedAt }, false)
+      }
+      // Where no answer comes there is nothing to take in.
+      this.#awaitKept(answer.then(keep, () => undefined))
+    }
   }
 
-  /** Takes in what joins no chain, once it has been shown. What fails is told by the next read. */
+  #awaitKept(kept: Promise<void>): void {
+    this.#kept = this.#kept.then(() => kept)
+  }
+
+  /** Takes in what joins no chain, once it has been shown. What fails is told by the next read, or at the end. */
   async #keep(window: Pick<ItemsWindow, 'handle' | 'skip' | 'startedAt'>, isShown: boolean): Promise<void> {
     const { writer, walkId, onViewed, now } = this.#options
     const { handle, skip, startedAt } = window
@@ -227,5 +233,9 @@ export class ListSource implements WindowSource {
     } catch (error) {
       this.#failed ??= { error }
     }
+  }
+
+  #throwFailed(): void {
+    if (this.#failed !== null) throw this.#failed.error
   }
 }

@@ -4,6 +4,7 @@ import type { Service } from '../../src/service/service.ts'
 import { ListSource } from '../../src/sync/list-source.ts'
 import { WalkWindow } from '../../src/sync/window-size.ts'
 import type { Writer } from '../../src/sync/writer/thread.ts'
+import type { ItemsWindow } from '../../src/walk/source.ts'
 
 /** The length of the list is known, so that there is no slow start. */
 const KNOWN = { total: 10_000 }
@@ -11,7 +12,10 @@ const KNOWN = { total: 10_000 }
 const MOST_BYTES = 32 * 1024 * 1024
 
 /** A service that answers when it is told to, and what it was asked. */
-function started(concurrency: number, { count = 10, total = null as number | null, itemBytes = 1 } = {}) {
+function started(
+  concurrency: number,
+  { count = 10, total = null as number | null, itemBytes = 1, takenIn = Promise.resolve() } = {},
+) {
   const asked: number[] = []
   /** Windows taken in without the walk, and for which walk. */
   const kept: [handle: number, walkId: number | null][] = []
@@ -35,7 +39,10 @@ function started(concurrency: number, { count = 10, total = null as number | nul
   const writer = {
     view: async () => ({ ids: [], moments: [], met: new Uint8Array(0), held: new Uint8Array(0), known: 0 }),
     dropWindow: async () => undefined,
-    takeIn: async ({ handle, walkId }: { handle: number; walkId: number | null }) => void kept.push([handle, walkId]),
+    async takeIn({ handle, walkId }: { handle: number; walkId: number | null }) {
+      await takenIn
+      kept.push([handle, walkId])
+    },
   } as unknown as Writer
   const source = new ListSource({
     service,
@@ -257,6 +264,24 @@ test('a walk that is over waits for no answer that it does not want', async () =
   const wanted = source.read(0, 10)
   await Promise.all([expect(wanted).rejects.toMatchObject({ code: 'interrupted' }), source.end()])
 })
+
+test.each(['read ahead', 'dropped'])(
+  'the end of a walk waits for what was %s, and tells what it could not be taken in for',
+  async (how) => {
+    const taking = Promise.withResolvers<void>()
+    const { source, read, under } = started(4, { ...KNOWN, takenIn: taking.promise })
+    await under()
+    if (how === 'read ahead') {
+      source.readAhead(0, 10, 10)
+      await read(source, 500)
+    } else source.drop({ handle: 1, skip: 0, startedAt: 0, met: Uint8Array.of(0) } as unknown as ItemsWindow)
+    const full = new Error('The disk is full')
+    const ended = expect(source.end()).rejects.toBe(full)
+    await new Promise(setImmediate)
+    taking.reject(full)
+    await ended
+  },
+)
 
 test('the writer keeps no window of an answer that is none', async () => {
   const dropped: number[] = []
