@@ -1,7 +1,7 @@
 // The questions of `probe` about single tasks: the key, what the list leaves out, what errors look like.
 import type { Forms } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
-import { madeUpId } from '../steps/deletions.ts'
+import { askForUnknown } from '../steps/deletions.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { describeReply, detailKeyFinding, type Finding, untold, wholeFinding } from './answers.ts'
 import type { Asker } from './asker.ts'
@@ -28,7 +28,7 @@ export async function askAboutDetails(
   hasKey: boolean,
 ): Promise<DetailFindings> {
   const listed = await run.writer.compareListed(page.handle)
-  const madeUp = await asker.get(madeUpId(listed[0] ?? UUID, run.random))
+  const madeUp = await askForUnknown(listed[0] ?? UUID, run.random, (id) => asker.get(id))
   if (madeUp.kind === 'key-refused') {
     const seen = `${madeUp.httpStatus === null ? 'refused' : `HTTP ${madeUp.httpStatus}`} ${hasKey ? 'even with' : 'without'} the key`
     const closed = untold('single tasks are not given: see detailNeedsKey')
@@ -36,7 +36,7 @@ export async function askAboutDetails(
     return { detailNeedsKey, listWhole: closed, forms: null, notFound: closed, badId: closed, isKeyRefused: hasKey }
   }
   const found = describeReply(madeUp)
-  const notFound = found.value === 'answered' ? untold('an id that cannot exist was answered with a task') : found
+  const notFound = found.value === 'answered' ? untold('every id that was made up was answered with a task') : found
   const badId = describeReply(await asker.get('not-an-id'))
   const given: string[] = []
   const differing: string[] = []

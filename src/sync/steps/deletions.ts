@@ -2,7 +2,7 @@
 // service answers to an id that cannot exist. Tombstones are asked for again, in case there was no deletion.
 import { setTimeout as delay } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
-import type { Answer } from '../../service/service.ts'
+import type { Answer, Decoded } from '../../service/service.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep } from '../writer/details-intake.ts'
 import type { ParsedAnswer } from '../writer/writing.ts'
@@ -31,10 +31,7 @@ export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
   return answer.value.hasPayload ? null : `http 200, envelope ${answer.value.statusCode}, no item`
 }
 
-/**
- * An id of the same form that cannot be in use: every letter and digit replaced at random within its own kind.
- * `random` gives 0 to 1.
- */
+/** An id of the same form: every letter and digit replaced at random within its own kind. `random` gives 0 to 1. */
 export function madeUpId(like: string, random: () => number): string {
   const pick = (from: string): string => from[Math.floor(random() * from.length)] as string
   const hexOnly = /^[0-9a-fA-F-]+$/.test(like)
@@ -129,16 +126,30 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Digits added to made-up ids, one after another: ids that are counted from 1 are in use whatever their digits are. */
-const LONGER = ['', '', '00', '0000', '00000000']
+const LONGER = ['', '00', '0000', '00000000']
+
+/** Asks for made-up ids of the form of `like` until one brings no task. The last answer. */
+export async function askForUnknown<T extends Answer<Decoded> | { kind: 'key-refused' }>(
+  like: string,
+  random: () => number,
+  ask: (id: string) => Promise<T>,
+): Promise<T> {
+  let answer = await ask(madeUpId(like, random))
+  for (const more of /[0-9]$/.test(like) ? LONGER : []) {
+    if (answer.kind !== 'ok' || !answer.value.hasPayload) break
+    answer = await ask(madeUpId(like + more, random))
+  }
+  return answer
+}
 
 /** What the service answers to an id of the same form that it cannot hold; null where that answer cannot be told apart. */
 async function learnNotFound(run: Run, like: string): Promise<string | null> {
-  for (const more of /[0-9]$/.test(like) ? LONGER : LONGER.slice(0, 1)) {
-    const madeUp = await askForTask(run, madeUpId(like + more, run.random))
-    if (!isFound(madeUp)) return notFoundShape(madeUp.answer)
-    await run.writer.dropDetail(madeUp.answer.value.handle)
-  }
-  return null
+  const answer = await askForUnknown(like, run.random, async (id) => {
+    const madeUp = await askForTask(run, id)
+    if (isFound(madeUp)) await run.writer.dropDetail(madeUp.answer.value.handle)
+    return madeUp.answer
+  })
+  return notFoundShape(answer)
 }
 
 /**
