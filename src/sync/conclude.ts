@@ -7,11 +7,12 @@ import { countText } from '../shown.ts'
 import type { Outcome, Verdict } from '../task.ts'
 import { inWords, rememberWait } from './begin.ts'
 import type { Run } from './context.ts'
-import type { PlanStep } from './plan.ts'
+import type { PlanStep, SyncRequest } from './plan.ts'
 import type { RunResult, RunSummary } from './summary.ts'
 
-/** What a run has come to so far. */
+/** What a run was asked for, and has come to so far. */
 export interface RunTally {
+  request: SyncRequest
   /** Epoch ms. */
   startedAt: number
   plan: PlanStep[]
@@ -34,7 +35,8 @@ export function fallShort(ended: RunTally, note: string): void {
 
 /** Ends the run in the mirror and sums it up; `stopped`: the caller's signal. Throws where the mirror is unreadable. */
 export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSignal): Promise<RunResult> {
-  const { writer, request, now, service } = run
+  const { writer, now, service } = run
+  const { request } = ended
   let { error } = ended
   const { requests, retries, bytes, waitedMs, oldestMs = 0, skew = null } = service.traffic()
   if (oldestMs > 0) ended.notes.push(cacheNote(oldestMs))

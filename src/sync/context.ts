@@ -39,7 +39,8 @@ export interface AccountCheck {
 export interface Run extends Omit<RunContext, 'apiKey'> {
   service: Service
   writer: Writer
-  request: SyncRequest
+  /** Nothing where it is a one-off run. */
+  request: Omit<SyncRequest, 'command'>
   opened: Opened
   /** Facts as they are now; kept in step with the mirror through `learn`. */
   facts: Opened['facts']

@@ -42,7 +42,8 @@ interface RunParts {
  * at the end; all else is in the result.
  */
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
-  const tally: RunTally = { startedAt: context.now(), plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
+  const startedAt = context.now()
+  const tally: RunTally = { request, startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
   checkRequests(context)
   const opening = parts.writer ?? openWriter(context, request)
   // What it fails for is told where the client is made.
@@ -51,7 +52,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   const time = limitTime(context.signal, request.maxDurationMs ?? null)
   let result: RunResult | null = null
   try {
-    result = await runWith(writer, parts.service ?? null, { context, request, time, tally })
+    result = await runWith(writer, parts.service ?? null, { context, time, tally })
   } finally {
     time.clear()
     context.progress.finish()
@@ -67,14 +68,13 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
 
 interface Begun {
   context: RunContext
-  request: SyncRequest
   time: ReturnType<typeof limitTime>
   tally: RunTally
 }
 
 /** The run on an open mirror; `given` stands in for the client. */
 async function runWith(writer: Writer, given: Service | null, begun: Begun): Promise<RunResult> {
-  const { request, time, tally } = begun
+  const { time, tally } = begun
   const context = { ...begun.context, signal: time.signal }
   const opened = await writer.opened()
   const earlier = opened.facts.first_answers ?? []
@@ -85,7 +85,7 @@ async function runWith(writer: Writer, given: Service | null, begun: Begun): Pro
     first.push(earlier.find(isSame) ?? came)
   }
   const service = given ?? (await openClient(context, { earlier, onFirst }))
-  const run = newRun(context, { service, writer, request, opened })
+  const run = newRun(context, { service, writer, request: tally.request, opened })
   try {
     bindRun(run, context)
     await carryOut(run, tally)
@@ -122,7 +122,8 @@ function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> 
 }
 
 async function carryOut(run: Run, ended: RunTally): Promise<void> {
-  const { opened, request, now, config } = run
+  const { opened, now, config } = run
+  const { request } = ended
   const { fullEveryMs, settleMs } = config.sync
   const input = { ...opened, facts: run.facts, fullEveryMs, settleMs, now: now() }
   ended.plan = planRun(input, request)

@@ -39,7 +39,7 @@ export async function runOneOff<T>(
   try {
     service = await openClient(context, client)
     const opened = await writer.opened()
-    const run = newRun(context, { service, writer, request: { command: 'backfill' }, opened })
+    const run = newRun(context, { service, writer, request: {}, opened })
     return await writtenDown(run, command, () => {
       bindRun(run, context)
       return work(run)
