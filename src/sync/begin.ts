@@ -125,7 +125,7 @@ export async function rememberWait(run: Run, error: unknown): Promise<void> {
 }
 
 /** What the row of the run tells of its error. */
-export function inWords(error: unknown): RunEnd['error'] {
+export function errorRecord(error: unknown): RunEnd['error'] {
   if (error === null) return null
   return isMirrorError(error) ? { code: error.code, message: error.message } : { code: 'bug', message: String(error) }
 }

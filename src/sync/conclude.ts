@@ -5,7 +5,7 @@ import { EXIT, exitCodeOf, isMirrorError, stopCodeOf, worstExitCode } from '../e
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
 import type { Outcome, Verdict } from '../task.ts'
-import { inWords, rememberWait } from './begin.ts'
+import { errorRecord, rememberWait } from './begin.ts'
 import type { Run } from './context.ts'
 import type { PlanStep, SyncRequest } from './plan.ts'
 import type { RunResult, RunSummary } from './summary.ts'
@@ -57,7 +57,7 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   const { drift } = ended
   const traffic = { requests, retries, bytes, waitedMs }
   await writer
-    .endRun({ plan, outcome, verdict, drift, exitCode, ...traffic, error: inWords(error) }, now())
+    .endRun({ plan, outcome, verdict, drift, exitCode, ...traffic, error: errorRecord(error) }, now())
     .catch((second: unknown) => {
       error ??= second
       exitCode = worstExitCode(exitCode, exitCodeOf(second))

@@ -68,12 +68,12 @@ async function printRun(context: CommandContext, result: RunResult, path: string
   } else {
     for (const note of notes) context.log.warn({ runId }, note)
   }
-  if (error !== null) context.tell(await inWords(context, result, path), { runId })
+  if (error !== null) context.tell(await errorToTell(context, result, path), { runId })
   return exitCode
 }
 
 /** Of a run that was stopped, what was kept counts, not what it was waiting for. */
-async function inWords({ signal }: CommandContext, { summary, error }: RunResult, path: string | null) {
+async function errorToTell({ signal }: CommandContext, { summary, error }: RunResult, path: string | null) {
   if (summary.outcome !== 'interrupted' || !(signal.reason instanceof MirrorError)) return error
   const { stoppedText } = await import('../text/run.ts')
   return new MirrorError('interrupted', stoppedText(signal.reason.message, summary, path), { cause: error })

@@ -5,7 +5,7 @@ import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
 import type { Service, Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
-import { bindRun, checkRequests, inWords, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
+import { bindRun, checkRequests, errorRecord, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
 import type { Run, RunContext } from '../context.ts'
 
 type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
@@ -80,7 +80,7 @@ async function writtenDown<T>(
       retries,
       bytes,
       waitedMs,
-      error: inWords(error),
+      error: errorRecord(error),
     },
     now(),
   )

@@ -6,7 +6,7 @@ import type { Total } from '../../walk/measure/total.ts'
 import { orderShown } from '../../walk/order.ts'
 import type { ComparedForms } from '../writer/form-intake.ts'
 import type { Summary } from '../writer/prepare.ts'
-import type { Aside, ProbeAnswer } from './asker.ts'
+import type { Observations, ProbeAnswer } from './asker.ts'
 import type { TimeframeEvidence } from './timeframe.ts'
 
 /** The answer to one question; `value` is null where it was not seen or cannot be told, and `seen` says why. */
@@ -54,7 +54,7 @@ export function detailKeyFinding(reply: ProbeAnswer<Decoded>): Finding {
 }
 
 /** `isReordered`: of two reads of the same window. */
-export function orderFinding({ order, windows }: Aside, isReordered: boolean, settleMs: number): Finding {
+export function orderFinding({ order, windows }: Observations, isReordered: boolean, settleMs: number): Finding {
   const shown = orderShown({ ...order, unstable: order.unstable || isReordered }, settleMs)
   const pairs = `${order.pairs} neighbouring pairs in ${windows} windows`
   if (isReordered) return { value: 'none', seen: 'two tasks changed places between two reads of the same window' }
@@ -145,7 +145,7 @@ export function timeframeFinding(
   return { value: judged, seen: `${after}, ${near}` }
 }
 
-export function clockFindings({ skews, answers }: Aside): { date: Finding; clockSkewMs: Finding } {
+export function clockFindings({ skews, answers }: Observations): { date: Finding; clockSkewMs: Finding } {
   if (skews.length === 0) {
     return {
       date: { value: false, seen: `${answers} answers without a Date header` },
@@ -165,12 +165,12 @@ export function clockFindings({ skews, answers }: Aside): { date: Finding; clock
   }
 }
 
-export function compressionFinding({ codings, answers }: Aside): Finding {
+export function compressionFinding({ codings, answers }: Observations): Finding {
   if (codings.size === 0) return { value: 'none', seen: `${answers} answers came uncompressed` }
   return { value: [...codings].sort().join(', '), seen: 'the Content-Encoding of answers' }
 }
 
-export function limitsFinding({ limits, answers }: Aside): Finding {
+export function limitsFinding({ limits, answers }: Observations): Finding {
   if (limits.size === 0) return untold(`none seen in ${answers} answers`)
   return { value: [...limits].sort().join('; '), seen: 'headers of answers' }
 }

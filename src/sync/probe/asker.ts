@@ -24,7 +24,7 @@ interface AskOptions<T> {
 }
 
 /** What answers show whatever was asked. */
-export class Aside {
+export class Observations {
   readonly order = noEvidence()
   windows = 0
   readonly timeframes = noTimeframes()
@@ -61,7 +61,7 @@ interface Question<T> extends AskOptions<T> {
 }
 
 export class Asker implements Pager {
-  readonly aside = new Aside()
+  readonly observed = new Observations()
   readonly #run: Run
   readonly #keyless: Service
   readonly #most: number
@@ -83,14 +83,14 @@ export class Asker implements Pager {
   async read(skip: number, take: number): Promise<Seen> {
     const isFirst = skip === 0 && this.#first === null
     const use = async ({ handle, ids }: ParsedList): Promise<boolean> => {
-      noteTimeframes(this.aside.timeframes, ids, await this.#run.writer.taskMoments(handle))
+      noteTimeframes(this.observed.timeframes, ids, await this.#run.writer.taskMoments(handle))
       return isFirst
     }
     const reply = await this.list(skip, take, { use })
     if (reply.kind === 'key-refused') throw reply.error
     if (reply.kind !== 'ok') return { kind: reply.kind, status: reply.httpStatus, message: reply.message }
     if (isFirst) this.#first = reply.value
-    this.aside.noteWindow(reply.value)
+    this.observed.noteWindow(reply.value)
     const { ids, moments } = reply.value
     return { kind: 'items', ids, moments, bytes: reply.bytes }
   }
@@ -154,12 +154,12 @@ export class Asker implements Pager {
     const left = this.#most - this.traffic().requests
     if (left < 1) throw new OutOfRequests()
     // Without a first answer there is no probe; later ones are worth less.
-    const maxRetries = Math.min(this.aside.answers === 0 ? 3 : 1, left - 1)
+    const maxRetries = Math.min(this.observed.answers === 0 ? 3 : 1, left - 1)
     const discard = (parsed: T): void => void drop(parsed).catch(() => undefined)
     try {
       const answer = await send(withoutKey ? this.#keyless : service, { maxRetries, discard })
       if (answer.kind !== 'ok') return answer
-      this.aside.noteAnswer(answer, now())
+      this.observed.noteAnswer(answer, now())
       if ((await use?.(answer.value)) !== true) await drop(answer.value)
       return answer
     } catch (error) {

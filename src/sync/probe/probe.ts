@@ -83,7 +83,7 @@ const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 /** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runOneOff` throws. */
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
-  const onResponse = (facts: ResponseInfo) => asker?.aside.noteResponse(facts)
+  const onResponse = (facts: ResponseInfo) => asker?.observed.noteResponse(facts)
   const { apiKey } = context
   const keyless = apiKey === null ? null : await openClient({ ...context, apiKey: null }, { onResponse })
   const work = async (run: Run) => {
@@ -133,21 +133,21 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
   })
 
   const { isKeyRefused, forms: _, ...aboutDetails } = details
-  const { timeframes } = asker.aside
+  const { timeframes } = asker.observed
   const timeframe = judgeTimeframe(timeframes)
   const answers = {
     listNeedsKey,
     ...aboutDetails,
-    order: orderFinding(asker.aside, swapped, config.sync.settleMs),
+    order: orderFinding(asker.observed, swapped, config.sync.settleMs),
     takeCap: capFinding(cap, start, limit),
     takeBeyond1000: beyond,
     pastEnd: pastEndFinding(past),
     total: totalFinding(total),
     badWindow,
     timeframe: timeframeFinding(timeframes, timeframe?.isMoment ?? null),
-    ...clockFindings(asker.aside),
-    compression: compressionFinding(asker.aside),
-    limits: limitsFinding(asker.aside),
+    ...clockFindings(asker.observed),
+    compression: compressionFinding(asker.observed),
+    limits: limitsFinding(asker.observed),
   }
   const { requests, bytes } = asker.traffic()
   const inferred: Facts = timeframe === null ? {} : { timeframe }

@@ -7,7 +7,7 @@ import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { type FrontEvidence, frontsAfter, isTouchOrder } from './front.ts'
-import { Newcomers } from './places.ts'
+import { Newcomers } from './met-count.ts'
 import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 import { type WatchedFront, watchFront } from './watched-front.ts'
 

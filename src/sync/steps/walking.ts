@@ -13,8 +13,8 @@ import { itemBytesOf, SMALL_WINDOW, WalkWindow, windowSizeOf } from '../window-s
 import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { type Length, listLength } from './length.ts'
+import { MetCount } from './met-count.ts'
 import { type SidesSeen, seeSides } from './open-apart.ts'
-import { Places } from './places.ts'
 import { believed } from './shrunk.ts'
 
 export interface WalkTask {
@@ -43,7 +43,7 @@ export interface WalkDone {
   result: WalkResult
   /** Tasks this walk met for the first time. */
   met: number
-  /** By so many items the list was longer, when its end was shown, than what was met; 0 or less: by none (places.ts). */
+  /** By so many items the list was longer, when its end was shown, than what was met; 0 or less: by none. */
   uncounted: number
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
@@ -105,8 +105,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     onViewed: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
-  const places = new Places(resume?.met ?? 0)
-  const walking = (task.steps ?? walk)(source, requestOf(run, task, size, places))
+  const counted = new MetCount(resume?.met ?? 0)
+  const walking = (task.steps ?? walk)(source, requestOf(run, task, size, counted))
   let oldestReadAt = Number.POSITIVE_INFINITY
   try {
     let step = await walking.next({ newlyMet: 0 })
@@ -116,22 +116,22 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       if ('window' in value) oldestReadAt = Math.min(oldestReadAt, value.window.startedAt)
       if (value.kind === 'take') {
         newlyMet = (await writer.takeIn(takeInOf(value, walkId, now()))).newlyMet
-        places.met += newlyMet
+        counted.met += newlyMet
         // A walk that is killed goes on at this size.
         if (value.firstWindow !== undefined) await rememberItemBytes(run)
         length.reached(value.nextSkip)
-        tell(run, task, places.met, length)
-      } else if (value.kind === 'mark') places.met += await writer.markMet(walkId, value.ids)
+        tell(run, task, counted.met, length)
+      } else if (value.kind === 'mark') counted.met += await writer.markMet(walkId, value.ids)
       else await setBeside(run, value)
-      if (value.kind === 'unreadable') places.unread.add(value.identity)
+      if (value.kind === 'unreadable') counted.unread.add(value.identity)
       step = await walking.next({ newlyMet })
     }
     await learnSides(run, sides)
-    const { met } = places
+    const { met } = counted
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
-    return { walkId, result: judged, met, uncounted: places.uncountedOf(result.total ?? 0), oldestReadAt }
+    return { walkId, result: judged, met, uncounted: counted.uncountedOf(result.total ?? 0), oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
@@ -170,14 +170,14 @@ function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Lengt
   run.progress.set({ phase: PHASE[kind], done: met, ...told, requests, inFlight })
 }
 
-/** The size of its windows follows `size`; `places` is told what has joined. */
-function requestOf(run: Run, task: WalkTask, size: WalkWindow, places: Places): WalkRequest {
+/** The size of its windows follows `size`; `counted` is told what has joined. */
+function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount): WalkRequest {
   const { resume } = task
   const request = {
     ...task.request,
-    isCounted: (total: number) => places.uncountedOf(total) <= 0,
+    isCounted: (total: number) => counted.uncountedOf(total) <= 0,
     joined(window: ItemsWindow, shown: OrderEvidence) {
-      places.joined(window)
+      counted.joined(window)
       task.request.joined?.(window, shown)
     },
   }

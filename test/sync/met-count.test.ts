@@ -1,6 +1,6 @@
 // What a walk accounts for of a list, and what it met of tasks that came in while the walk before it went on.
 import { expect, test } from 'vitest'
-import { Newcomers, Places } from '../../src/sync/steps/places.ts'
+import { MetCount, Newcomers } from '../../src/sync/steps/met-count.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 
 const WALK_BEFORE = 10_000
@@ -21,15 +21,15 @@ function answer(
 }
 
 test('tasks that were met, positions that cannot be read and items that one answer lists twice are accounted for', () => {
-  const places = new Places(5)
-  expect(places.uncountedOf(9)).toBe(4)
-  places.met += 1
-  places.unread.add('1 behind a').add('1 behind a')
-  places.joined(answer([{ id: 'a' }, { id: 'b' }, { id: 'a' }]))
-  expect(places.uncountedOf(9)).toBe(1)
+  const counted = new MetCount(5)
+  expect(counted.uncountedOf(9)).toBe(4)
+  counted.met += 1
+  counted.unread.add('1 behind a').add('1 behind a')
+  counted.joined(answer([{ id: 'a' }, { id: 'b' }, { id: 'a' }]))
+  expect(counted.uncountedOf(9)).toBe(1)
   // Windows overlap: the next one shows the same again.
-  places.joined(answer([{ id: 'a', met: 1 }, { id: 'b', met: 1 }, { id: 'a', met: 1 }, { id: 'c' }]))
-  expect(places.uncountedOf(9)).toBe(1)
+  counted.joined(answer([{ id: 'a', met: 1 }, { id: 'b', met: 1 }, { id: 'a', met: 1 }, { id: 'c' }]))
+  expect(counted.uncountedOf(9)).toBe(1)
 })
 
 test.each<[string, Parameters<typeof answer>[0][number], number]>([

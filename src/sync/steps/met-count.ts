@@ -1,8 +1,8 @@
-// How many items of a list a walk has accounted for, to be compared with how long the list is by its indexes, and what it met of tasks that
-// had come in while the walk before it went on. Pure.
+// How many items of a list a walk has accounted for, to be compared with how long the list is by its indexes, and what it
+// met of tasks that had come in while the walk before it went on. Pure.
 import type { ItemsWindow } from '../../walk/source.ts'
 
-export class Places {
+export class MetCount {
   /** Tasks met for the first time. */
   met: number
   /** By their identities, positions that cannot be read. */
