@@ -54,7 +54,7 @@ async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>>
   const answered = new Set<WaitingItem>()
   const ids = [...new Set(items.flatMap(({ taskId }) => taskId ?? []))]
   if (ids.length === 0) return answered
-  // What waits may all be of ids that were given to other tasks: its answers do not tell whose account it is.
+  // The waiting ids may all be other tasks' by now, so they cannot identify the account.
   await seeList(run)
   await forEachConcurrently(ids, run.config.service.concurrency, async (taskId) => {
     if (!(await refetch(run, taskId))) return

@@ -8,7 +8,7 @@ import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep,
 
 /** Tasks of a full walk, and one more for every ten windows. */
 const SAMPLE = 6
-/** As long as fewer have been compared, those that any walk finds new or changed are; as long as no final one was, known ones too. */
+/** Until so many were compared, compare new or changed tasks of any walk; until one final was, known ones too. */
 const EVIDENCE = { final: 4, open: 2 }
 /** Of those that show less than the mirror holds. */
 const DOUBTED = 3
@@ -36,10 +36,13 @@ export async function beginComparison(run: Run): Promise<void> {
 }
 
 /**
- * Asks for the chosen tasks, learns from them, takes them in, and owes the details that follow. Not `isTold` where the service lists
- * tasks twice and knows half of them by id at most, does not list again what differs, refuses the key for single ones, or where
- * none was ever compared, or only open ones: then nothing says that the list shows all of them. `isMore`: a field that had told
- * nothing of a task's state does so now, so that walks before this have passed over what was new.
+ * Asks for the chosen tasks by id, learns from them, takes them in, and owes the details that follow.
+ *
+ * `isTold`: whether it is known now what the list shows of a task. It is not where the service refuses the key for
+ * single tasks, where what differs could not be listed again, where as many tasks as are found by id, or more, are
+ * listed again and not found, and where none was ever compared, or only open ones although final ones were chosen.
+ * `isMore`: a field that had said nothing of a task's state says something now: the walks before have passed over its
+ * changes.
  */
 export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; isMore: boolean }> {
   const { writer, now } = run

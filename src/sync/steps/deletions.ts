@@ -1,5 +1,5 @@
 // Deletions on proof (design.md 6.5): candidates are asked for by id twice, between witnesses (look-ups.ts), against what the
-// service answers to an id that cannot exist. Tombstones are asked for again, in case there was no deletion.
+// service answers to a made-up id. Tombstones are asked for again, in case there was no deletion.
 import { setTimeout as delay } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
 import type { Answer, Decoded } from '../../service/service.ts'

@@ -15,9 +15,9 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 /**
  * What is to be kept of a walk that met everything, begun at `begunAt`: by `at` one answer showed that `ids` stand first.
  *
- * Rule. What is written to may be listed up to `settleMs` later, at its place behind what was written to since. And what is written to
- * while a walk goes on may stand in front as it stood before. So by last update the next walk goes on to what stood in front before
- * this one began, and that long before: all that has been written to since then this one has met.
+ * Rule. An update may appear in the list up to `settleMs` late, behind newer updates. And what is updated while a walk
+ * goes on may stand in front as it stood before. So by last update the next walk goes on to what stood in front before
+ * this one began, and that long before: all that has been updated since then this one has met.
  */
 export function frontsAfter(
   { order, front, front_at, front_next: next }: Facts,

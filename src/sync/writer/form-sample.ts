@@ -36,7 +36,7 @@ export interface SampleRequest {
   /** New ones of any walk with a longer body than these, or another sign, too: what was compared says nothing of them. */
   longest: LongestBodies
   signs: readonly string[]
-  /** Known and unchanged ones count as new: no final one was ever compared. A run that was killed may have taken them in. */
+  /** Treat known tasks as new while no final one was compared: a killed run may have stored them. */
   known: boolean
   /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
   doubted: number

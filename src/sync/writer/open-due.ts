@@ -80,7 +80,10 @@ export function openDue(writing: Writing) {
   }
 
   return {
-    /** Those that the list has shown whole in this run are left out: of those asked for before, that was their check. */
+    /**
+     * The most overdue ones. Open tasks that the list showed whole in this run are left out, and marked as checked where
+     * they had been asked for before.
+     */
     openDue({ now, limit, widest }: OpenQuestion): OpenDueNow {
       const due = new MostOverdue(Math.min(limit, MOST))
       const met: string[] = []
@@ -113,7 +116,7 @@ export function openDue(writing: Writing) {
       return [...measured(rows, (sorted) => places.indexes(sorted, newestFirst))]
     },
 
-    /** Of open tasks that were looked for in the list: those it has shown whole in this run count as checked; the others. */
+    /** Marks the open tasks of `ids` that the list showed whole in this run as checked; returns the others. */
     openUnmet(ids: string[], now: number): string[] {
       const unmet: string[] = []
       const met: string[] = []

@@ -26,7 +26,7 @@ export interface TakeIn {
 export class WindowTaking {
   /** Items of the window that the walk had not met before. */
   newlyMet = 0
-  /** Whether something with an id stands before the next item: items without one are told by that (prepare.ts). */
+  /** Whether an item with an id came before: it identifies items without one (prepare.ts). */
   #isNamed = false
   /** Ids of the tasks in it. */
   readonly ids = new Set<string>()
