@@ -194,8 +194,8 @@ export function breakDeletions(real: typeof Deletions): typeof Deletions {
     async decideDeletions(run, witnesses, ...rest) {
       if (active === 'mark-deleted-unasked') {
         const readAt = run.now()
-        const due = await run.writer.due('candidate', readAt, 1_000)
-        const steps = due.map(({ taskId }) => ({ kind: 'absent' as const, taskId, readAt }))
+        const due = await run.writer.due('candidate', readAt)
+        const steps = due.map((taskId) => ({ kind: 'absent' as const, taskId, readAt }))
         if (steps.length > 0) await run.writer.takeDetails(steps, readAt)
         return { refused: 0, undecided: 0 }
       }

@@ -56,7 +56,7 @@ async function decide({ candidates, there, witnesses, isBlind, found = new Set()
       dropMetCandidates: async () => undefined,
       dropDetail: async () => undefined,
       owedCount: async () => owed.size,
-      due: async () => [...owed].map((taskId) => ({ taskId })),
+      due: async () => [...owed],
       async takeDetails(steps: DetailStep[]) {
         for (const step of steps) {
           if (step.kind === 'failed') continue

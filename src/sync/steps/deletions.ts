@@ -70,11 +70,10 @@ export async function decideDeletions(
     return { refused: owed, undecided: owed }
   if (witnesses.length === 0 && !(allowed && (await listIsEmpty()))) return { refused: owed, undecided: owed }
 
-  const due = await writer.due('candidate', dueBy(run), Number.MAX_SAFE_INTEGER)
-  const shape = due.length === 0 ? null : await learnNotFound(run, (due[0] as { taskId: string }).taskId)
+  const ids = await writer.due('candidate', dueBy(run))
+  const shape = ids.length === 0 ? null : await learnNotFound(run, ids[0] as string)
   if (shape === null) return { refused: 0, undecided: owed }
 
-  const ids = due.map(({ taskId }) => taskId)
   const called = callWitnesses(run, witnesses)
   const isBelieved = witnesses.length > 0 ? called.canBeBelieved : listIsEmpty
   for (let from = 0; from < ids.length; from += ROUND) {
@@ -160,7 +159,7 @@ export async function askForTombstones(run: Run): Promise<void> {
   for (;;) {
     const due = await run.writer.dueTombstones(dueBy(run), run.now(), TOMBSTONES)
     if (due.length === 0) return
-    const { taken } = await askForAll(run, { ids: due, reason: 'deleted' }, countedAs(run, 'tombstones', due.length))
-    if (!taken.some(({ outcome }) => outcome === 'restored')) return
+    const { restored } = await askForAll(run, { ids: due, reason: 'deleted' }, countedAs(run, 'tombstones', due.length))
+    if (restored === 0) return
   }
 }

@@ -4,7 +4,7 @@ import type { OwedReason } from '../../mirror/tables/owed.ts'
 import { type Answer, ageOfAnswer, type Failed, type Ok } from '../../service/service.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
-import type { DetailStep, DetailTaken, ParsedDetail } from '../writer/details-intake.ts'
+import type { DetailStep, ParsedDetail } from '../writer/details-intake.ts'
 
 /** What asking for one id brought, before it is known what "not found" looks like. */
 export interface DetailAnswer {
@@ -118,7 +118,10 @@ interface DetailsResult {
   late: number
   /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
   missing: DetailAnswer[]
-  taken: DetailTaken[]
+  /** Ids of tasks that their details show in another state than the list did. */
+  unsettled: string[]
+  /** Tombstones that were found. */
+  restored: number
 }
 
 /** Tells so many more as done; `total` replaces the number there is to do. */
@@ -151,12 +154,16 @@ export async function askForAll(
   { ids, reason, byHand = false, until = Number.POSITIVE_INFINITY }: WantedTasks,
   tell: Tell,
 ): Promise<DetailsResult> {
-  const result: DetailsResult = { asked: 0, late: 0, missing: [], taken: [] }
+  const result: DetailsResult = { asked: 0, late: 0, missing: [], unsettled: [], restored: 0 }
   let ready: DetailStep[] = []
   const flush = async (): Promise<void> => {
     const steps = ready
     ready = []
-    if (steps.length > 0) result.taken.push(...(await run.writer.takeDetails(steps, run.now())))
+    if (steps.length === 0) return
+    for (const { taskId, outcome } of await run.writer.takeDetails(steps, run.now())) {
+      if (outcome === 'unsettled') result.unsettled.push(taskId)
+      if (outcome === 'restored') result.restored += 1
+    }
   }
   const ask = async (id: string): Promise<void> => {
     if (run.now() >= until) {

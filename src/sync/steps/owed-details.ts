@@ -12,14 +12,12 @@ const MOST_WINDOWS = 5
 
 export async function askOwedDetails(run: Run): Promise<void> {
   const { writer } = run
-  const owed = await writer.due('detail', dueBy(run), Number.MAX_SAFE_INTEGER)
-  const ids = owed.map(({ taskId }) => taskId)
-  const { taken } = await askForAll(run, { ids, reason: 'detail' }, countedAs(run, 'details', ids.length))
-  const inDoubt = taken.flatMap(({ taskId, outcome }) => (outcome === 'unsettled' ? [taskId] : []))
-  if (inDoubt.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return
-  const windows = await windowsAround(run, inDoubt)
+  const ids = await writer.due('detail', dueBy(run))
+  const { unsettled } = await askForAll(run, { ids, reason: 'detail' }, countedAs(run, 'details', ids.length))
+  if (unsettled.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return
+  const windows = await windowsAround(run, unsettled)
   await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)
-  await askForAll(run, { ids: inDoubt, reason: 'detail' }, countedAs(run, 'details', inDoubt.length))
+  await askForAll(run, { ids: unsettled, reason: 'detail' }, countedAs(run, 'details', unsettled.length))
 }
 
 /** By what the mirror holds. */

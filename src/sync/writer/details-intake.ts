@@ -35,7 +35,7 @@ type DetailOutcome =
   | 'deleted'
   | 'failed'
 
-export interface DetailTaken {
+interface DetailTaken {
   taskId: string
   outcome: DetailOutcome
 }

@@ -8,9 +8,10 @@ export function owedWork(writing: Writing) {
   const tombstonesAsked = new Set<string>()
 
   return {
-    /** Details and candidates that are due, oldest check first; candidates that this run has met are none. */
-    due(reason: 'detail' | 'candidate', now: number, limit: number): Owed[] {
-      return owed.due(reason, now, limit, ({ seq }) => reason === 'detail' || !seen.has(seq))
+    /** Ids of details and candidates that are due, oldest check first; candidates that this run has met are none. */
+    due(reason: 'detail' | 'candidate', now: number): string[] {
+      const isDue = ({ seq }: Owed) => reason === 'detail' || !seen.has(seq)
+      return owed.due(reason, now, Number.POSITIVE_INFINITY, isDue).map(({ taskId }) => taskId)
     },
     /** Tombstones to ask for again, each once in a run. */
     dueTombstones(dueBy: number, now: number, limit: number): string[] {
