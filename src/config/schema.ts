@@ -4,7 +4,18 @@ import { COMPRESSIONS } from '../export/encode/compression.ts'
 import { FORMAT_NAMES } from '../export/formats.ts'
 import { HEADER_NAME } from '../http-policy.ts'
 import { DEFAULTS } from './defaults.ts'
-import { bytes, count, durationMs, expecting, hasUserInfo, hostNames, httpUrl, isTimezone, text } from './kinds.ts'
+import {
+  bytes,
+  count,
+  databaseFile,
+  durationMs,
+  expecting,
+  hasUserInfo,
+  hostNames,
+  httpUrl,
+  isTimezone,
+  text,
+} from './kinds.ts'
 
 /** Keys that each have their default in `defaults`, by name; those of a section within it have their own. */
 function section<Shape extends Record<string, z.ZodType>>(defaults: Record<keyof Shape, unknown>, shape: Shape) {
@@ -97,7 +108,7 @@ const sync = section(DEFAULTS.sync, {
 })
 
 const mirror = section(DEFAULTS.mirror, {
-  path: text().describe('The SQLite file; a relative path starts at the working directory.'),
+  path: databaseFile().describe('The SQLite file; a relative path starts at the working directory.'),
   busyTimeoutMs: durationMs(0).describe('How long to wait for a lock that another program holds on the file.'),
   fileMode: z
     .string(expecting('an octal file mode as text, such as "0640"'))

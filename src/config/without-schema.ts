@@ -7,7 +7,7 @@ import type { Config } from './schema.ts'
 
 /** Values of which it is certain without the schema that it takes them as they are. */
 const IS_TAKEN_AS_IT_IS: Readonly<Record<string, (text: string) => boolean>> = {
-  'mirror.path': (text) => text !== '',
+  'mirror.path': (text) => /^[\w./](?:.*\w)?$/s.test(text),
   'service.baseUrl': (text) =>
     /^https?:\/\/[a-z0-9][a-z0-9.-]*(:\d{1,5})?(\/[a-z0-9._~-]*)*$/i.test(text) && URL.canParse(text),
 }

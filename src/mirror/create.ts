@@ -4,7 +4,16 @@ import { lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { makeFile, putAside, realMirrorPath, removeDrafts, restoredPath, sqliteFiles, syncPath } from './files.ts'
+import {
+  makeFile,
+  putAside,
+  realMirrorPath,
+  removeDrafts,
+  restoredPath,
+  restoringPrefix,
+  sqliteFiles,
+  syncPath,
+} from './files.ts'
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
@@ -51,6 +60,7 @@ export function putAsideStale(path: string, isStale: (ino: number) => boolean = 
 
 /** Ends a `restore` that was killed: the new mirror goes where the old one is gone; both are whole at every moment. */
 export function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType<typeof inspect> {
+  removeDrafts(dirname(realMirrorPath(path)), restoringPrefix(path))
   const ready = restoredPath(path)
   if (!lstatSync(ready, { throwIfNoEntry: false })?.isFile()) return found
   const real = realMirrorPath(path)

@@ -19,7 +19,7 @@ export function explain(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   const code = String(error.code)
   const detail = { facts: { path, sqlite: code }, cause: error }
-  if (code.startsWith('SQLITE_FULL') || code === 'ENOSPC' || code === 'EDQUOT') {
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code) || code === 'ENOSPC' || code === 'EDQUOT') {
     return new MirrorError('disk-full', `The disk of ${path} is full; what was committed before is kept`, {
       ...detail,
       hint: 'Free some space and run the same command again.',

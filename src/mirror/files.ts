@@ -47,6 +47,11 @@ export function restoredPath(path: string): string {
   return join(dirname(real), `.${basename(real)}.restored`)
 }
 
+/** What the hidden names of a backup that is not ready yet begin with, in the folder of the mirror. */
+export function restoringPrefix(path: string): string {
+  return `.${basename(realMirrorPath(path))}.restore-`
+}
+
 /** The files that SQLite keeps beside the mirror while it is open or was left. */
 export function sqliteFiles(path: string): string[] {
   const real = realMirrorPath(path)

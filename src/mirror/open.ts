@@ -29,6 +29,8 @@ export function openWriter(path: string, options: WriterOptions): Db {
     try {
       checkSchema(db, path)
       migrate(db, path)
+      // Another program may have changed it: readers and the writer would wait for each other.
+      db.pragma('journal_mode = WAL')
       // Set explicitly: in WAL mode better-sqlite3 starts at FULL and drops to NORMAL only after the first write.
       db.pragma('synchronous = NORMAL')
       db.pragma('wal_autocheckpoint = 4000')

@@ -118,6 +118,14 @@ test.each([
     { mirror: { fileMode: '0999' } },
     'mirror.fileMode: expected an octal file mode as text, such as "0640", got another text',
   ],
+  [
+    { mirror: { path: 'm.sqlite\r' } },
+    'mirror.path: expected the name of a file, without white space around it, got another text',
+  ],
+  [
+    { mirror: { path: ':memory:' } },
+    'mirror.path: expected the name of a file, without white space around it, got another text',
+  ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [
     { schedule: { timezone: 'Mars/Base' } },

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { restoredPath } from '../../src/mirror/files.ts'
+import { restoredPath, restoringPrefix } from '../../src/mirror/files.ts'
 import { moveAway } from '../../src/mirror/maintenance/restore.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { runHere } from '../support/cli.ts'
@@ -185,6 +185,8 @@ test.each(STEPS)('killed when %s, the next run finds one mirror, whole', (_, ste
   const path = crashed(scratch)
   const ready = restoredPath(path)
   copyFileSync(scratch.path('backup.sqlite'), ready)
+  // A copy that was not ready, of another kill.
+  copyFileSync(scratch.path('backup.sqlite'), scratch.path(`${restoringPrefix(path)}0123`))
   const away = `${path}.before-20260101T000000Z-abcdef`
   step(path, ready, away)
   if (!existsSync(path))
@@ -195,4 +197,17 @@ test.each(STEPS)('killed when %s, the next run finds one mirror, whole', (_, ste
   if (expected.length === 1) expect(facts(away)).toEqual(['new', 'old'])
   else expect(existsSync(away)).toBe(false)
   expect(readdirSync(scratch.dir).filter((name) => /^\.|\.left-/.test(name))).toEqual([])
+})
+
+test('a mirror whose journal another program has changed is in WAL mode again after the next opening', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  openWriter(path, OPTIONS).close()
+  const other = new Database(path)
+  other.pragma('journal_mode = DELETE')
+  other.close()
+  openWriter(path, OPTIONS).close()
+  const after = new Database(path)
+  expect(after.pragma('journal_mode', { simple: true })).toBe('wal')
+  after.close()
 })

@@ -4,7 +4,7 @@
 // the next run finds the old mirror whole, or the new one (`endRestore` in create.ts).
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { connect, lend } from '../connect.ts'
 import { explain, explaining } from '../explain.ts'
@@ -15,6 +15,7 @@ import {
   refuseOddFile,
   removeDrafts,
   restoredPath,
+  restoringPrefix,
   sqliteFiles,
   syncPath,
 } from '../files.ts'
@@ -53,7 +54,7 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
   const lock = takeLock(path, 'restore', now())
   const real = realMirrorPath(path)
   const folder = dirname(real)
-  const prefix = `.${basename(real)}.restore-`
+  const prefix = restoringPrefix(real)
   const ready = restoredPath(real)
   try {
     removeDrafts(folder, prefix)
