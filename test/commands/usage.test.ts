@@ -47,6 +47,7 @@ test.each([
   [['copy', '--out', ''], '--out: "" is not the name of a file'],
   [['copy', '--out', '-'], '--out: "-" is not the name of a file'],
   [['copy', '--out', 's3://bucket/x.sqlite'], 'is not the name of a file'],
+  [['copy', '--out', 'gs://bucket/x.sqlite'], 'is not the name of a file'],
   [['report', '--out', 'reports/'], '--out: "reports/" is not the name of a file'],
   [['report', '--out', 's3://bucket/x.html'], 'is not the name of a file'],
   [['demo', '--out', ''], '--out is empty'],

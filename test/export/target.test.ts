@@ -48,6 +48,8 @@ test.each<[Asked, string]>([
   [['a.ndjson.gz/'], 'folder parquet zstd .parquet'],
   [['s3://bucket/tasks.ndjson'], 's3 parquet zstd .parquet'],
   [['S3://bucket/x', 'ndjson', 'gzip'], 's3 ndjson gzip .ndjson.gz'],
+  [['C://tasks/'], 'folder parquet zstd .parquet'],
+  [['./gs://tasks/'], 'folder parquet zstd .parquet'],
 ])('%j is %s', (asked, expected) => {
   expect(told(asked)).toBe(expected)
 })
@@ -68,6 +70,9 @@ test.each<[Asked, string]>([
   [['dir/', 'ndjson', 'snappy'], 'NDJSON cannot be compressed with snappy'],
   [['-', undefined, 'snappy'], 'NDJSON cannot be compressed with snappy'],
   [['-', 'parquet'], 'Parquet cannot be written to stdout'],
+  [['gs://bucket/tasks/'], '"gs://bucket/tasks/" is neither a path nor in object storage'],
+  [['az://x/y.parquet'], '"az://x/y.parquet" is neither a path nor in object storage'],
+  [['file:///x/'], '"file:///x/" is neither a path nor in object storage'],
 ])('%j is refused with a hint: %s', (asked, message) => {
   expect(() => told(asked)).toThrow(
     expect.objectContaining({ code: 'usage-invalid', message, hint: expect.any(String) }),

@@ -35,10 +35,19 @@ export const USUAL_ENDINGS: readonly string[] = ENDINGS.filter(({ text, format }
   text.startsWith(formatEntry(format).endings[0]!),
 ).map(({ text }) => text)
 
+/** Whether a destination is written as a URL, not as a path; `C://` is a drive. */
+export function isUrl(out: string): boolean {
+  return /^(s3:|[a-z][a-z0-9+.-]+:\/\/)/i.test(out)
+}
+
 /** `isFolder`: one stands at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
 export function targetOf(out: string, format?: Format, compression?: Compression, isFolder = false): Target {
   if (out === '') throw refused('The snapshot has no name', 'Name a file or a folder with --out, or - for stdout.')
-  const kind = /^s3:/i.test(out) ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'
+  const isS3 = /^s3:/i.test(out)
+  if (isUrl(out) && !isS3) {
+    throw refused(`"${out}" is neither a path nor in object storage`, 'Of URLs, only s3://bucket/prefix is known.')
+  }
+  const kind = isS3 ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'
   const isDataset = kind === 'folder' || kind === 's3'
   const ending = isDataset ? undefined : ENDINGS.find(({ text }) => out.toLowerCase().endsWith(text))
   const chosen =
