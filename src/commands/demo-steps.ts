@@ -2,11 +2,13 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { configSchema } from '../config/schema.ts'
-import { EXIT, MirrorError } from '../errors.ts'
+import { EXIT, isMirrorError, MirrorError } from '../errors.ts'
 import { exportSnapshot } from '../export/export.ts'
 import { filesInUse, refuseInUse } from '../export/publish/in-use.ts'
+import { explainSnapshot } from '../export/publish/publish.ts'
 import { parseExact } from '../json.ts'
 import type { Db } from '../mirror/connect.ts'
+import { inspect } from '../mirror/inspect.ts'
 import { withReader } from '../mirror/open.ts'
 import { sameContent, shapeTask } from '../mirror/shape.ts'
 import { runQuery, SAMPLE_QUERIES } from '../mirror/shown/sample-queries.ts'
@@ -40,11 +42,15 @@ const TASKS = 5_000
 const KEY = 'demo-key'
 const NAMES = { mirror: 'demo-mirror.sqlite', parquet: 'demo-tasks.parquet', ndjson: 'demo-tasks.ndjson' }
 
-/** Throws `usage-invalid` where the folder holds files of somebody else, or the configured mirror. */
+/** Throws `usage-invalid` where the folder holds files of somebody else, or the configured mirror; `snapshot-unwritable`. */
 export async function runDemo(context: CommandContext, folder: string): Promise<DemoResult> {
   const inUse = filesInUse((await context.config()).config.mirror.path, await context.filesInUse())
   for (const name of Object.values(NAMES)) refuseInUse(join(folder, name), inUse)
-  clearFolder(folder)
+  try {
+    clearFolder(folder)
+  } catch (error) {
+    throw explainSnapshot(join(folder, NAMES.mirror), error)
+  }
   const files = {
     mirror: join(folder, NAMES.mirror),
     parquet: join(folder, NAMES.parquet),
@@ -95,7 +101,9 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
 /** Only files that a demo made are removed: a folder with anything else in it is left alone. */
 function clearFolder(folder: string): void {
   const present = existsSync(folder) ? readdirSync(folder) : []
-  const isOurs = (name: string) => Object.values(NAMES).some((own) => name.replace(/^\./, '').startsWith(own))
+  const isOurs = (name: string) =>
+    Object.values(NAMES).some((own) => name.replace(/^\./, '').startsWith(own)) &&
+    (name !== NAMES.mirror || isMirror(join(folder, name)))
   const foreign = present.find((name) => !isOurs(name))
   if (foreign !== undefined) {
     throw new MirrorError('usage-invalid', `${folder} holds other files, such as ${foreign}`, {
@@ -104,6 +112,15 @@ function clearFolder(folder: string): void {
   }
   for (const name of present) rmSync(join(folder, name), { force: true })
   mkdirSync(folder, { recursive: true })
+}
+
+function isMirror(path: string): boolean {
+  try {
+    return inspect(path) !== 'missing'
+  } catch (error) {
+    if (isMirrorError(error, 'mirror-foreign')) return false
+    throw error
+  }
 }
 
 function demoContext(context: CommandContext, baseUrl: string, path: string): RunContext {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { runCli, runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -18,12 +18,26 @@ test('the demo shows the whole job, says where its files are, and in the soak th
   expect(readdirSync(scratch.path('demo'))).toContain('demo-tasks.ndjson')
 }, 120_000)
 
-test('the demo leaves a folder with other files alone', async () => {
+test.each(['task-mirror.sqlite', 'demo-mirror.sqlite'])(
+  'the demo leaves a folder with a foreign %s alone',
+  async (name) => {
+    using scratch = makeScratch()
+    mkdirSync(scratch.path('mine'))
+    writeFileSync(scratch.path('mine', name), 'precious')
+    const { code, stderr } = await runInside(['demo', '--out', 'mine'], { cwd: scratch.dir })
+    expect(code).toBe(2)
+    expect(stderr).toContain(`holds other files, such as ${name}`)
+    expect(readFileSync(scratch.path('mine', name), 'utf8')).toBe('precious')
+  },
+)
+
+test('where there is a file the demo finds no folder, and says so as an export does', async () => {
   using scratch = makeScratch()
-  mkdirSync(scratch.path('mine'))
-  writeFileSync(scratch.path('mine', 'task-mirror.sqlite'), 'precious')
-  const { code, stderr } = await runInside(['demo', '--out', 'mine'], { cwd: scratch.dir })
-  expect(code).toBe(2)
-  expect(stderr).toContain('holds other files')
-  expect(readdirSync(scratch.path('mine'))).toEqual(['task-mirror.sqlite'])
+  writeFileSync(scratch.path('key'), 'precious')
+  const { code, stderr } = await runInside(['demo', '--out', 'key'], { cwd: scratch.dir })
+  expect(JSON.parse(stderr)).toMatchObject({
+    code: 'snapshot-unwritable',
+    msg: 'key/demo-mirror.sqlite cannot be written: key is no folder',
+  })
+  expect(code).toBe(7)
 })
