@@ -108,7 +108,7 @@ test
 
       writeFileSync(mirror, 'no database at all any more'.repeat(100))
       const foreign = await type(restore[0]!, CLI, scratch, env)
-      expect(foreign).toMatchObject({ code: 7, said: expect.stringContaining('If it was a mirror, move it away') })
+      expect(foreign).toMatchObject({ code: 7, said: expect.stringContaining('If this was it, move it away') })
       await follow(['mkdir away && mv task-mirror.sqlite* away/', ...restore], CLI, scratch, env)
       expect(idsIn(mirror)).toEqual(all())
 

@@ -44,8 +44,8 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
     {
       facts: { path },
       hint: isSqlite
-        ? 'Name another file with --db.'
-        : 'Name another file with --db. If it was a mirror, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
+        ? 'Name another file; --db says which one is the mirror.'
+        : 'Name another file; --db says which one is the mirror. If this was it, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
     },
   )
 }

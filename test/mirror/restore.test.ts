@@ -123,8 +123,10 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
     [path, 2],
   ]
   for (const [from, expected] of cases) {
-    const { code, stdout } = await restore(path, from)
+    const { code, stdout, stderr } = await restore(path, from)
     expect({ from, code, stdout }).toEqual({ from, code: expected, stdout: '' })
+    // It is not the mirror that is wrong.
+    expect(stderr).not.toContain('with --db')
   }
   expect(readdirSync(scratch.dir).filter((name) => /before-|^\./.test(name))).toEqual([])
   expect(facts(path)).toEqual(['new', 'old'])
