@@ -97,6 +97,7 @@ function lookAtMirror(
 ): { checks: Check[]; history: History | null; why: string } {
   const path = realMirrorPath(resolve(config.mirror.path))
   const folder = dirname(path)
+  const found = fileFacts(folder)
   const opened = openMirror(path, config, now)
   const files = filesOfMirror(path)
     .map(fileFacts)
@@ -104,10 +105,10 @@ function lookAtMirror(
   const mirrorBytes = files[0]?.path === path ? statSync(path).size : 0
   const bytes = walBytes(path)
   const checks = [
-    folderCheck(folder, fileFacts(folder)),
+    folderCheck(folder, found),
     (opened.isOurs && files[0]?.path === path ? mirrorFilesCheck(files) : null) ?? opened.check,
     fileSystemCheck(mountHolding(folder)),
-    diskCheck(roomIn(folder, mirrorBytes)),
+    ...(found === null ? notLooked(['disk'], 'there is no folder') : [diskCheck(roomIn(folder, mirrorBytes))]),
     walCheck(bytes, holdersOf(path), path),
   ]
   return { checks, history: opened.history, why: opened.why }

@@ -85,7 +85,7 @@ export function habitOf(starts: readonly number[]): number | null {
 const TODO_OF: Readonly<Record<number, string>> = {
   [EXIT.bug]: 'Run it again with --log-level debug and report what it says.',
   [EXIT.usage]: 'Mend the flag or key that its message names; `task-mirror config show` lists all.',
-  [EXIT.partial]: 'Run `task-mirror sync` and read its notes; `task-mirror rejected` lists what was set aside.',
+  [EXIT.partial]: 'Run `task-mirror sync` and read its notes.',
   [EXIT.service]: 'See the line about the service; the next run goes on from there.',
   [EXIT.keyRefused]: 'See the line about the key.',
   [EXIT.mirror]: 'See the lines about mirror and disk; `task-mirror verify` checks the file.',
@@ -102,8 +102,11 @@ export function lastRunCheck(run: History['lastRun'], now: number, settleMs: num
   if (run.exitCode === null) return note(name, `${what} began ${when} and has not ended`)
   if (run.exitCode === EXIT.done) return ok(name, `${what} ended well ${when}`)
   const found = `${what} ended with exit ${run.exitCode} ${when}${run.error === null ? '' : `: ${run.error}`}`
-  if (SIGNALLED.has(run.exitCode)) return note(name, found, 'The next run goes on.')
-  return wrong(name, found, TODO_OF[run.exitCode] ?? 'See the runbook in docs/operations.md.')
+  // A limit of time is there to end runs.
+  const isStopped = SIGNALLED.has(run.exitCode) || run.errorCode === 'duration-reached'
+  if (isStopped) return note(name, found, 'The next run goes on.')
+  const todo = TODO_OF[run.exitCode] ?? 'See the runbook in docs/operations.md.'
+  return wrong(name, found, run.rejected === 0 ? todo : `${todo} \`task-mirror rejected\` lists what was set aside.`)
 }
 
 export function verdictCheck({ lastFullWalk, freshAt }: History, now: number, settleMs: number): Check {

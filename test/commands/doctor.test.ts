@@ -105,6 +105,24 @@ test('with no mirror, no key and nobody at the address it says so', async () => 
   expect(readdirSync(scratch.dir)).toEqual(['key'])
 })
 
+test('a run that its own limit of time ended is no fault; of one that set nothing aside nothing is listed', async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 50, key: KEY, latencyMs: 50 })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
+  expect(await runInside(['sync', '--max-duration', '20ms'], { cwd: scratch.dir, env })).toMatchObject({ code: 4 })
+  expect((await doctor(scratch, env)).of('last run')).toMatchObject({ state: 'note', todo: 'The next run goes on.' })
+  expect(await runInside(['backfill', '--id', 'nope'], { cwd: scratch.dir, env })).toMatchObject({ code: 3 })
+  const { todo } = (await doctor(scratch, env)).of('last run')
+  expect(todo).toBe('Run `task-mirror sync` and read its notes.')
+})
+
+test('of a folder that is missing nobody says how much room it has', async () => {
+  using scratch = folder()
+  const { of } = await doctor(scratch, { TASK_MIRROR_DB: 'none/task-mirror.sqlite' })
+  expect(of('folder').state).toBe('wrong')
+  expect(of('disk').found).toBe('not checked: there is no folder')
+})
+
 test('a configuration that cannot be read is one line, and nothing is asked', async () => {
   using scratch = folder()
   writeFileSync(scratch.path('task-mirror.json'), '{"service":{"baseUlr":"http://127.0.0.1:1"}}')

@@ -252,6 +252,8 @@ const run = (given: Partial<NonNullable<History['lastRun']>>) => ({
   finishedAt: NOW - 1000,
   exitCode: 0,
   error: null,
+  errorCode: null,
+  rejected: 0,
   ...given,
 })
 test.each<[string, History['lastRun'], Check['state'], RegExp]>([
@@ -259,6 +261,7 @@ test.each<[string, History['lastRun'], Check['state'], RegExp]>([
   ['well', run({}), 'ok', /run 7 \(sync\) ended well 1s ago/],
   ['not ended', run({ finishedAt: null, exitCode: null }), 'note', /has not ended/],
   ['stopped', run({ exitCode: 143 }), 'note', /exit 143/],
+  ['out of time', run({ exitCode: 4, error: 'why', errorCode: 'duration-reached' }), 'note', /exit 4 .*: why$/],
   ...[1, 2, 3, 4, 5, 7, 99].map(
     (exitCode) =>
       [`exit ${exitCode}`, run({ exitCode, error: 'why' }), 'wrong', /: why$/] as [
@@ -269,6 +272,11 @@ test.each<[string, History['lastRun'], Check['state'], RegExp]>([
       ],
   ),
 ])('the last run: %s', (_, last, state, says) => expectState(lastRunCheck(last, NOW, MINUTE), state, says))
+
+test.each([0, 2])('what was set aside is spoken of where something was: %i', (rejected) => {
+  const { todo } = lastRunCheck(run({ exitCode: 3, rejected }), NOW, MINUTE)
+  expect(todo?.includes('task-mirror rejected')).toBe(rejected > 0)
+})
 
 test.each<[string, History['lastFullWalk'], Check['state'], RegExp]>([
   ['none', null, 'note', /no full walk/],

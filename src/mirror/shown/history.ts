@@ -4,7 +4,7 @@ import type { Verdict } from '../../task.ts'
 import { freshAtAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { believedFacts } from '../tables/facts.ts'
-import { lastRuns, type RunRow } from '../tables/runs.ts'
+import { errorCodeOf, lastRuns, type RunRow } from '../tables/runs.ts'
 
 export interface LastFullWalk {
   id: number
@@ -12,6 +12,12 @@ export interface LastFullWalk {
   reason: string | null
   startedAt: number
   finishedAt: number
+}
+
+interface LastRun
+  extends Pick<RunRow, 'id' | 'command' | 'rejected' | 'startedAt' | 'finishedAt' | 'exitCode' | 'error'> {
+  /** The code of `error`. */
+  errorCode: string | null
 }
 
 export interface History {
@@ -23,7 +29,7 @@ export interface History {
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
   /** The last run of `sync` or `backfill`. */
-  lastRun: Pick<RunRow, 'id' | 'command' | 'startedAt' | 'finishedAt' | 'exitCode' | 'error'> | null
+  lastRun: LastRun | null
   /** When runs of `sync` began, the last first, epoch ms; at most 20. */
   syncStarts: number[]
   /** Whether the last run of `sync` has no end. */
@@ -36,13 +42,14 @@ const SHOWN_STARTS = 20
 export function readHistory(db: Db, now: number, settleMs: number): History {
   return db.transaction(() => {
     const facts = believedFacts(db, now, settleMs)
+    const [last] = lastRuns(db, 1, "command IN ('sync', 'backfill')")
     const syncs = lastRuns(db, SHOWN_STARTS, "command = 'sync'")
     return {
       baseUrl: facts.base_url ?? null,
       notBefore: facts.not_before ?? null,
       freshAt: freshAtOf(db),
       lastFullWalk: lastFullWalkOf(db),
-      lastRun: lastRuns(db, 1, "command IN ('sync', 'backfill')")[0] ?? null,
+      lastRun: last === undefined ? null : { ...last, errorCode: errorCodeOf(db, last.id) },
       syncStarts: syncs.map(({ startedAt }) => startedAt),
       isSyncUnfinished: syncs[0]?.finishedAt === null,
     }

@@ -59,6 +59,11 @@ export function lastRuns(db: Db, limit: number, condition = 'true'): RunRow[] {
   return db.prepare(`SELECT ${SHOWN} FROM runs WHERE ${condition} ORDER BY id DESC LIMIT ?`).all(limit) as RunRow[]
 }
 
+/** The code of what ended the run early; null where nothing did. */
+export function errorCodeOf(db: Db, runId: number): string | null {
+  return db.prepare("SELECT error ->> 'code' FROM runs WHERE id = ?").pluck().get(runId) as string | null
+}
+
 const KEPT_ROWS = 10_000
 
 export function runTable(db: Db) {
