@@ -1,12 +1,12 @@
-// What zod finds wrong with a configuration, in sentences. Repeats no text: it may be a secret in the wrong place.
+// What zod finds wrong with a configuration, in sentences. Repeats no text that may be a secret, in its place or a wrong one.
 import { z } from 'zod'
-import { listed } from '../shown.ts'
+import { listed, printable } from '../shown.ts'
 import { KEYS, valueAt } from './keys.ts'
 import { schemaOfKey } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** One sentence per problem of a whole configuration, such as "sync.window: expected a whole number ..., got text". */
+/** One sentence per problem of a whole configuration, such as "sync.window: expected a whole number ..., got 0". */
 export function explainIssues(issues: readonly Issue[], input: unknown): string[] {
   return issues.flatMap((issue) => {
     const key = issue.path.map(String).join('.')
@@ -18,23 +18,34 @@ export function explainIssues(issues: readonly Issue[], input: unknown): string[
   })
 }
 
-/** What is wrong with the single value of `key`, such as "expected a whole number from 1 to 64, got text". */
+/** What is wrong with the single value of `key`, such as "expected a whole number from 1 to 64, got 0". */
 export function explainValue(key: string, issue: Issue, value: unknown): string {
   const own = /^expected /.test(issue.message) ? issue.message : `expected ${expectation(key)}`
-  const isText = typeof value === 'string' && value !== ''
-  // Where some text is right, "got text" would not say what is wrong.
-  return `${own}, got ${isText && !OTHER_TYPES.test(own) ? 'another text' : typeName(value)}`
+  const isOfKey = KEYS.some((other) => `${key}.`.startsWith(`${other}.`))
+  if (typeof value !== 'string' || value === '' || !isOfKey) return `${own}, got ${typeName(value)}`
+  if (MAY_BE_SECRET.test(key)) return `${own}, got another text`
+  const short = value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}...` : value
+  return `${own}, got ${printable(JSON.stringify(short))}`
 }
 
-/** What is expected where no text can be right. */
-const OTHER_TYPES = /^expected (?:an? (?:whole )?number|true or false|a list|an object)\b/
+const MOST_SHOWN = 40
+
+/** Where a key may stand: in a URL, which a host is taken for, or where `service.auth` is taken for its place. */
+const MAY_BE_SECRET = /Url$|hosts\b|^service\.(auth\.|proxy$)/i
+
+/** Such as `service` and `service.auth`. */
+const SECTIONS = new Set(KEYS.map((key) => key.slice(0, key.lastIndexOf('.'))))
 
 function explainUnknown(key: string): string {
   const name = key.split('.').at(-1) ?? key
   if (/^(api[-_]?)?(key|token|secret)$/i.test(name)) {
     return `${key}: the API key is never part of the configuration; set TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE`
   }
-  const near = nearest(key, KEYS)
+  if (KEYS.includes(key)) {
+    const nested = key.split('.').reduceRight((inner, part) => `{"${part}": ${inner}}`, '...')
+    return `${key}: sections are written as objects: ${nested}`
+  }
+  const near = nearest(key, [...KEYS, ...SECTIONS])
   return near === null ? `${key}: there is no such key` : `${key}: there is no such key; did you mean ${near}?`
 }
 

@@ -52,7 +52,10 @@ test.each([
   [['report', '--out', 's3://bucket/x.html'], 'is not the name of a file'],
   [['demo', '--out', ''], '--out is empty'],
   [['sync'], 'service.baseUrl is not set'],
-  [['sync', '--base-url', ''], '--base-url: expected an http or https URL, got an empty text'],
+  [
+    ['sync', '--base-url', ''],
+    '--base-url: expected an http or https URL such as https://tasks.example.com, got an empty text',
+  ],
   [['schedule', '--sync', ''], '--sync: expected text or null, got an empty text'],
   [
     ['schedule', '--timezone', ''],
@@ -60,7 +63,10 @@ test.each([
   ],
   [['sync', '--json=maybe'], "unknown option '--json=...'"],
   [['simulate', '--host', '203.0.113.1'], 'Choose another --host'],
-  [['sync', '--base-url', 'tasks'], '--base-url: expected an http or https URL, got another text'],
+  [
+    ['sync', '--base-url', 'tasks'],
+    '--base-url: expected an http or https URL such as https://tasks.example.com, got another text',
+  ],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
   [['simulate', '--tasks', 'many'], '--tasks'],
 ])('%j is wrong usage: exit 2, stdout empty, one line of the log says why', async (args, says) => {

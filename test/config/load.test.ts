@@ -85,10 +85,13 @@ test('an environment variable is read as what its key takes', () => {
 })
 
 test.each([
-  [{ service: { concurrency: '4' } }, 'service.concurrency: expected a whole number from 1 to 64, got text'],
+  [{ service: { concurrency: '4' } }, 'service.concurrency: expected a whole number from 1 to 64, got "4"'],
   [{ service: { concurrency: 65 } }, 'service.concurrency: expected a whole number from 1 to 64, got 65'],
   [{ service: { maxRetries: 1.5 } }, 'service.maxRetries: expected a whole number from 0 to 100, got 1.5'],
-  [{ service: { baseUrl: 'ftp://a' } }, 'service.baseUrl: expected an http or https URL, got another text'],
+  [
+    { service: { baseUrl: 'ftp://a' } },
+    'service.baseUrl: expected an http or https URL such as https://tasks.example.com, got another text',
+  ],
   [
     { service: { baseUrl: 'https://u:secret@a' } },
     'service.baseUrl: expected a URL without user and password, got another text',
@@ -105,32 +108,43 @@ test.each([
     { service: { auth: { name: 'a b' } } },
     'service.auth.name: expected the name of a header or query parameter, got another text',
   ],
-  [{ service: { allowInsecure: 'yes' } }, 'service.allowInsecure: expected true or false, got text'],
+  [{ service: { allowInsecure: 'yes' } }, 'service.allowInsecure: expected true or false, got "yes"'],
   [{ service: { timeoutMs: 1 } }, 'service.timeoutMs: there is no such key'],
   [{ service: { concurency: 1 } }, 'service.concurency: there is no such key; did you mean service.concurrency?'],
+  [{ serivce: {} }, 'serivce: there is no such key; did you mean service?'],
+  [{ 'service.baseUrl': 'x' }, 'service.baseUrl: sections are written as objects: {"service": {"baseUrl": ...}}'],
+  [
+    { service: { 'auth.name': 'x' } },
+    'service.auth.name: sections are written as objects: {"service": {"auth": {"name": ...}}}',
+  ],
   [{ window: 5 }, 'window: there is no such key; did you mean sync.window?'],
   [{ sync: { massDeleteFraction: 2 } }, 'sync.massDeleteFraction: expected a number from 0 to 1, got 2'],
-  [{ sync: { finalStatuses: 'DONE' } }, 'sync.finalStatuses: expected a list of texts, got text'],
+  [{ sync: { finalStatuses: 'DONE' } }, 'sync.finalStatuses: expected a list of texts, got "DONE"'],
   [{ sync: { finalStatuses: ['DONE', 3] } }, 'sync.finalStatuses.1: expected text, got 3'],
   [{ sync: [] }, 'sync: expected an object, got a list'],
   [{ mirror: { fileMode: 384 } }, 'mirror.fileMode: expected an octal file mode as text, such as "0640", got 384'],
   [
     { mirror: { fileMode: '0999' } },
-    'mirror.fileMode: expected an octal file mode as text, such as "0640", got another text',
+    'mirror.fileMode: expected an octal file mode as text, such as "0640", got "0999"',
   ],
   [
     { mirror: { path: 'm.sqlite\r' } },
-    'mirror.path: expected the name of a file, without white space around it, got another text',
+    'mirror.path: expected the name of a file, without white space around it, got "m.sqlite\\r"',
   ],
   [
     { mirror: { path: ':memory:' } },
-    'mirror.path: expected the name of a file, without white space around it, got another text',
+    'mirror.path: expected the name of a file, without white space around it, got ":memory:"',
   ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [
     { schedule: { timezone: 'Mars/Base' } },
-    'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got another text',
+    'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got "Mars/Base"',
   ],
+  [
+    { schedule: { timezone: `\n\u202e\u001b${'x'.repeat(40)}` } },
+    `schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got "\\n\\u202e\\u001b${'x'.repeat(37)}..."`,
+  ],
+  [{ sync: 'hunter2' }, 'sync: expected an object, got text'],
   [[], 'expected an object, got a list'],
   ['{"a":1,}', expect.stringMatching(/^c\.json is not valid JSON/)],
 ])('%j is refused with its key, what was expected and the type that was there', (content, message) => {
@@ -163,8 +177,8 @@ test('wrong values of the environment and of flags are named by what the user wr
   const env = { TASK_MIRROR_SYNC_WINDOW: 'many' }
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
   expect(problemsOf({}, { env, overrides })).toEqual([
-    'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got text',
-    '--base-url: expected an http or https URL, got another text',
+    'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got "many"',
+    '--base-url: expected an http or https URL such as https://tasks.example.com, got another text',
   ])
 })
 

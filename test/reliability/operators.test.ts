@@ -51,23 +51,28 @@ function loadFile(content: object): string {
   return refusalOf(() => loadConfig({ file: scratch.path('c.json'), env: {}, overrides: [] }))
 }
 
+/** Keys where a secret may stand, in its place or by mistake. */
+const HUSHED =
+  /^service\.(baseUrl|proxy|auth\.\w+)$|^schedule\.hosts$|^notify\.(\w*healthcheckUrl|insecureHosts)$|^export\.s3\.insecureHosts$/i
+
 describe('the configuration', () => {
-  test.for(KEYS)('%s refuses every wrong value by name, without repeating it', (key) => {
+  test.for(KEYS)('%s refuses every wrong value by name, and repeats none that may be a secret', (key) => {
+    const isShown = (value: unknown) => typeof value === 'string' && value !== '' && !HUSHED.test(key)
     const wrong = WRONG.filter((value) => !schemaOfKey(key).safeParse(value).success)
     expect(wrong.length).toBeGreaterThan(4)
     for (const value of wrong) {
       const said = loadFile(nested(key, value))
       expect(said, JSON.stringify(value)).toContain(`${key}`)
       expect(said, JSON.stringify(value)).toMatch(/expected .*, got /)
-      expect(said).not.toContain('hunter2')
+      expect(said.includes('hunter2')).toBe(isShown(value))
     }
     const name = environmentName(key)
     for (const value of wrong) {
       // A single text is a list of one there.
       if (typeof value !== 'string' || value === '' || schemaOfKey(key).safeParse([value]).success) continue
-      expect(refusalOf(() => loadConfig({ file: null, env: { [name]: value }, overrides: [] }))).toMatch(
-        new RegExp(`^${name}: expected (?!.*hunter2)`),
-      )
+      const said = refusalOf(() => loadConfig({ file: null, env: { [name]: value }, overrides: [] }))
+      expect(said).toMatch(new RegExp(`^${name}: expected `))
+      expect(said.includes('hunter2')).toBe(isShown(value))
     }
   })
 
