@@ -66,6 +66,11 @@ test('a dry run says what would change and writes nothing', async () => {
   const dry = await runInside(['sync', '--dry-run', '--json'], options)
   expect(JSON.parse(dry.stdout)).toMatchObject({ inserted: 5, dryRun: true })
   expect((await runInside(['sync', '--dry-run'], options)).stdout).toContain('as it was: this was a dry run')
+  const late = await runInside(['sync', '--dry-run', '--quiet', '--max-duration', '1ms'], options)
+  expect(JSON.parse(late.stderr)).toMatchObject({
+    msg: expect.stringMatching(/max-duration: a dry run writes nothing$/),
+  })
+  expect(late).toMatchObject({ code: 4, stderr: expect.not.stringContaining('hint') })
   const { stdout } = await runInside(['status', '--json'], options)
   expect(JSON.parse(stdout).tasks.live).toBe(30)
 })

@@ -1,6 +1,6 @@
 // What `sync` and `backfill` have in common: flags, the run, what is printed of it. Loads nothing before it runs.
 import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
-import { MirrorError } from '../../errors.ts'
+import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { SyncRequest } from '../../sync/plan.ts'
 import type { RunResult } from '../../sync/summary.ts'
@@ -72,9 +72,12 @@ async function printRun(context: CommandContext, result: RunResult, path: string
   return exitCode
 }
 
-/** Of a run that was stopped, what was kept counts, not what it was waiting for. */
+/** Of a run that was stopped, what was kept counts, not what it was waiting for. Of a dry run that is out of time nothing is. */
 async function errorToTell({ signal }: CommandContext, { summary, error }: RunResult, path: string | null) {
-  if (summary.outcome !== 'interrupted' || !(signal.reason instanceof MirrorError)) return error
+  const isLate = path === null && isMirrorError(error, 'duration-reached')
+  const isStopped = summary.outcome === 'interrupted' && signal.reason instanceof MirrorError
+  if (!isLate && !isStopped) return error
   const { stoppedText } = await import('../text/run.ts')
+  if (isLate) return new MirrorError(error.code, stoppedText('The run has reached --max-duration', summary, path))
   return new MirrorError('interrupted', stoppedText(signal.reason.message, summary, path), { cause: error })
 }
