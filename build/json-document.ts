@@ -15,7 +15,7 @@ and new values of those that name a kind may come with any version, so ignore wh
 const LOG = `On stderr, where it is no terminal: one object on one line for each event. Only the help that is printed
 where no command is named is plain text. Fields that are not in this table are those of \`sync\` or \`export\` above and mean the same. The line whose \`msg\` is
 \`Run ended\` has all those of \`sync\` that are neither arrays nor objects, or of \`export\` \`snapshotId\`, \`path\`, \`format\`,
-\`rows\`, \`bytes\` and \`cut\`. Other fields of lines of level \`debug\` may change at any time.`
+\`rows\`, \`bytes\` and \`cut\`, but where its reader went away early. Other fields of lines of level \`debug\` may change at any time.`
 
 const fieldTable = (fields: JsonFields): string =>
   table(

@@ -164,7 +164,8 @@ const exporting: Chapter = {
       'string or null: with the first publication of a dataset, that nothing limits how many stay, a sentence; else null',
     recorded: 'boolean: whether the mirror has a row about it in the table `snapshots`',
     notRecorded: 'string or null: why it has none, a sentence; null where it has one',
-    readerGone: 'boolean: whether the reader of stdout went away early; false where stdout has no tasks',
+    readerGone:
+      'boolean: whether the reader of stdout went away early: false, as tasks on stdout leave no place for this object',
     durationMs: 'number (ms): how long it took',
   }),
 }
@@ -588,7 +589,7 @@ export const LOG_FIELDS: JsonFields = {
   time: 'string: when, ISO 8601 in UTC with ms',
   level: 'string: `debug`, `info`, `warn` or `error`',
   msg: 'string: what happened, in words that may change',
-  command: 'string or absent: the command, in the last line of a run and in errors',
+  command: 'string or absent: the command (`show` for `config show`), in the last line of a run and in errors',
   runId: 'number or absent: `id` of the table `runs`',
   exitCode: 'number or absent: of a run that ended: its exit code',
   durationMs:
@@ -618,5 +619,5 @@ export const LOG_FIELDS: JsonFields = {
   skipped: 'number or absent: of `schedule`: scheduled moments that brought no run',
   jumpMs: 'number (ms) or absent: of `schedule`: how far the clock of this machine has jumped',
   aheadMs: 'number (ms) or absent: how much later than now the last run ended',
-  '*': 'any: of an error: its facts: texts, numbers, booleans',
+  '*': 'any: of an error: its facts: texts, numbers, booleans or null',
 }

@@ -16,7 +16,7 @@ export const prune: CommandSpec<PruneFlags> = {
   flags: [
     {
       flags: '--deleted-before <moment>',
-      description: 'tombstones made before: 2026-01-01, epoch ms or 90d',
+      description: 'tombstones made before: 2026-01-01 (UTC, unless it names a zone), epoch ms or 90d',
       parse: parseMoment,
     },
     { flags: '--dry-run', description: 'count what would go and write nothing' },

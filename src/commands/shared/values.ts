@@ -26,7 +26,7 @@ export function atLeastOne(text: string, name: string): number {
 export const RANGE_FLAGS: readonly Flag[] = [
   {
     flags: '--since <moment>',
-    description: 'only tasks created from then on: 2026-11-01, epoch ms or 7d',
+    description: 'only tasks created from then on: 2026-11-01 (UTC, unless it names a zone), epoch ms or 7d',
     parse: parseMoment,
   },
   { flags: '--until <moment>', description: 'only tasks created before', parse: parseMoment },
