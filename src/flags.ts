@@ -2,10 +2,13 @@
 import type { Command } from 'commander'
 import type { Flag } from './commands/shared/command.ts'
 import { oneOf } from './commands/shared/values.ts'
-import type { Environment } from './config/keys.ts'
+import { type Environment, environmentName, KEYS } from './config/keys.ts'
 import type { Override } from './config/load.ts'
 import { MirrorError } from './errors.ts'
 import { LOG_LEVELS } from './log-levels.ts'
+
+/** What all variables of this program begin with. */
+export const PREFIX = 'TASK_MIRROR_'
 
 /** Flags that every command takes. */
 export const SHARED_FLAGS: readonly Flag[] = [
@@ -89,7 +92,13 @@ export function longName(flag: Flag): string {
 
 /** `--no-progress` is `TASK_MIRROR_NO_PROGRESS`. */
 export function twinName(flag: Flag): string {
-  return `TASK_MIRROR_${longName(flag).slice(2).replaceAll('-', '_').toUpperCase()}`
+  return `${PREFIX}${longName(flag).slice(2).replaceAll('-', '_').toUpperCase()}`
+}
+
+/** Of every flag of `flags`, every key, and the API key. */
+export function knownVariables(flags: readonly Flag[]): Set<string> {
+  const ofKey = [`${PREFIX}API_KEY`, `${PREFIX}API_KEY_FILE`]
+  return new Set([...ofKey, ...KEYS.map(environmentName), ...[...SHARED_FLAGS, ...flags].map(twinName)])
 }
 
 function camelCase(name: string): string {

@@ -2,11 +2,12 @@
 import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
+import type { Environment } from './config/keys.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isCode, isMirrorError, isStop, MirrorError, stopCodeOf } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
 import { tellError } from './failure.ts'
-import { collectFlags, SHARED_FLAGS } from './flags.ts'
+import { collectFlags, knownVariables, PREFIX, SHARED_FLAGS } from './flags.ts'
 import { examples, HELP_FORM, paragraph } from './help.ts'
 import type { Log } from './log.ts'
 import { printable } from './shown.ts'
@@ -38,6 +39,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
     const { wall } = streams.clocks ?? MACHINE_CLOCKS
     const given = collectFlags([...SHARED_FLAGS, ...flags], command, streams.env, wall())
     context = await createContext(spec, given, streams, signal)
+    await warnOfMisspelt(streams.env, context.log)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()
     if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode
@@ -48,6 +50,21 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
     return exitCode
   } catch (error) {
     return report(error, { argv, context, streams, signal })
+  }
+}
+
+/** Tells of variables that nothing reads and that are called nearly as one that something does; never of their values. */
+async function warnOfMisspelt(env: Environment, log: Log): Promise<void> {
+  const lists = COMMANDS.flatMap((entry) => ('commands' in entry ? entry.commands : [entry])).map(({ flags }) => flags)
+  const given = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '')
+  const known = knownVariables(lists.flatMap((list) => (Array.isArray(list) ? list : [])))
+  if (given.every((name) => known.has(name))) return
+  // Flags that take loading something.
+  const all = knownVariables((await Promise.all(lists.map((list) => (Array.isArray(list) ? list : list())))).flat())
+  const { nearest } = await import('./config/nearest.ts')
+  for (const name of given) {
+    const near = all.has(name) ? null : nearest(name, all, Math.min(2, (name.length - PREFIX.length) / 4))
+    if (near !== null) log.warn({}, `${name} is set, but nothing reads it; did you mean ${near}?`)
   }
 }
 

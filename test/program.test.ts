@@ -84,3 +84,21 @@ test('an unforeseen failure is exit 1 and one line; where it happened is told at
     if (lines === 2) expect(JSON.parse(err[1]!).stack).toContain('program.test.ts')
   }
 })
+
+test('a variable that is called nearly as a known one is told, without its value; others are let be', async () => {
+  using scratch = makeScratch()
+  const misspelt = ['SERVICE_CONCURENCY', 'APIKEY', 'BASEURL', 'API_KEY_FLIE']
+  // Kubernetes sets such ones for a service of this name; simulate reads the last.
+  const others = ['SERVICE_HOST', 'SERVICE_PORT', 'PORT_80_TCP', 'UI', 'SERVICE_CONCURRENCY', 'LATENCY_MS']
+  const env = Object.fromEntries([...misspelt, ...others].map((name) => [`TASK_MIRROR_${name}`, '7']))
+  const { streams, err } = streamsFor({ ...env, TASK_MIRROR_DBB: '' })
+  expect(
+    await run(['status', '--quiet', '--db', scratch.path('none.sqlite')], streams, new AbortController().signal),
+  ).toBe(3)
+  const told = err.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn')
+  expect(told.map(({ msg }) => msg)).toEqual(
+    ['SERVICE_CONCURRENCY', 'API_KEY', 'BASE_URL', 'API_KEY_FILE'].map(
+      (near, index) => `TASK_MIRROR_${misspelt[index]} is set, but nothing reads it; did you mean TASK_MIRROR_${near}?`,
+    ),
+  )
+})

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { listed, printable } from '../shown.ts'
 import { KEYS, valueAt } from './keys.ts'
+import { nearest } from './nearest.ts'
 import { schemaOfKey } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
@@ -97,34 +98,4 @@ function typeName(value: unknown): string {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'boolean') return 'true or false'
   return 'an object'
-}
-
-/** The one of `names` that `name` is most likely a misspelling of; null where none is close. */
-function nearest(name: string, names: readonly string[]): string | null {
-  const last = (text: string) => text.split('.').at(-1) ?? text
-  let best: { name: string; distance: number } | null = null
-  for (const candidate of names) {
-    // A right name in the wrong section is as close as a misspelt one.
-    const whole = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    const part = 1 + editDistance(last(name).toLowerCase(), last(candidate).toLowerCase())
-    const distance = Math.min(whole, part)
-    if (distance <= Math.max(2, last(name).length / 3) && (best === null || distance < best.distance)) {
-      best = { name: candidate, distance }
-    }
-  }
-  return best?.name ?? null
-}
-
-/** Levenshtein distance, two rows of the table at a time. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const change = a[row - 1] === b[column - 1] ? 0 : 1
-      current.push(Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + change))
-    }
-    previous = current
-  }
-  return previous[b.length]!
 }
