@@ -24,7 +24,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
   console.error(
     `task-mirror needs Node ${NEEDED.join('.')} or newer; this is Node ${process.versions.node}.\n` +
-      'In its own folder `npm ci` has brought one along: put node_modules/.bin first in your PATH.',
+      'Install one; in a clone `npm ci` has brought one along: put its node_modules/.bin first in your PATH.',
   )
   process.exitCode = 2
 } else {
