@@ -46,7 +46,9 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
   }
   try {
     const program = await buildProgram(argv, streams, invoke)
-    await program.parseAsync(argv, { from: 'user' })
+    // commander would print the general help.
+    const isUnknown = argv[0] === 'help' && /^\w/.test(argv[1] ?? '') && !COMMANDS.some(({ name }) => name === argv[1])
+    await program.parseAsync(isUnknown ? argv.slice(1) : argv, { from: 'user' })
     return exitCode
   } catch (error) {
     return report(error, { argv, context, streams, signal })
