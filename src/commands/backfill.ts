@@ -23,7 +23,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
   flags: [
     ...RANGE_FLAGS,
     { flags: '--refetch', description: 'get every detail again' },
-    { flags: '--id <id...>', description: 'fetch just these tasks' },
+    { flags: '--id <id...>', description: 'fetch just these tasks, with spaces between the ids' },
     ...RUN_FLAGS,
   ],
   async run(context, flags) {

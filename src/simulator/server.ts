@@ -91,10 +91,10 @@ export class Simulator implements AsyncDisposable {
   listen(): Promise<void> {
     const { host, port } = this.options
     return new Promise((resolve, reject) => {
-      this.#server.once('error', (cause) => {
+      this.#server.once('error', (cause: NodeJS.ErrnoException) => {
         const hint = 'Choose another --host or --port; port 0 is any free one.'
         reject(
-          new MirrorError('usage-invalid', `Cannot listen on ${host}:${port}: ${cause.message}`, {
+          new MirrorError('usage-invalid', `Cannot listen on ${host}:${port} (${cause.code})`, {
             hint,
             cause,
           }),

@@ -51,6 +51,8 @@ test.each([
   [['report', '--out', 'reports/'], '--out: "reports/" is not the name of a file'],
   [['report', '--out', 's3://bucket/x.html'], 'is not the name of a file'],
   [['demo', '--out', ''], '--out is empty'],
+  [['export', '--out', 's3://ab/tasks', '--log-level', 'error'], 'a bucket has 3 to 63 small letters'],
+  [['help', 'snyc'], 'Did you mean sync?'],
   [['sync'], 'service.baseUrl is not set'],
   [
     ['sync', '--base-url', ''],
@@ -72,7 +74,9 @@ test.each([
 ])('%j is wrong usage: exit 2, stdout empty, one line of the log says why', async (args, says) => {
   using scratch = makeScratch()
   const { code, stdout, stderr } = await runInside(args, { cwd: scratch.dir })
-  const { level, command, code: kind, msg, hint = '' } = JSON.parse(stderr)
+  const { level, command, code: kind, msg, hint = '', cause } = JSON.parse(stderr)
+  // Nothing is told twice.
+  expect(msg).not.toContain(cause ?? 'never said')
   expect(`${msg} ${hint}`).toContain(says)
   expect({ level, kind }).toEqual({ level: 'error', kind: expect.stringMatching(/^(usage|config)-invalid$/) })
   expect([args[0], undefined]).toContain(command)

@@ -139,6 +139,7 @@ test.each([
   const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
   const { code, stderr } = await runInside(['schedule', ...args], { cwd: scratch.dir, env })
   expect(stderr).toContain(message)
+  expect(stderr).not.toContain('"cause"')
   expect(code).toBe(2)
   expect(existsSync(scratch.path('task-mirror.sqlite'))).toBe(false)
 })

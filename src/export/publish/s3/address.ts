@@ -18,7 +18,7 @@ export function s3Address(url: string): S3Address {
   const isBucket = bucket !== undefined && /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)
   if (!isBucket || prefix.split('/').some((part) => /^\.{0,2}$/.test(part) && prefix !== '')) {
     throw new MirrorError('usage-invalid', `"${url}" is not a place in object storage`, {
-      hint: 'Write it as s3://bucket/prefix, with the bucket in small letters.',
+      hint: 'Write it as s3://bucket/prefix; a bucket has 3 to 63 small letters, digits, dots and hyphens.',
     })
   }
   return { bucket, prefix }
