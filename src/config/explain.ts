@@ -31,8 +31,8 @@ export function explainValue(key: string, issue: Issue, value: unknown): string 
 
 const MOST_SHOWN = 40
 
-/** Where a key may stand: in a URL, which a host is taken for, or where `service.auth` is taken for its place. */
-const MAY_BE_SECRET = /Url$|hosts\b|^service\.(auth\.|proxy$)/i
+/** Where a key may stand: in a URL, which a host is taken for, behind the name of a header, or where `service.auth` is taken for its place. */
+const MAY_BE_SECRET = /Url$|hosts\b|redactHeaders|^service\.(auth\.|proxy$)/i
 
 /** Such as `service` and `service.auth`. */
 const SECTIONS = new Set(KEYS.map((key) => key.slice(0, key.lastIndexOf('.'))))

@@ -53,7 +53,7 @@ function loadFile(content: object): string {
 
 /** Keys where a secret may stand, in its place or by mistake. */
 const HUSHED =
-  /^service\.(baseUrl|proxy|auth\.\w+)$|^schedule\.hosts$|^notify\.(\w*healthcheckUrl|insecureHosts)$|^export\.s3\.insecureHosts$/i
+  /^service\.(baseUrl|proxy|auth\.\w+)$|^schedule\.hosts$|^notify\.(\w*healthcheckUrl|insecureHosts)$|^export\.(s3\.insecureHosts|redactHeaders)$/i
 
 describe('the configuration', () => {
   test.for(KEYS)('%s refuses every wrong value by name, and repeats none that may be a secret', (key) => {
