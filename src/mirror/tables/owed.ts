@@ -170,14 +170,10 @@ export class OwedTable {
   }
 
   /** What is due and `wanted`, oldest check first. */
-  due(reason: OwedReason, now: number, limit: number, wanted: (owed: Owed) => boolean = () => true): Owed[] {
+  due(reason: OwedReason, now: number, wanted: (owed: Owed) => boolean): Owed[] {
     const found: Owed[] = []
-    if (limit <= 0) return found
-    for (const owed of this.#sql.due.iterate(reason, now, latestKnown(now, this.#settleMs)) as Iterable<Owed>) {
-      if (!wanted(owed)) continue
-      found.push(owed)
-      if (found.length >= limit) break
-    }
+    for (const owed of this.#sql.due.iterate(reason, now, latestKnown(now, this.#settleMs)) as Iterable<Owed>)
+      if (wanted(owed)) found.push(owed)
     return found
   }
 

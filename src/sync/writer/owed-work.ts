@@ -11,7 +11,7 @@ export function owedWork(writing: Writing) {
     /** Ids of details and candidates that are due, oldest check first; candidates that this run has met are none. */
     due(reason: 'detail' | 'candidate', now: number): string[] {
       const isDue = ({ seq }: Owed) => reason === 'detail' || !seen.has(seq)
-      return owed.due(reason, now, Number.POSITIVE_INFINITY, isDue).map(({ taskId }) => taskId)
+      return owed.due(reason, now, isDue).map(({ taskId }) => taskId)
     },
     /** Tombstones to ask for again, each once in a run. */
     dueTombstones(dueBy: number, now: number, limit: number): string[] {
@@ -33,7 +33,7 @@ export function owedWork(writing: Writing) {
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
     /** A candidate that this run has met is none any more. */
     dropMetCandidates(): void {
-      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY, ({ seq }) => seen.has(seq))
+      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, ({ seq }) => seen.has(seq))
       if (met.length === 0) return
       writing.commit(() => {
         for (const { taskId } of met) owed.settle(taskId, 'candidate')
