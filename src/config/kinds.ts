@@ -6,13 +6,14 @@ export const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
 export const count = (least: number, most: number) => z.int().min(least).max(most)
 export const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
 export const expecting = (what: string) => ({ error: `expected ${what}` })
+export const text = (what?: string) => z.string().min(1, what === undefined ? what : expecting(what))
+
 /** SQLite's library leaves out white space around a name, and takes one of them for no file. */
 export const databaseFile = () =>
   text().refine(
     (name) => name === name.trim() && name !== ':memory:',
     expecting('the name of a file, without white space around it'),
   )
-export const text = (what?: string) => z.string().min(1, what === undefined ? what : expecting(what))
 
 /** Without the white space around it that a file or a secret may end with. */
 export const httpUrl = (what: string) =>
