@@ -19,6 +19,8 @@ interface Comparison {
   /** Final and open tasks that say something. */
   final: number
   open: number
+  /** Final ones without a result. */
+  unfinished: number
   /** What is known of all tasks, with these. */
   forms: Forms
   /** Of the tasks that were answered. */
@@ -27,14 +29,17 @@ interface Comparison {
 }
 
 /** The facts that change by a comparison. */
-export function learnedBy({ at, isTold, final, open, forms, bodies, signs }: Comparison, known: Facts): Facts {
+export function learnedBy(
+  { at, isTold, final, open, unfinished, forms, bodies, signs }: Comparison,
+  known: Facts,
+): Facts {
   const before = known.forms_compared ?? { final: 0, open: 0, longest: { result: 0, data: 0 }, signs: [] }
   const longest = {
     result: Math.max(before.longest.result, ...bodies.map(({ result }) => result)),
     data: Math.max(before.longest.data, ...bodies.map(({ data }) => data)),
   }
   const told = [...new Set([...(before.signs ?? []), ...signs])].slice(0, MOST_SIGNS)
-  const isCounted = isTold && final + open > 0
+  const isCounted = isTold && final + open + unfinished > 0
   const facts: Facts = {
     forms_compared: isCounted
       ? { at, final: before.final + final, open: before.open + open, longest, signs: told }

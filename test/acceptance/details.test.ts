@@ -269,6 +269,34 @@ test('a result that the list shows at last owes no detail any more', async () =>
   await expectExactCopy(stage)
 })
 
+test('nor does it where no result was compared before: the list may show less of one', async () => {
+  await using stage = await makeStage({ tasks: 30, openFraction: 0, listOmits: ['result.body'], resultAfterReads: 1 })
+  expect((await stage.sync()).code).toBe(3)
+  const never = await stage.sync('--full', '--details', 'never')
+  const { owed } = await statusOf(stage)
+  expect({ details: detailsOf(never), owed }).toMatchObject({ details: 0, owed: { details: 30 } })
+  for (let run = 0; run < 2; run += 1) {
+    await makeDue(stage)
+    await stage.sync()
+  }
+  await expectExactCopy(stage)
+})
+
+test('an account whose final tasks never have a result is complete, and every sync compares a few of them', async () => {
+  await using stage = await makeStage({ tasks: 30, openFraction: 0 })
+  const { account } = stage.simulator
+  for (let slot = 0; slot < 30; slot += 1) {
+    const id = account.idAt(slot)
+    const task = JSON.parse(account.get(id) as string)
+    account.replaceText(id, JSON.stringify({ ...task, result: null }))
+  }
+  const [first, second] = [await stage.sync(), await stage.sync()]
+  expect([first.code, second.code]).toEqual([0, 0])
+  expect(detailsOf(second)).toBeGreaterThan(0)
+  expect(detailsOf(second)).toBeLessThan(9)
+  await expectExactCopy(stage)
+})
+
 test('one that never has a result is asked for more and more rarely, and alarms for a day', async () => {
   await using stage = await makeStage({ tasks: 10, openFraction: 0 })
   const { account } = stage.simulator

@@ -220,11 +220,22 @@ describe('what a sample teaches', () => {
   })
 
   test('a final task of which both ways show something else, and nobody knows why, tells nothing of the list', () => {
-    const masked = (n: number) => sampled(twice({ timeframe: n }), twice({ timeframe: n + 9 }))
+    const result = { body: 1 }
+    const plain = sampled([{ result }], [{ result }])
+    const masked = (n: number) => sampled(twice({ timeframe: n, result }), twice({ timeframe: n + 9, result }))
     const told = (...sample: (typeof OPEN)[]) => judgeSample(sample, NO_FORMS).final
-    expect(told(sampled([{}], [{}]), masked(1))).toBe(1)
-    expect(told(sampled([{}], [{}]), masked(1), masked(2))).toBe(3)
-    expect(told(sampled(twice({ x: 'a' }), twice({ x: 'abc' })))).toBe(1)
+    expect(told(plain, masked(1))).toBe(1)
+    expect(told(plain, masked(1), masked(2))).toBe(3)
+    expect(told(sampled(twice({ x: 'a', result }), twice({ x: 'abc', result })))).toBe(1)
+  })
+
+  test.each([
+    ['in no member', {}],
+    ['in a null', { result: null }],
+  ])('nor does one without a result, %s: it may come later', (_, form) => {
+    const { forms: _forms, ...told } = judgeSample([sampled([form], [form]), OPEN], NO_FORMS)
+    expect(told).toEqual({ final: 0, open: 1, unfinished: 1 })
+    expect(judgeSample([sampled([form], [{ result: { body: 1 } }])], NO_FORMS)).toMatchObject({ unfinished: 0 })
   })
 
   test('what is known stays, and there is never more of it than a few fields', () => {

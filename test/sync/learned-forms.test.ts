@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { Facts } from '../../src/mirror/tables/facts.ts'
 import { fieldFacts, learnedBy } from '../../src/sync/learned-forms.ts'
 
-const NOTHING = { at: 9, isTold: true, final: 0, open: 0, forms: { summary: [], uneven: [] }, bodies: [], signs: [] }
+const NO_FORMS = { summary: [], uneven: [] }
+const NOTHING = { at: 9, isTold: true, final: 0, open: 0, unfinished: 0, forms: NO_FORMS, bodies: [], signs: [] }
 const CUT = { path: ['result', 'body'], how: 'cut' as const, from: 10 }
 const BEFORE = { at: 1, final: 2, open: 1, longest: { result: 50, data: 5 }, signs: ['cut'] }
 
@@ -27,6 +28,11 @@ test.each([
   ['none of it says anything', { final: 0, open: 0 }],
 ])('a comparison does not count where %s', (_, more) => {
   expect(learnedBy({ ...NOTHING, ...more }, { forms_compared: BEFORE }).forms_compared).toBe(BEFORE)
+})
+
+test('that no final task had a result is a comparison, and tells nothing of the list', () => {
+  const { forms_compared: compared, list_whole: isWhole } = learnedBy({ ...NOTHING, unfinished: 3 }, {})
+  expect({ compared, isWhole }).toMatchObject({ compared: { at: 9, final: 0, open: 0 }, isWhole: undefined })
 })
 
 test.each<[string, boolean | undefined, object, Facts]>([

@@ -16,6 +16,8 @@ interface JudgedSample {
   /** Tasks of either kind that are equal both ways, or were read again. */
   final: number
   open: number
+  /** Final ones without a result by now, which tell nothing of how the list shows one. */
+  unfinished: number
 }
 
 interface Vote {
@@ -69,8 +71,9 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   }
   const forms = bounded({ summary, uneven })
   const told = compared.filter((each) => isTold(each, forms))
-  const final = told.filter(({ isFinal }) => isFinal).length
-  return { forms, final, open: told.length - final }
+  const [finals, open] = [told.filter(({ isFinal }) => isFinal), told.filter(({ isFinal }) => !isFinal)]
+  const final = finals.filter(hasResult).length
+  return { forms, final, open: open.length, unfinished: finals.length - final }
 }
 
 /** A task of which both ways show another state says nothing of the list. */
@@ -95,6 +98,11 @@ function isTold({ isFinal, listed, details }: SampledForms, forms: Forms): boole
     (each) =>
       each.kind === 'changed' && isOfInterface(each.path) && !isMeaningless(each, forms) && !isSummarized(each, forms),
   )
+}
+
+/** A service may call a task done before it shows the result. */
+function hasResult({ details }: SampledForms): boolean {
+  return (details.at(-1)?.result ?? null) !== null
 }
 
 /** Whether the list, as it was read last, showed all that the detail holds. */

@@ -70,10 +70,11 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
       // What is not listed again may just have been deleted; what could not be listed again teaches nothing.
       isTold = again.isRead && (silent === 0 || silent < latest.size)
     }
-    const learned = await writer.endSample(isTold, now())
+    const { learned, unfinished } = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
     const compared = run.facts.forms_compared
-    const isFinalTold = (compared?.final ?? 0) > 0 || !sampled.some(({ isFinal }) => isFinal)
+    const final = sampled.filter(({ isFinal }) => isFinal)
+    const isFinalTold = (compared?.final ?? 0) > 0 || final.length <= unfinished
     isTold &&= compared !== undefined && isFinalTold
     if (learned.summary_fields !== undefined)
       run.log.info(

@@ -64,12 +64,12 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /** Stores what the sample showed, see `learnedBy`. Returns the changed facts. */
-    endSample(isTold: boolean, now: number): Facts {
+    /** Stores what the sample showed, see `learnedBy`. Returns the changed facts, and how many final tasks had no result. */
+    endSample(isTold: boolean, now: number): { learned: Facts; unfinished: number } {
       const sample = [...compared.values()]
       compared.clear()
       const judged = judgeSample(sample, writing.rules.forms)
-      const { final, open } = judged
+      const { final, open, unfinished } = judged
       const forms = withoutEven(judged.forms, sample)
       const answered = sample.filter(({ details: found }) => found.length > 0)
       const bodies = answered.map((task) => task.bodies)
@@ -78,10 +78,11 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const isOver = forms.uneven.length < judged.forms.uneven.length
       for (let from: number | null = isOver ? 0 : null; from !== null; )
         from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
-      const facts = learnedBy({ at: now, isTold, final, open, forms, bodies, signs }, readFacts(db))
-      writing.commit(() => writeFacts(db, facts, now))
-      writing.rules.forms = forms
-      return facts
+      const counted = { final, open, unfinished }
+      const learned = learnedBy({ at: now, isTold, ...counted, forms, bodies, signs }, readFacts(db))
+      writing.commit(() => writeFacts(db, learned, now))
+      writing.renewRules()
+      return { learned, unfinished }
     },
 
     /** What the comparison has shown, by what was read last both ways; nothing is stored, and it is over. */

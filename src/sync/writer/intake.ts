@@ -23,6 +23,8 @@ export interface IntakeRules {
   acceptOthers: boolean
   /** How list and details differ; replaced as the run learns more. */
   forms: Forms
+  /** Whether a result was compared: what the list shows of one may be less than its detail does. Replaced likewise. */
+  comparedResults: boolean
 }
 
 /** What answers are taken into, and by which rules. */
@@ -87,8 +89,9 @@ export function noteOwed({ tables, rules }: Intake, task: Task, now: number): vo
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')
-  if (!lacksParts(task, final) && !canHaveMore(task, rules.forms)) tables.owed.settleResult(task.id)
-  else tables.owed.oweDetail(task.id, now, null)
+  if (!lacksParts(task, final) && !canHaveMore(task, rules.forms)) {
+    if (rules.comparedResults) tables.owed.settleResult(task.id)
+  } else tables.owed.oweDetail(task.id, now, null)
 }
 
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'

@@ -1,6 +1,6 @@
 // The run on the writing side: what it begins with, and what it writes down of itself.
 import { ageOf } from '../../clock.ts'
-import { believedFacts, type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import { believedFacts, type Facts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { OwedReason } from '../../mirror/tables/owed.ts'
 import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
 import { haveUnreadChanged, type SetAside } from '../../mirror/tables/set-aside.ts'
@@ -42,7 +42,7 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
 
     setFacts(facts: Facts, now: number): void {
       commit(() => writeFacts(db, facts, now))
-      writing.rules.forms = formsOf(readFacts(db))
+      writing.renewRules()
     },
 
     setAsideItem: (item: SetAside, now: number): boolean =>

@@ -95,9 +95,13 @@ export class Writing implements Intake {
       writeFacts(db, { final_statuses: finalStatuses }, now)
       return this.runs.begin(command, toolVersion, now)
     })
-    const forms = formsOf(readFacts(db))
-    this.rules = { finalStatuses: new Set(finalStatuses), asksDetails, acceptOthers, forms }
+    this.rules = { finalStatuses: new Set(finalStatuses), asksDetails, acceptOthers, ...formRules(db) }
     this.openEveryMs = options.openEveryMs
+  }
+
+  /** To be called where facts have changed. */
+  renewRules(): void {
+    Object.assign(this.rules, formRules(this.db))
   }
 
   marks(walkId: number): Marks {
@@ -127,4 +131,10 @@ export class Writing implements Intake {
     setAside.reload()
     this.seen.dropAbove(tasks.highestSeq())
   }
+}
+
+/** Of what is known of list and details by now. */
+function formRules(db: Db): Pick<IntakeRules, 'forms' | 'comparedResults'> {
+  const facts = readFacts(db)
+  return { forms: formsOf(facts), comparedResults: (facts.forms_compared?.final ?? 0) > 0 }
 }
