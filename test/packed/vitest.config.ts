@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/packed/**/*.pack.ts'],
     globalSetup: ['test/support/build.ts'],
     pool: 'forks',
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 })
