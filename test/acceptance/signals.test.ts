@@ -58,6 +58,20 @@ test.concurrent.for(few(SIGNALS, ([signal]) => signal === 'SIGINT'))(
   },
 )
 
+test.concurrent('a run of one step is written down as stopped by its signal, too', async () => {
+  await using stage = await makeStage({
+    window: WINDOW,
+    tasks: 2 * WINDOW,
+    faults: ({ operation }) => (operation === 'get' ? { hang: true } : null),
+  })
+  await stage.sync('--details', 'never')
+  const running = await stage.startUntilAsked(2, ['verify', '--service'])
+  running.process.kill('SIGTERM')
+  expect((await running.ended).code).toBe(143)
+  const last = 'SELECT command, outcome, exit_code FROM runs ORDER BY id DESC LIMIT 1'
+  expect(stage.rows(last)).toEqual([{ command: 'verify', outcome: 'interrupted', exit_code: 143 }])
+})
+
 test.concurrent('a second signal stops at once, and the next run finds a sound mirror', async () => {
   await using stage = await makeStage({ window: WINDOW, tasks: 12 * WINDOW, latencyMs: 20 })
   const running = await stage.startUntilAsked(6, ['sync'])

@@ -1,5 +1,5 @@
 // A one-off run: work at the service that is no sync, under the lock, with a row in `runs`.
-import { EXIT, exitCodeOf, isMirrorError } from '../../errors.ts'
+import { EXIT, exitCodeOf, isMirrorError, stopCodeOf } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
@@ -67,8 +67,9 @@ async function writtenDown<T>(
     await rememberWait(run, thrown)
   }
   const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
-  const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : exitCodeOf(error)
   const stopped = signal.aborted && isMirrorError(error, 'interrupted')
+  const signalled = stopped ? stopCodeOf(signal) : null
+  const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : (signalled ?? exitCodeOf(error))
   await writer.endRun(
     {
       plan: [command],
