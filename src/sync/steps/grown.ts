@@ -16,14 +16,16 @@ interface LastSeen {
   length: number
   /** The last known task does not stand last, at its known place: something is missing or extra. */
   isMoved: boolean
+  /** What stands from that place on; null where the service did not tell. */
+  ids: string[] | null
 }
 
 interface EndSeen extends LastSeen {
-  /** The list is longer than it can be if all that is new has been met. */
+  /** The list is longer than it can be if all that is new has been met, or nobody knows. */
   isLonger: boolean
 }
 
-export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, isLonger: false }
+export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: null, isLonger: false }
 
 /** What this run has taken in that the list did not hold when it began, as far as known. What is hidden, or cannot be read, has no row. */
 export async function takenIn({ writer }: Run): Promise<number> {
@@ -43,19 +45,40 @@ async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
   return Math.max(facts.total, opened.liveTasks) + (await takenIn(run))
 }
 
-/** The same for a walk from the front that did not come to the end itself; `atLeast`: so many items were seen before it (open-apart.ts). */
+/**
+ * The same for a walk from the front that did not come to the end itself; `atLeast`: so many items stood there before it (open-apart.ts),
+ * what has come in since among them, or none of it.
+ */
 export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Promise<EndSeen> {
   if (result.verdict !== 'complete' || result.total !== null) return NOTHING_SEEN
   const most = await mostHeld(run, result)
-  const looks = atLeast === 0 && run.facts.open_in_front === true
-  const seen = looks ? await lookAtLast(run) : { length: atLeast, isMoved: false }
-  if (seen.length <= most) return { ...seen, isLonger: false }
-  // What came in at the front meanwhile counts, too; what the end showed does not.
+  const looks = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
+  const last = looks ? await lookAtLast(run) : NOTHING_SEEN
+  const seen = { ...last, length: Math.max(atLeast, last.length), isMoved: atLeast === 0 && last.isMoved }
+  if (seen.length > most) return { ...seen, isLonger: !(await cameInFront(run, seen.length - most)) }
+  const isShown = !looks || most === Number.POSITIVE_INFINITY || showsEnd(run, last)
+  return { ...seen, isLonger: !isShown && (await standsBeyond(run, most, last.ids)) }
+}
+
+/** Whether nothing stands behind the last known task. An answer that holds no more than that may have been cut. */
+function showsEnd({ facts }: Run, { ids }: LastSeen): boolean {
+  return ids !== null && ids.length <= (facts.page_cap === undefined ? 1 : 0)
+}
+
+/** Whether anything stands at `index` or behind it; `shown`: what stands in front of it, as some services give the last items again. */
+async function standsBeyond(run: Run, index: number, shown: string[] | null): Promise<boolean> {
+  // A service that has refused one window behind the end may refuse none that begins within the list.
+  const answer = await readBeside(run, { skip: index, take: shown === null ? 1 : reachOf(run) })
+  if (answer.kind !== 'ok') return answer.kind === 'failed'
+  const { ids } = answer.value
+  return ids.some((id) => !shown?.includes(id)) && !(await cameInFront(run, ids.length))
+}
+
+/** Whether so many came in at the front meanwhile. What the end showed does not count, and where the front cannot be read nobody knows. */
+async function cameInFront(run: Run, count: number): Promise<boolean> {
   const before = await takenIn(run)
-  const { window, overlap } = windowSizeOf(run)
-  const front = await readBeside(run, { skip: 0, take: Math.min(window, overlap + ROOM) })
-  // Where it cannot be read nobody knows how many came in.
-  return { ...seen, isLonger: front.kind === 'ok' && seen.length > most + (await takenIn(run)) - before }
+  const front = await readBeside(run, { skip: 0, take: reachOf(run) })
+  return front.kind === 'ok' && (await takenIn(run)) - before >= count
 }
 
 /** One request: the last known task, and what stands behind it. */
@@ -63,8 +86,14 @@ export async function lookAtLast(run: Run): Promise<LastSeen> {
   const { total = 0, last_id: lastId } = run.facts
   if (total < 1 || lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1
-  const answer = await readBeside(run, { skip, take: Math.min(2, windowSizeOf(run).window) })
-  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused' }
+  const answer = await readBeside(run, { skip, take: reachOf(run) })
+  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', ids: null }
   const { ids } = answer.value
-  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved: ids.length !== 1 || ids[0] !== lastId }
+  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved: ids.length !== 1 || ids[0] !== lastId, ids }
+}
+
+/** Items of a look: more than come in at the front between two of them. */
+function reachOf(run: Run): number {
+  const { window, overlap } = windowSizeOf(run)
+  return Math.min(window, overlap + ROOM)
 }
