@@ -174,3 +174,20 @@ describe.concurrent('a look-up by id that fails for a short time', () => {
     expect((await stage.runHere(['verify'])).code).toBe(0)
   })
 })
+
+test.concurrent.each([
+  ['no task', () => '{"deleted":true}'],
+  ['another task', (stage: Stage) => stage.simulator.account.get(stage.simulator.account.idAt(5))!],
+])('a task that is listed no more, and whose look-up brings %s, is not settled by that', async (_, answer) => {
+  await using stage = await makeStage({ window: WINDOW, tasks: WINDOW, openFraction: 0 })
+  const { account } = stage.simulator
+  await stage.sync()
+  const id = account.idAt(0)
+  account.delist([id])
+  account.replaceText(id, '', answer(stage))
+  for (let run = 0; run < 3; run += 1) {
+    const { code, stderr } = await stage.sync('--full')
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('1 task no longer listed') })
+  }
+  expect(tombstones(stage)).toBe(0)
+})

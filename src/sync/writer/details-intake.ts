@@ -138,7 +138,8 @@ class DetailBatch {
     const item = { source: 'detail', skip: null, taskId, reason, message, raw, identity } as const
     if (tables.setAside.add(item, runId, now)) this.#count('rejected')
     owed.retryLater(taskId, 'detail', now, SET_ASIDE)
-    owed.settle(taskId, 'candidate')
+    // No word on whether it was deleted.
+    owed.retryLater(taskId, 'candidate', now, SET_ASIDE)
     owed.retryLater(taskId, 'deleted', now, reason)
     owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
     return 'set-aside'
