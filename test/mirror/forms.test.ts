@@ -101,6 +101,15 @@ describe('what a sample teaches', () => {
     ['equal forms: nothing', [sampled([{ x: 1 }], [{ x: 1 }])], []],
     ['more in a detail, seen twice', [OPEN, sampled(twice({}), twice({ x: 1 }))], ['absent x']],
     ['not where it was seen once', [OPEN, sampled([{}], [{ x: 1 }])], []],
+    [
+      'unless the list is known to show less, of a field of the interface',
+      [
+        OPEN,
+        sampled([{ data: {} }], [{ data: { body: 'a' }, x: 1 }], false),
+        sampled(twice({}), twice({ result: { statusCode: 200 } })),
+      ],
+      ['absent data.body', 'absent result'],
+    ],
     ['unless it is so of two tasks', [OPEN, sampled([{}], [{ x: 1 }]), sampled([{}], [{ x: 2 }])], ['absent x']],
     ['nor where it came between two reads', [OPEN, sampled([{}, { x: 1 }], [{ x: 1 }, { x: 1 }])], []],
     ['nor where the status differs', [OPEN, sampled(twice({}), twice({ x: 1, systemStatus: 'FAILED' }))], []],

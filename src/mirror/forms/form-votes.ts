@@ -49,6 +49,7 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     ({ path }) => JSON.stringify(path),
   )
   const [summary, uneven] = [[...before.summary], [...before.uneven]]
+  const isSummary = summary.length > 0 || [...votes.values()].some((cast) => isEnough(cast.filter(showsLess)))
   for (const cast of votes.values()) {
     const { path } = cast[0] as Vote
     const of = (how: Vote['how']): Vote[] => cast.filter((vote) => vote.how === how)
@@ -60,8 +61,8 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
     if (uneven.some(({ path: above, how }) => how === 'volatile' && isBelow(path, above))) continue
     const marked = compared.some((each) => isWhole(each) && isMarked(each, path)) ? [] : of('marked')
     const less = [...of('absent'), ...of('cut'), ...marked]
-    if (less.length > 1 || less.some(({ isSure }) => isSure))
-      for (const vote of less) addSummary(summary, fieldOf(vote))
+    // Of a list that shows less than there is, one task tells enough: it may not be listed again where ties are shuffled.
+    if (isEnough(less) || (isSummary && isOurs)) for (const vote of less) addSummary(summary, fieldOf(vote))
     if (of('only-listed').length >= Math.max(ALIKE.ruled, most)) addUneven(uneven, { path, how: 'only-listed' })
     if (of('only-begun').length >= ALIKE.ruled) addUneven(uneven, { path, how: 'only-begun' })
     const differing = of('differs').length
@@ -74,6 +75,15 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   const [finals, open] = [told.filter(({ isFinal }) => isFinal), told.filter(({ isFinal }) => !isFinal)]
   const final = finals.filter(hasResult).length
   return { forms, final, open: open.length, unfinished: finals.length - final }
+}
+
+function showsLess({ how }: Vote): boolean {
+  return how === 'absent' || how === 'cut'
+}
+
+/** Of one task it may be a change of it. */
+function isEnough(votes: Vote[]): boolean {
+  return votes.length > 1 || votes.some(({ isSure }) => isSure)
 }
 
 /** A task of which both ways show another state says nothing of the list. */
