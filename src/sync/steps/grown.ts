@@ -74,11 +74,11 @@ async function standsBeyond(run: Run, index: number, shown: string[] | null): Pr
   return ids.some((id) => !shown?.includes(id)) && !(await cameInFront(run, ids.length))
 }
 
-/** Whether so many came in at the front meanwhile. What the end showed does not count, and where the front cannot be read nobody knows. */
+/** Whether so many came in at the front meanwhile, or nobody knows, as it cannot be read. What the end showed does not count. */
 async function cameInFront(run: Run, count: number): Promise<boolean> {
   const before = await takenIn(run)
   const front = await readBeside(run, { skip: 0, take: reachOf(run) })
-  return front.kind === 'ok' && (await takenIn(run)) - before >= count
+  return front.kind !== 'ok' || (await takenIn(run)) - before >= count
 }
 
 /** One request: the last known task, and what stands behind it. */
