@@ -110,6 +110,15 @@ describe('what a sample teaches', () => {
       ],
       ['absent data.body', 'absent result'],
     ],
+    [
+      'a part that some tasks are listed without, and a member of it that others are',
+      [
+        OPEN,
+        sampled(twice({}), twice({ data: { body: 'a' } })),
+        sampled(twice({ data: {} }), twice({ data: { body: 'a' } })),
+      ],
+      ['absent data', 'absent data.body'],
+    ],
     ['unless it is so of two tasks', [OPEN, sampled([{}], [{ x: 1 }]), sampled([{}], [{ x: 2 }])], ['absent x']],
     ['nor where it came between two reads', [OPEN, sampled([{}, { x: 1 }], [{ x: 1 }, { x: 1 }])], []],
     ['nor where the status differs', [OPEN, sampled(twice({}), twice({ x: 1, systemStatus: 'FAILED' }))], []],

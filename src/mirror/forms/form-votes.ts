@@ -206,7 +206,13 @@ function fieldOf({ path, how, size }: Vote): SummaryField {
 }
 
 function addSummary(summary: SummaryField[], field: SummaryField): void {
-  const at = summary.findIndex(({ path, how }) => how === field.how && isBelow(field.path, path))
+  const at = summary.findIndex(
+    ({ path, how }) =>
+      how === field.how &&
+      isBelow(field.path, path) &&
+      // Where a part is not listed at all nothing is told of where it is listed without one of its members.
+      (how !== 'absent' || path.length === field.path.length),
+  )
   const known = summary[at]
   if (known === undefined) summary.push(field)
   else if (known.how === 'cut' && field.how === 'cut')
