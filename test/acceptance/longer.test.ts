@@ -1,6 +1,6 @@
 // A walk over the newest tasks alone notices by the length of the list that something new stands elsewhere.
 import { expect, test } from 'vitest'
-import { type EndedRun, makeStage, missingFrom, type Stage } from './stage.ts'
+import { type EndedRun, makeStage, missingFrom, type Stage, type StageOptions } from './stage.ts'
 
 const WINDOW = 50
 const TASKS = 300
@@ -8,17 +8,28 @@ const stepMs = 100
 const env = { TASK_MIRROR_SYNC_WINDOW: `${WINDOW}`, TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
 
 /** A mirror of a list by `createdAt`, newest first, in which open tasks stand in front, or none are. */
-async function makeMirrored(openFraction: number): Promise<Stage> {
-  const stage = await makeStage({ order: 'created_desc', tasks: TASKS, openFraction, openInserts: 0, stepMs })
+async function makeMirrored(service: StageOptions & { openFraction: number }): Promise<Stage> {
+  const stage = await makeStage({ order: 'created_desc', tasks: TASKS, openInserts: 0, stepMs, ...service })
   expect((await next(stage)).code).toBe(0)
   const inFront = "SELECT value FROM service_facts WHERE key = 'open_in_front'"
-  expect(stage.rows(inFront)).toHaveLength(openFraction > 0 ? 1 : 0)
+  expect(stage.rows(inFront)).toHaveLength(service.openFraction > 0 ? 1 : 0)
   return stage
 }
 
 function next(stage: Stage, ...command: string[]): Promise<EndedRun> {
   stage.pass(300_000)
   return stage.runJson(command.length === 0 ? ['sync'] : command, env)
+}
+
+/** The place of the last known task, and what stands behind it, cannot be read. */
+function failAtEnd({ simulator }: Stage): void {
+  simulator.setFaults(({ skip, take }) =>
+    skip !== null && skip > TASKS - 20 && take! < WINDOW ? { status: 500 } : null,
+  )
+}
+
+function failAt({ simulator }: Stage, index: number): void {
+  simulator.setFaults(({ skip, take }) => (skip! <= index && index < skip! + take! ? { status: 500 } : null))
 }
 
 /** Calls `change` once, at the first request from an index on. */
@@ -30,17 +41,20 @@ function atRequestFrom(stage: Stage, index: number, change: () => void): void {
   })
 }
 
-test.concurrent.each<[string, number, (stage: Stage) => Promise<unknown> | unknown]>([
-  ['nothing else is new', 0.02, () => {}],
-  ['nothing else is new, and none was ever open', 0, () => {}],
+const SOME_OPEN = { openFraction: 0.02 }
+const NONE_OPEN = { openFraction: 0 }
+
+test.concurrent.each<[string, StageOptions & { openFraction: number }, (stage: Stage) => Promise<unknown> | unknown]>([
+  ['nothing else is new', SOME_OPEN, () => {}],
+  ['nothing else is new, and none was ever open', NONE_OPEN, () => {}],
   [
     'a new one was taken in by its id',
-    0.02,
+    SOME_OPEN,
     (stage) => next(stage, 'backfill', '--id', stage.simulator.account.insert(1)[0]!),
   ],
   [
     'some were taken in by a range',
-    0.02,
+    SOME_OPEN,
     (stage) => {
       stage.simulator.account.insert(3)
       return next(stage, 'backfill', '--since', `${stage.now() - 60_000}`)
@@ -48,27 +62,21 @@ test.concurrent.each<[string, number, (stage: Stage) => Promise<unknown> | unkno
   ],
   [
     'one comes to the front while the end is looked at',
-    0.02,
+    SOME_OPEN,
     (stage) => atRequestFrom(stage, TASKS - 20, () => stage.simulator.account.insert(1)),
   ],
   [
     'as many come to the front after the end was read',
-    0,
+    NONE_OPEN,
     (stage) =>
       atRequestFrom(stage, TASKS - 20, () =>
         setImmediate(() => atRequestFrom(stage, 0, () => stage.simulator.account.insert(5))),
       ),
   ],
-  [
-    'the last known place cannot be read',
-    0.02,
-    (stage) =>
-      stage.simulator.setFaults(({ skip, take }) =>
-        skip !== null && skip > TASKS - 20 && take! < WINDOW ? { status: 500 } : null,
-      ),
-  ],
-])('where five came into the middle and %s, a full walk follows', async (_, openFraction, before) => {
-  await using stage = await makeMirrored(openFraction)
+  ['the last known place cannot be read', SOME_OPEN, failAtEnd],
+  ['the last known task cannot be read', SOME_OPEN, (stage) => failAt(stage, TASKS - 1)],
+])('where five came into the middle and %s, a full walk follows', async (_, service, before) => {
+  await using stage = await makeMirrored(service)
   await before(stage)
   const imported = stage.simulator.account.insert(5, { where: 'middle' })
   const { code, summary } = await next(stage)
@@ -76,3 +84,46 @@ test.concurrent.each<[string, number, (stage: Stage) => Promise<unknown> | unkno
   expect(missingFrom(stage, imported)).toBe(0)
   expect([0, 3]).toContain(code)
 })
+
+test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<unknown> | unknown]>([
+  ['whole windows are answered', 2, {}, () => {}],
+  ['behind the end come the last 20 again', 2, { capItems: 20, repeatLast: true }, () => {}],
+  [
+    'one comes to the front while the end is looked at',
+    3,
+    {},
+    (stage) => atRequestFrom(stage, TASKS - 20, () => stage.simulator.account.insert(1)),
+  ],
+  ['the last known task cannot be read', 3, {}, (stage) => failAt(stage, TASKS)],
+  [
+    'more is there, but the front cannot be read once more',
+    3,
+    {},
+    (stage) =>
+      atRequestFrom(stage, TASKS - 20, () => {
+        stage.simulator.account.insert(1)
+        stage.simulator.setFaults(({ skip }) => (skip === 0 ? { status: 500 } : null))
+      }),
+  ],
+  [
+    'the last known place cannot be read, and answers leave items out',
+    2,
+    { hiddenFraction: 0.02 },
+    async (stage) => {
+      expect((await stage.runHere(['probe'])).code).toBe(0)
+      failAtEnd(stage)
+    },
+  ],
+])(
+  'where nothing came into the middle and %s, %i windows at the front and at the end are enough',
+  async (_, windows, service, before) => {
+    await using stage = await makeMirrored({ ...SOME_OPEN, ...service })
+    stage.simulator.account.insert(1)
+    await before(stage)
+    const { code, asked } = await next(stage)
+    // Beside these, details of a few tasks somewhere in the list may be compared.
+    const outer = asked.filter(({ operation, skip }) => operation === 'list' && !(skip! > 0 && skip! <= TASKS - 20))
+    expect(outer).toHaveLength(windows)
+    expect(code).toBe(0)
+  },
+)

@@ -16,8 +16,8 @@ interface LastSeen {
   length: number
   /** The last known task does not stand last, at its known place: something is missing or extra. */
   isMoved: boolean
-  /** What stands from that place on; null where the service did not tell. */
-  ids: string[] | null
+  /** The service told. */
+  isShown: boolean
 }
 
 interface EndSeen extends LastSeen {
@@ -25,7 +25,7 @@ interface EndSeen extends LastSeen {
   isLonger: boolean
 }
 
-export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: null, isLonger: false }
+export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, isShown: false, isLonger: false }
 
 /** What this run has taken in that the list did not hold when it began, as far as known. What is hidden, or cannot be read, has no row. */
 export async function takenIn({ writer }: Run): Promise<number> {
@@ -54,24 +54,18 @@ export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Pro
   const most = await mostHeld(run, result)
   const looks = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
   const last = looks ? await lookAtLast(run) : NOTHING_SEEN
-  const seen = { ...last, length: Math.max(atLeast, last.length), isMoved: atLeast === 0 && last.isMoved }
-  if (seen.length > most) return { ...seen, isLonger: !(await cameInFront(run, seen.length - most)) }
-  const isShown = !looks || most === Number.POSITIVE_INFINITY || showsEnd(run, last)
-  return { ...seen, isLonger: !isShown && (await standsBeyond(run, most, last.ids)) }
+  const length = Math.max(atLeast, last.length)
+  const isUnknown = looks && !last.isShown && most !== Number.POSITIVE_INFINITY
+  const extra = isUnknown ? await countFrom(run, most) : length - most
+  const isLonger = extra === null || (extra > 0 && !(await cameInFront(run, extra)))
+  return { ...last, length, isLonger }
 }
 
-/** Whether nothing stands behind the last known task. An answer that holds no more than that may have been cut. */
-function showsEnd({ facts }: Run, { ids }: LastSeen): boolean {
-  return ids !== null && ids.length <= (facts.page_cap === undefined ? 1 : 0)
-}
-
-/** Whether anything stands at `index` or behind it; `shown`: what stands in front of it, as some services give the last items again. */
-async function standsBeyond(run: Run, index: number, shown: string[] | null): Promise<boolean> {
-  // A service that has refused one window behind the end may refuse none that begins within the list.
-  const answer = await readBeside(run, { skip: index, take: shown === null ? 1 : reachOf(run) })
-  if (answer.kind !== 'ok') return answer.kind === 'failed'
-  const { ids } = answer.value
-  return ids.some((id) => !shown?.includes(id)) && !(await cameInFront(run, ids.length))
+/** How many items stand at `index` or behind it, as far as one answer shows; null where nobody knows. */
+async function countFrom(run: Run, index: number): Promise<number | null> {
+  const answer = await readBeside(run, { skip: index, take: reachOf(run) })
+  if (answer.kind === 'failed') return null
+  return answer.kind === 'ok' ? answer.value.ids.length : 0
 }
 
 /** Whether so many came in at the front meanwhile, or nobody knows, as it cannot be read. What the end showed does not count. */
@@ -87,9 +81,10 @@ export async function lookAtLast(run: Run): Promise<LastSeen> {
   if (total < 1 || lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1
   const answer = await readBeside(run, { skip, take: reachOf(run) })
-  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', ids: null }
+  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', isShown: false }
   const { ids } = answer.value
-  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved: ids.length !== 1 || ids[0] !== lastId, ids }
+  const isMoved = ids.length !== 1 || ids[0] !== lastId
+  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, isShown: true }
 }
 
 /** Items of a look: more than come in at the front between two of them. */
