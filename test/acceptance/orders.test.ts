@@ -169,8 +169,9 @@ describe.concurrent('what is new or was written to comes to the front', () => {
 })
 
 /** By last update, and known to be. */
-async function makeTouched(): Promise<Stage> {
-  const stage = await makeStage({ stepMs, window: WINDOW, tasks: 4 * WINDOW, order: 'updated_desc', openFraction: 0 })
+async function makeTouched({ openFraction = 0, first = (_: Account): void => {} } = {}): Promise<Stage> {
+  const stage = await makeStage({ stepMs, window: WINDOW, tasks: 4 * WINDOW, order: 'updated_desc', openFraction })
+  first(stage.simulator.account)
   for (let run = 0; run < 3; run += 1) {
     await expectComplete(stage)
     stage.simulator.account.update(5)
@@ -194,6 +195,38 @@ describe.concurrent('by last update', () => {
     expect(account.ids().slice(0, front.length)).toEqual(front)
     await expectComplete(stage)
     await expectExactCopy(stage)
+  })
+
+  test.each([0, FEW_OPEN])(
+    'what comes in elsewhere is met, and shows that it is another list (%f open)',
+    async (openFraction) => {
+      let hidden: string[] = []
+      await using stage = await makeTouched({
+        openFraction,
+        first: (account) => {
+          hidden = account.delist(6, { where: 'middle' })
+        },
+      })
+      const { account } = stage.simulator
+      account.restore(hidden.slice(0, 3))
+      expect((await expectComplete(stage)).plan.slice(0, 2)).toEqual(['head', 'full'])
+      // As in a list by status, most of which has one: the newest of that one came in front, and what has moved.
+      account.update(1)
+      account.restore(hidden.slice(3))
+      expect((await expectComplete(stage)).plan[0]).toBe('full')
+    },
+  )
+
+  test('a full walk in parts does not forget it', async () => {
+    await using stage = await makeTouched()
+    const { simulator } = stage
+    simulator.setFaults(({ skip }) => (skip! > WINDOW && skip! < 3 * WINDOW ? { status: 401 } : null))
+    await stage.runJson(['sync', '--full'], SMALL)
+    simulator.setFaults(undefined)
+    expect(stage.value('SELECT count(*) FROM walks WHERE finished_at IS NULL AND next_skip > 0')).toBe(1)
+    expect((await expectComplete(stage)).plan).toContain('full')
+    stage.simulator.account.update(5)
+    expect((await expectComplete(stage)).plan).not.toContain('full')
   })
 
   test('the order is not learned from what is new alone, however quickly runs follow one another', async () => {

@@ -61,9 +61,9 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
     const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
+    if (list !== null) cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
     // In the order that was known everything has come to the front, and nowhere else.
-    const asKnown = known === 'updated_desc' && came !== null && !(order === 'created_asc')
-    cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
+    const asKnown = known === 'updated_desc' && cameToFront && came !== null && order !== 'created_asc'
     const ending = endingOf(walked, previous, asKnown, cameToFront)
     const closed = await close(ending)
     if (ending.verdict === 'complete' || round >= WALKS) return closed

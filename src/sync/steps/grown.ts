@@ -76,7 +76,7 @@ async function cameInFront(run: Run, count: number): Promise<boolean> {
 }
 
 /** One request: the last known task, and what stands behind it. */
-export async function lookAtLast(run: Run): Promise<LastSeen> {
+async function lookAtLast(run: Run): Promise<LastSeen> {
   const { total = 0, last_id: lastId } = run.facts
   if (total < 1 || lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1

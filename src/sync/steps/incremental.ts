@@ -3,10 +3,9 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
 import type { Run } from '../context.ts'
-import { mayBringForward } from '../plan.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { frontsAfter } from './front.ts'
-import { hasGrownElsewhere, lookAtLast, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
+import { hasGrownElsewhere, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
@@ -86,6 +85,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const list = watchFront(run, facts.front as string[], { since: 'complete', at: facts.front_at })
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
+  let end = NOTHING_SEEN
   const done = await runWalk(run, {
     kind: 'head',
     async begun(walkId) {
@@ -93,7 +93,10 @@ async function runFront(run: Run): Promise<IncrementalDone> {
       await behind.begun(walkId)
     },
     onParsed: list.onParsed,
-    seenBeside: behind.atLeast,
+    async seenBeside(result) {
+      end = await seeEnd(run, result, behind.atLeast())
+      return end.length
+    },
     request: {
       start: 0,
       beyond: true,
@@ -104,7 +107,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const isEndShown = behind.doubt(done.oldestReadAt) === null
+  const isEndShown = behind.doubt(done.oldestReadAt) === null && !end.isLonger
   const learned: Facts = learnedFrom(run, result)
   const { front } = result
   const isReached = list.judge() !== null && front !== null
@@ -114,15 +117,9 @@ async function runFront(run: Run): Promise<IncrementalDone> {
   const reason = isProven ? null : (result.reason ?? 'order-not-proven')
   const verdict: Verdict = isProven ? 'complete' : 'partial'
   const order = isProven ? ('updated_desc' as const) : null
-  const looksAtEnd =
-    isProven &&
-    facts.open_in_front === true &&
-    result.total === null &&
-    mayBringForward(await run.writer.lastFull(), run.now(), run.config.sync.settleMs)
-  const bringForward = looksAtEnd && (await lookAtLast(run)).isMoved
   if (learned.total === undefined && facts.total !== undefined) learned.total = facts.total + (await takenIn(run))
   const ended = await endWalk(run, { ...done, result: { ...result, order } }, { verdict, reason, learned })
-  return { ...ended, isRefuted: !isAll, bringForward }
+  return { ...ended, isRefuted: !isAll, bringForward: end.isMoved }
 }
 
 async function runTail(run: Run): Promise<IncrementalDone> {
