@@ -103,6 +103,27 @@ describe.concurrent('without proof nothing is marked', () => {
     await expectExactCopy(stage)
   })
 
+  test('an empty list that is whole again while a look-up knows nothing: none, whatever is allowed', async () => {
+    await using stage = await makeStage({ tasks: ALL, openFraction: 0 })
+    await stage.sync()
+    const { account } = stage.simulator
+    const gone = account.remove(ALL)
+    expect((await stage.sync('--full')).code).toBe(3)
+    account.detail = () => null
+    let looks = 0
+    stage.simulator.onBeforeRequest(({ operation, take }) => {
+      // Before anybody is asked for, and once all were.
+      if (operation === 'list' && take === 1 && ++looks === 2) account.restore(gone)
+    })
+    const { code, summary } = await stage.sync('--full', '--allow-mass-delete')
+    expect({ code, deleted: summary.deleted, listed: account.ids().length }).toEqual({
+      code: 3,
+      deleted: 0,
+      listed: ALL,
+    })
+    expect(tombstones(stage)).toBe(0)
+  })
+
   test('tasks that are no longer listed but still answer by id stay, with exit 0', async () => {
     await using stage = await makeStage({ window: WINDOW, tasks: 1.5 * WINDOW })
     await stage.sync()

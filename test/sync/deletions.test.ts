@@ -17,6 +17,8 @@ interface World {
   witnesses: string[]
   /** Whether the look-up says "not found" to its n-th question, from 0, whatever there is. */
   isBlind(n: number, id: string): boolean
+  /** What it says to those that are not there, in place of "not found". */
+  answerTo?(id: string): object
   /** Those that the same run has found by id before. */
   found?: ReadonlySet<string>
   seed?: number
@@ -28,7 +30,10 @@ interface Decided {
   asked: number
 }
 
-async function decide({ candidates, there, witnesses, isBlind, found = new Set(), seed = 1 }: World): Promise<Decided> {
+const NOT_FOUND = { kind: 'refused', httpStatus: 404, statusCode: 404, message: 'Not found' }
+
+async function decide(world: World): Promise<Decided> {
+  const { candidates, there, witnesses, isBlind, answerTo = () => NOT_FOUND, found = new Set(), seed = 1 } = world
   const random = seeded(seed, 0xde1e)
   const owed = new Set(candidates)
   const marked: string[] = []
@@ -47,7 +52,7 @@ async function decide({ candidates, there, witnesses, isBlind, found = new Set()
       async get(id: string) {
         const isFound = there.has(id) && !isBlind(asked, id)
         asked += 1
-        if (!isFound) return { kind: 'refused', httpStatus: 404, statusCode: 404, message: 'Not found' }
+        if (!isFound) return answerTo(id)
         ids.push(id)
         return { kind: 'ok', value: { handle: ids.length - 1, hasPayload: true, statusCode: 200 }, startedAt: 0 }
       },
@@ -149,6 +154,24 @@ describe('tasks that the list hides and the look-up knows', () => {
     const { marked, undecided, asked } = await decide({ ...world, isBlind: () => true })
     expect({ marked, undecided }).toEqual({ marked: [], undecided: 5_000 })
     expect(asked).toBeLessThan(10)
+  })
+})
+
+describe('stays owed', () => {
+  const FAILED = { kind: 'failed', reason: 'status', httpStatus: 500, message: 'Internal Server Error' }
+  const candidates = HIDDEN.slice(0, 3)
+  const isCandidate = (id: string) => candidates.includes(id)
+  test.each<[string, (id: string) => object]>([
+    ['what is not answered, although made-up ids are', (id) => (isCandidate(id) ? FAILED : NOT_FOUND)],
+    ['what is not answered, as made-up ids are not', () => FAILED],
+    [
+      'what is refused in another way than made-up ids',
+      (id) => ({ ...NOT_FOUND, statusCode: isCandidate(id) ? 403 : 404 }),
+    ],
+    ['what a cache says of it', (id) => ({ ...NOT_FOUND, ageMs: isCandidate(id) ? 5_000 : 0 })],
+  ])('%s', async (_, answerTo) => {
+    const world = { candidates, there: new Set(WITNESSES), witnesses: WITNESSES, isBlind: () => false, answerTo }
+    expect(await decide(world)).toMatchObject({ marked: [], undecided: 3 })
   })
 })
 
