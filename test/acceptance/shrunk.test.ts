@@ -42,6 +42,26 @@ describe.concurrent(`a list of ${TASKS} tasks that suddenly holds fewer`, () => 
   })
 })
 
+test('two answers without tasks, each at another place, are no shorter list', async () => {
+  await using stage = await makeStage({ window: LARGE_WINDOW, tasks: TASKS, openFraction: 0.02, openInserts: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  const { account } = stage.simulator
+  const list = account.list.bind(account)
+  let empty = 0
+  account.list = (skip, take) => {
+    const answer = list(skip, take)
+    if (answer.kind !== 'window' || skip < LARGE_WINDOW || empty === 2) return answer
+    empty += 1
+    return { ...answer, texts: [] }
+  }
+  const { code, summary } = await stage.sync()
+  expect({ empty, code, plan: summary.plan, verdict: summary.verdict }).toMatchObject({
+    empty: 2,
+    code: 0,
+    verdict: 'complete',
+  })
+})
+
 describe.concurrent('an account that was really emptied', () => {
   const tasks = 1.5 * LARGE_WINDOW
   test.for(few([0, 0.7 * LARGE_WINDOW], (left) => left > 0))(
@@ -51,6 +71,8 @@ describe.concurrent('an account that was really emptied', () => {
       expect((await stage.sync()).code).toBe(0)
       stage.simulator.account.remove(tasks - left, { where: 'behind' })
       expect((await stage.sync()).code).toBe(3)
+      // Of how long the list is a range says nothing.
+      if (left > 0) expect((await stage.runJson(['backfill', '--since', '10d'])).code).toBe(0)
       const accepted = await stage.sync('--allow-mass-delete')
       expect({ code: accepted.code, deleted: accepted.summary.deleted }).toEqual({ code: 0, deleted: tasks - left })
       const next = await stage.sync()
