@@ -88,7 +88,7 @@ export function goesOn(plan: readonly PlanStep[]): boolean {
 
 function incrementalStep({ facts }: PlanInput): PlanStep[] {
   if (facts.order === 'updated_desc') return facts.front === undefined ? [] : [{ kind: 'head' }]
-  if (facts.frontier === undefined && facts.seen_until === undefined) return []
+  if (facts.frontier === undefined) return []
   if (facts.order === 'created_desc') return [{ kind: 'head' }]
   if (facts.order === 'created_asc') return [{ kind: 'tail' }]
   return []

@@ -111,10 +111,10 @@ describe('sync', () => {
       'head open deletions details',
     ],
     [
-      'no full walk has ever been complete: a head walk by what a partial one saw',
-      makeInput({ facts: { order: 'created_desc', seen_until: 5 }, lastFull: partial(0.5), lastCompleteFull: null }),
+      'nobody knows any more up to when everything has been met: a full walk',
+      makeInput({ facts: { order: 'created_desc' }, lastFull: partial(0.5) }),
       {},
-      'head open deletions details',
+      'full(order) open deletions details',
     ],
     [
       'an interrupted full walk goes on, after the head walk and the open tasks',

@@ -16,8 +16,6 @@ export interface Facts {
   inversion_ms?: number
   /** The frontier: everything created before it that the service lists has been met. */
   frontier?: number
-  /** As the frontier, but only as far as a walk that ended `partial` could tell. */
-  seen_until?: number
   /** Number of items in the list when its end was last proven. */
   total?: number
   /** The last item of the list when its end was last proven. */
@@ -108,7 +106,7 @@ export const LONGEST_KEPT_WAIT_MS = 86_400_000
 export function believedFacts(db: Db, now: number, settleMs: number): Facts {
   const facts = readFacts(db)
   const observedAt = db.prepare('SELECT observed_at FROM service_facts WHERE key = ?').pluck()
-  for (const name of ['frontier', 'seen_until', 'not_before'] as const) {
+  for (const name of ['frontier', 'not_before'] as const) {
     const value = facts[name]
     if (value === undefined) continue
     const moment = name === 'not_before' ? value - LONGEST_KEPT_WAIT_MS : value

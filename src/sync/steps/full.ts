@@ -125,8 +125,7 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
     Object.assign(learned, front === null ? unknown : frontsAfter(run.facts, frontOf(run, result, front), settleMs))
   const newest = result.order === 'created_asc' ? result.newest : result.newestInFirst
   const frontier = isCreatedOrder(result.order) ? frontierOf(result, newest, settleMs) : null
-  if (frontier !== null)
-    Object.assign(learned, complete ? { frontier, seen_until: undefined } : { seen_until: frontier })
+  if (complete && frontier !== null) learned.frontier = frontier
   return endWalk(run, { ...done, result }, { verdict, reason, learned, candidates: complete })
 }
 
@@ -164,5 +163,4 @@ export const REASONS: Record<string, string> = {
   'open-in-front':
     'tasks that are not finished may stand in front of all others, and no one answer shows all of those.',
   'not-proven': 'its evidence does not show that it was complete.',
-  'frontier-not-proven': 'no full walk has been complete yet.',
 }

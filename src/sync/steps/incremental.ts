@@ -26,7 +26,7 @@ export function runIncremental(run: Run, kind: 'head' | 'tail'): Promise<Increme
 
 async function runHead(run: Run): Promise<IncrementalDone> {
   const { facts } = run
-  const frontier = facts.frontier ?? (facts.seen_until as number)
+  const frontier = facts.frontier as number
   const before = facts.total ?? null
   const list = watchList(run, 'created_desc', frontier)
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
@@ -55,7 +55,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   })
   const { result } = done
   const doubt = end.isLonger ? 'order-not-proven' : behind.doubt(done.oldestReadAt)
-  const { verdict, reason, isRefuted } = judge(run, done, doubt)
+  const { verdict, reason, isRefuted } = judge(done, doubt)
   const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
   const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
@@ -66,10 +66,9 @@ async function runHead(run: Run): Promise<IncrementalDone> {
 }
 
 /** What a head or tail walk by `createdAt` has come to; `doubt`: of what stands at the other end. */
-function judge({ facts }: Run, { result }: WalkDone, doubt: string | null) {
+function judge({ result }: WalkDone, doubt: string | null) {
   const { contradicted, verdict: proven } = result
-  const frontier = facts.frontier === undefined ? 'frontier-not-proven' : null
-  const unproven = contradicted ? 'order-not-proven' : (frontier ?? doubt)
+  const unproven = contradicted ? 'order-not-proven' : doubt
   const verdict: Verdict = proven === 'complete' && unproven === null ? 'complete' : 'partial'
   const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
   return { verdict, reason, isRefuted: contradicted || doubt !== null }
@@ -124,7 +123,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
 
 async function runTail(run: Run): Promise<IncrementalDone> {
   const { facts } = run
-  const frontier = facts.frontier ?? (facts.seen_until as number)
+  const frontier = facts.frontier as number
   const { settleMs } = run.config.sync
   const { overlap, window } = windowSizeOf(run)
   const before = facts.total
@@ -157,7 +156,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     (result.total !== null && (await hasGrownElsewhere(run, result, result.total))) ||
     (await run.writer.haveUnreadChanged(start, begun))
   const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
-  const { verdict, reason, isRefuted } = judge(run, done, doubt)
+  const { verdict, reason, isRefuted } = judge(done, doubt)
   const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
   // Until a walk has met what is more, the next one is to find that, too.
   if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })

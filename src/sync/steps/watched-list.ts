@@ -83,8 +83,7 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
 
   return {
     async begun(walkId) {
-      // Without a frontier nothing is certain, and no head or tail walk can be complete.
-      if (run.facts.frontier !== undefined) certain = await writer.certainSeq(walkId)
+      certain = await writer.certainSeq(walkId)
     },
 
     onParsed: compare,
