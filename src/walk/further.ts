@@ -90,7 +90,7 @@ export async function goesFar({ reader, page, end }: OngoingWalk, place: number)
     if (answer.ids.some((id) => shown.includes(id))) return false
     shown.push(...answer.ids)
   }
-  end.farTo = Math.max(end.farTo, place + 2 * half)
+  end.farTo = place + 2 * half
   return true
 }
 

@@ -65,7 +65,7 @@ export async function hasMoved(reader: Reader, { last, tail }: ChainState, windo
   if (last === null || window.skip === 0 || anchor < 0 || window.moments[anchor] === last.moment) return false
   if (window.ids.some((id) => tail.includes(id))) return false
   const anchorId = window.ids[anchor] as string
-  const search = new Search(window.skip, { stride: Math.max(1, window.ids.length) })
+  const search = new Search(window.skip, { stride: window.ids.length })
   for (let reads = 0; reads < READS_BACK && search.tooFar(); reads += 1) {
     const before = await reader.look(search.place, probeSize(reader))
     if (before.kind !== 'items') return false

@@ -39,7 +39,7 @@ async function placeAmongHidden(
   id: string,
   { skip, asked }: { skip: number; asked: number },
 ): Promise<number | null> {
-  const end = skip + Math.max(1, asked)
+  const end = skip + asked
   const search = Search.between(skip + 1, end)
   while (!search.isClosed) {
     let answer = await glanceAt(reader, search.place)

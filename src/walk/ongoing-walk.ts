@@ -132,8 +132,7 @@ export class OngoingWalk {
 
   /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
   get page(): number {
-    const { cap } = this.chain
-    return cap > 0 ? Math.max(cap, this.reader.largest) : this.reader.window
+    return this.chain.cap > 0 ? this.reader.largest : this.reader.window
   }
 
   /**

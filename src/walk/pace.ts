@@ -7,7 +7,7 @@ import type { Reader } from './reader.ts'
 export function capacityOf(chain: ChainState, reader: Reader): number {
   if (reader.take < reader.window) return reader.take
   if (chain.returned > 0 && chain.returned <= chain.cap) return chain.cap
-  return Math.min(reader.take, Math.max(chain.returned, reader.largest))
+  return Math.min(reader.take, reader.largest)
 }
 
 /** Before the chain's end by the overlap, and before its tie run where that fits; never below `notBelow`. */

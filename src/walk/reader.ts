@@ -317,7 +317,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow, whole: bool
     reader.take = good
     return best
   }
-  if (best !== null && bad > 1) {
+  if (best !== null) {
     // If the next item can be read alone, the size was refused and not the position, and `good` is the largest size.
     const alone = await reader.look(skip + good, 1, { maxRetries: 1 })
     if (alone.kind === 'items') {

@@ -58,9 +58,8 @@ export class Search {
 
   /** It lies at `place` or before; false where there is nothing before it. */
   tooFar(): boolean {
-    const isAgain = this.far === this.place
     this.far = this.place
-    if (this.near !== null && (isAgain || !this.#holds(this.near, this.far))) this.near = null
+    if (this.near !== null && !this.#holds(this.near, this.far)) this.near = null
     if (this.place === 0) return false
     this.place =
       this.near === null ? Math.max(0, this.far - (this.#grow() + 1) * this.#stride) : middleOf(this.near, this.far)

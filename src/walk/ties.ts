@@ -50,7 +50,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { reader, kernel } = ongoing
   if (ongoing.request.lap === 'is-one') return
-  const stride = Math.max(1, reader.largest)
+  const stride = reader.largest
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
   const most = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
   let shown = ''
@@ -135,7 +135,7 @@ async function* readRun(
   let items = 0
   const here = (): RunRead => ({ lies: 'here', start, ids: [...seen].join(), isStill: seen.size === items })
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
-  for (let windows = 0; windows < 20 + (4 * seen.size) / Math.max(1, reader.largest); windows += 1) {
+  for (let windows = 0; windows < 20 + (4 * seen.size) / reader.largest; windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
     const answer = await readUpTo(reader, skip)
     if (typeof answer === 'number') {

@@ -91,7 +91,7 @@ async function* readOn(ongoing: OngoingWalk): Steps<Onward> {
 async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onward> {
   const { chain, request, reader } = ongoing
   const beginning = chain.last === null
-  if (beginning && window.skip > 0 && request.accepts !== undefined && !(await request.accepts(window))) {
+  if (beginning && window.skip > 0 && (await request.accepts?.(window)) === false) {
     yield { kind: 'keep', window }
     ongoing.fruitless += 1
     ongoing.lookOn('before', window.ids.length)
@@ -203,7 +203,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
   if (chain.filtered)
     ongoing.skip = Math.max(ongoing.skip, window.skip + Math.min(ongoing.leap, Math.floor(window.asked / 2)))
-  if (chain.last !== null && chain.last.id === earlier.last?.id) {
+  if (chain.last?.id === earlier.last?.id) {
     // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
     ongoing.skip += (ongoing.reachAhead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
     ongoing.reachAhead = Math.min(ongoing.reachAhead * 2, LARGEST_STEP)
@@ -211,7 +211,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
   if (reader.take !== reader.window || reader.kernel.horizon !== null) return
-  const stride = Math.max(1, capacityOf(chain, reader) - (chain.end - ongoing.forward()))
+  const stride = capacityOf(chain, reader) - (chain.end - ongoing.forward())
   reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
 
@@ -251,7 +251,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < MOST_LAPS; laps += 1) {
-    const windows = Math.ceil((ongoing.total ?? 0) / Math.max(1, reader.largest))
+    const windows = Math.ceil((ongoing.total ?? 0) / reader.largest)
     const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null) {
