@@ -28,7 +28,7 @@ interface WindowSize {
 
 /** The sizes for items of so many bytes; those configured where that is null. Pure. */
 export function windowSize(configured: WindowSize, maxBytesInFlight: number, itemBytes: number | null): WindowSize {
-  if (itemBytes === null || itemBytes <= 0) return configured
+  if (itemBytes === null) return configured
   const fitting = Math.floor(maxBytesInFlight / 2 / itemBytes)
   const good = Math.min(fitting, Math.max(GOOD_ITEMS, Math.floor(GOOD_BYTES / itemBytes)))
   const window = Math.max(Math.min(2, configured.window), Math.min(configured.window, good))

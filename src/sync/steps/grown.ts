@@ -78,7 +78,7 @@ async function cameInFront(run: Run, count: number): Promise<boolean> {
 /** One request: the last known task, and what stands behind it. */
 async function lookAtLast(run: Run): Promise<LastSeen> {
   const { total = 0, last_id: lastId } = run.facts
-  if (total < 1 || lastId === undefined) return NOTHING_SEEN
+  if (lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1
   const answer = await readBeside(run, { skip, take: reachOf(run) })
   if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', isShown: false }

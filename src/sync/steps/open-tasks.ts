@@ -106,6 +106,6 @@ function costsOf(run: Run): RequestCosts {
     concurrency: inForce,
     requestsPerSecond,
     capacity: windowCapacity(run),
-    total: Math.max(1, run.facts.total ?? run.opened.liveTasks),
+    total: run.facts.total ?? run.opened.liveTasks,
   }
 }
