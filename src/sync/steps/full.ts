@@ -45,7 +45,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
           window.ids.forEach((id, index) => {
             if (window.met[index] === 0) sequence.add(id)
           })
-          isByCreation = shown.inversionDesc <= Math.max(settleMs, run.facts.inversion_ms ?? 0)
+          isByCreation = shown.inversionDesc <= settleMs
           if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
         },
         ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
