@@ -66,3 +66,25 @@ test.concurrent('what is fresh is so as of when the oldest answer was made', asy
   expect(await freshFor()).toBeGreaterThanOrEqual(HOUR / 2)
   expect((await stage.runHere(['status', '--max-age', '15m'])).code).toBe(3)
 })
+
+test.concurrent('a task that was open when the front was read, and has ended since, is not passed over', async () => {
+  const options = { tasks: 300, order: 'completed_desc', openTasksStand: 'behind', openFraction: 0 } as const
+  await using stage = await makeStage({ ...options, stepMs: 100, window: 50 })
+  expect((await stage.sync()).code).toBe(0)
+  const { port, account } = stage.simulator
+  await stage.simulator.close()
+  await using cached = await startSimulator({ account, port, compression: 'none', cacheMs: HOUR, cacheHeeds: false })
+  const [open] = account.insert(1, { openShare: 1 }) as [string]
+  // Somebody else reads the front while it is open.
+  await fetch(`${cached.url}/tasks/list`, {
+    method: 'POST',
+    body: JSON.stringify({ take: 50, skip: 0 }),
+    headers: { 'content-type': 'application/json' },
+  })
+  stage.pass(300_000)
+  account.finish([open])
+  account.remove(1, { where: 'middle' })
+  const { code, summary } = await stage.sync()
+  expect({ code, verdict: summary.verdict }).toEqual({ code: 3, verdict: 'partial' })
+  expect(stage.value("SELECT reason FROM walks WHERE kind = 'head'")).toBe('open-behind')
+})

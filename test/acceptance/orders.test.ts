@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Account } from '../../src/simulator/account.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { startSimulator } from '../../src/simulator/server.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
 import { makeStage, missingFrom, type Stage } from './stage.ts'
@@ -252,6 +253,54 @@ describe.concurrent('by last update', () => {
     const { plan } = await expectComplete(stage)
     expect(plan).not.toContain('full')
     await expectExactCopy(stage)
+  })
+
+  test('where the end cannot be read no one knows what stands there: a full walk follows', async () => {
+    await using stage = await makeTouched()
+    let failed = 0
+    stage.simulator.setFaults(({ operation, skip }) =>
+      operation === 'list' && skip! > 2 * WINDOW && failed++ === 0 ? { status: 500 } : null,
+    )
+    stage.pass(300_000)
+    const { code, summary } = await stage.runJson(['sync'], { ...SMALL, TASK_MIRROR_SERVICE_MAX_RETRIES: '0' })
+    expect({ code, plan: summary.plan.slice(0, 2) }).toEqual({ code: 0, plan: ['head', 'full'] })
+  })
+
+  test('a cache shows the front as it was: what moved since is not known', async () => {
+    await using stage = await makeTouched()
+    const { port, account } = stage.simulator
+    await stage.simulator.close()
+    await using cached = await startSimulator({ account, port, cacheMs: 3_600_000, cacheHeeds: false })
+    cached.onBeforeRequest(() => stage.pass(2_000))
+    account.update(WINDOW + 20)
+    stage.pass(300_000)
+    const { code, summary } = await stage.runJson(['sync'], SMALL)
+    expect({ code, plan: summary.plan[0], verdict: summary.verdict }).toEqual({
+      code: 3,
+      plan: 'head',
+      verdict: 'partial',
+    })
+  })
+
+  test('what was deleted further down brings the next full walk forward, hourly at most', async () => {
+    await using stage = await makeStage({
+      stepMs,
+      window: WINDOW,
+      tasks: 4 * WINDOW,
+      order: 'updated_desc',
+      openFraction: 0.02,
+    })
+    const { account } = stage.simulator
+    for (let run = 0; run < 3; run += 1) {
+      await expectComplete(stage)
+      account.update(5)
+    }
+    stage.pass(3_600_000)
+    expect((await expectComplete(stage)).plan).not.toContain('full')
+    account.remove(3, { where: 'behind' })
+    expect((await expectComplete(stage)).plan).toContain('full')
+    account.remove(3, { where: 'behind' })
+    expect((await expectComplete(stage)).plan).not.toContain('full')
   })
 })
 
