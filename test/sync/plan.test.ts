@@ -73,6 +73,18 @@ describe('sync', () => {
       'tail open deletions details',
     ],
     [
+      'by last update: a head walk',
+      makeInput({ facts: { order: 'updated_desc', front: ['a'] } }),
+      {},
+      'head open deletions details',
+    ],
+    [
+      'by last update, and what stood in front has not settled: a full walk',
+      makeInput({ facts: { order: 'updated_desc', front_next: { ids: ['a'], at: NOW } } }),
+      {},
+      'full(order) open deletions details',
+    ],
+    [
       'by id: a full walk every time',
       makeInput({ facts: { order: 'id_asc' } }),
       {},
