@@ -333,6 +333,19 @@ describe.concurrent('by last update, oldest first, as if by createdAt, newest fi
   })
 })
 
+test('by last update, oldest first, as if by createdAt: what is new stands in front of what was written to since, and is found', async () => {
+  await using stage = await makeStage({ stepMs, tasks: 300, order: 'updated_asc', openFraction: 0 })
+  const { account } = stage.simulator
+  await expectComplete(stage)
+  expect(stage.value(`SELECT value FROM service_facts WHERE key = 'order'`)).toBe('"created_asc"')
+  const old = account.ids()
+  account.insert(5, { openShare: 0 })
+  for (const id of old.slice(0, 60)) account.update([id])
+  // No longer than it was.
+  account.remove(old.slice(100, 105))
+  expect((await expectComplete(stage)).plan.slice(0, 2)).toEqual(['tail', 'full'])
+})
+
 test('the same, and only a range is asked for: it is partial where what is new comes elsewhere', async () => {
   await using stage = await makeReversed(2)
   const backfill = () =>
