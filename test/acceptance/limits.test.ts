@@ -120,6 +120,23 @@ describe.concurrent('time', () => {
     expect((await stage.sync()).code).toBe(0)
   })
 
+  test('one of days is kept for a day: then the next start asks again', async () => {
+    const DAY = 86_400_000
+    await using stage = await makeStage({ tasks: 50, openFraction: 0, stepMs: 100 })
+    stage.simulator.setFaults(() => ({ status: 429, retryAfter: (3 * DAY) / 1000 }))
+    const before = stage.now()
+    const told = await stage.sync()
+    expect(told.code).toBe(4)
+    expect(told.summary.notBefore).toBeLessThanOrEqual(stage.now() + DAY)
+    expect(told.summary.notBefore).toBeGreaterThanOrEqual(before + DAY)
+    stage.simulator.setFaults(undefined)
+    stage.pass(DAY - 10_000)
+    expect((await stage.sync()).asked).toEqual([])
+    stage.pass(10_000)
+    const { code, summary } = await stage.sync()
+    expect({ code, notBefore: summary.notBefore }).toEqual({ code: 0, notBefore: null })
+  })
+
   test('a short Retry-After is waited for', async () => {
     await using stage = await makeStage({ window: WINDOW, tasks: 4 * WINDOW })
     stage.simulator.setFaults(({ n }) => (n === 2 ? { status: 503, retryAfter: 1 } : null))
