@@ -119,8 +119,7 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
 /** A service that asked to be left alone for long is left alone by the next runs too; for a day at most. */
 export async function rememberWait(run: Run, error: unknown): Promise<void> {
   if (!isMirrorError(error, 'wait-too-long')) return
-  const until = Number(error.facts.notBefore)
-  if (!Number.isFinite(until)) return
+  const until = error.facts.notBefore as number
   await learn(run, { not_before: Math.min(until, run.now() + LONGEST_KEPT_WAIT_MS) }).catch(() => undefined)
 }
 
