@@ -188,7 +188,7 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
   if (!(await isStillPassed(reader, last, before))) return 'moved'
   const again = await seeLast(reader, last, isFree ? probeSize(reader) : 1)
   if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
-  if (last.id === null || !endsWith(last, again)) return 'moved'
+  if (!endsWith(last, again)) return 'moved'
   yield* setAside(last, before)
   // What brought nothing there is no part of the list: something stood further on for a moment.
   const unread = before.findLastIndex((answer) => answer !== null) + 1

@@ -44,6 +44,6 @@ const FIRST_RETRY_MS = 30_000
  */
 export function nextResultCheck(attempts: number, completedAt: number | null, now: number): number {
   if (attempts === 0) return now
-  const age = completedAt === null ? 0 : Math.max(0, now - completedAt)
+  const age = completedAt === null ? 0 : now - completedAt
   return now + Math.min(3 * DAY_MS, Math.max(FIRST_RETRY_MS * attempts ** 2, Math.round(age * SHARE_OF_AGE)))
 }
