@@ -426,6 +426,67 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
   })
 })
 
+describe.concurrent('a state that a look-up has shown, and no list', () => {
+  const FINAL = (text: string) => JSON.stringify({ ...JSON.parse(text), timeframe: 1 })
+  const ENDED = (text: string) =>
+    JSON.stringify({ ...JSON.parse(text), systemStatus: 'DONE', completedAt: 1, result: { statusCode: 200 } })
+
+  /** A mirror of a task, which is another one now as its look-up shows it, and `listed` in the list. */
+  async function makeLookedUp(openFraction: number, change: (text: string) => string, isListed: boolean) {
+    const stage = await makeStage({ tasks: 60, openFraction, compression: 'none' })
+    expect((await stage.sync('--full')).code).toBe(0)
+    const { account } = stage.simulator
+    const id = account.ids()[30] as string
+    const before = account.get(id) as string
+    const after = change(before)
+    account.replaceText(id, isListed ? after : before, after)
+    expect((await stage.runJson(['backfill', '--id', id])).summary.updated).toBe(1)
+    return { stage, account, id, before, after }
+  }
+
+  test.each([
+    ['a final task', 0, FINAL],
+    ['an open task that ended', 1, ENDED],
+  ])('%s: where it is taken back, the next full walk shows it', async (_, openFraction, change) => {
+    const { stage, account, id, before } = await makeLookedUp(openFraction, change, true)
+    await using _stage = stage
+    account.replaceText(id, before)
+    const full = await stage.sync('--full')
+    expect([full.code, full.summary.updated]).toEqual([0, 1])
+    await expectExactCopy(stage)
+  })
+
+  test('comes back as it is listed where the task was deleted meanwhile', async () => {
+    const { stage, account, id, before } = await makeLookedUp(0, FINAL, true)
+    await using _stage = stage
+    account.remove([id])
+    expect((await stage.sync('--full')).summary.deleted).toBe(1)
+    account.replaceText(id, before)
+    account.restore([id])
+    expect((await stage.sync('--full')).summary.restored).toBe(1)
+    await expectExactCopy(stage)
+  })
+
+  test.each([
+    ['a final task', 0, FINAL],
+    ['an open task that ended', 1, ENDED],
+  ])('%s: where the list lags, it is asked for once more, and stays', async (_, openFraction, change) => {
+    const { stage, account, id, after } = await makeLookedUp(openFraction, change, false)
+    await using _stage = stage
+    const contested = () => stage.value('SELECT count(*) FROM tasks WHERE list_hash IS NULL')
+    expect(contested()).toBe(1)
+    const sync = async () => {
+      const { code, summary } = await stage.sync('--full')
+      expect([code, summary.updated, contested()]).toEqual([0, 0, 0])
+    }
+    await sync()
+    await sync()
+    account.replaceText(id, after)
+    await sync()
+    await expectExactCopy(stage)
+  })
+})
+
 test('backfill --id names the ids that brought no task', async () => {
   await using stage = await makeStage({ tasks: 3, openFraction: 0 })
   const { code, stdout } = await stage.runHere(['backfill', '--id', 'nobody', stage.simulator.account.idAt(0)])

@@ -92,6 +92,11 @@ function statements(db: Db) {
   }
 }
 
+/** A look-up has shown another state than the list did last. */
+export function awaitsList({ listHash, detailAt }: KnownHashes): boolean {
+  return listHash === null && detailAt !== null
+}
+
 export class TaskTable {
   readonly #sql: ReturnType<typeof statements>
   readonly #filter: IdFilter | null

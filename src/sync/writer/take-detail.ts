@@ -5,7 +5,7 @@ import { recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
-import type { KnownTask } from '../../mirror/tables/tasks.ts'
+import { awaitsList, type KnownTask } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
 import { type AnswerTimes, type Intake, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 
@@ -57,7 +57,10 @@ export function takeDetail(
   const isElsewhere = debt?.listed !== undefined && debt.listed !== null
   const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
   const shown = { listed, before: isElsewhere ? stored : null }
-  let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
+  const held = tables.tasks.hashes(seq)
+  // It was asked for because the list showed another state than a look-up before: whichever it shows is the later one.
+  const decides = isElsewhere && awaitsList(held)
+  let recency = restored || decides ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   if (recency === 'unclear') {
     const isPatienceOver =
       debt !== undefined &&
@@ -68,7 +71,6 @@ export function takeDetail(
     if (byHand || isPatienceOver || isUnlisted) recency = 'newer'
   }
   // Of two open states nothing tells which is later. Where the list shows whole tasks, what it showed a moment ago stands.
-  const held = tables.tasks.hashes(seq)
   const isOpen = !isDone(listed) && !isDone(task)
   if (
     recency === 'newer' &&
@@ -89,8 +91,10 @@ export function takeDetail(
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
-  if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash: held.listHash }, reading)
+  const listHash = decides ? contentHash(shapeTask(listed)) : recency === 'newer' ? null : held.listHash
+  if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
   else if (restored) tables.tasks.restore(seq, now)
+  else if (decides) tables.tasks.setListHash(seq, listHash as Buffer)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }

@@ -3,7 +3,7 @@ import { compareForms, type FormDifference, isLess } from '../../mirror/forms/di
 import { canHaveMore, type Forms, isMeaningless, isSummarized } from '../../mirror/forms/forms.ts'
 import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
-import type { KnownTask } from '../../mirror/tables/tasks.ts'
+import { awaitsList, type KnownTask } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
 import {
   type AnswerTimes,
@@ -62,6 +62,10 @@ export function takeListed(
     const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
     return { seq, outcome, showsLess }
   }
+  if (isContested(intake, known, shown, stored)) {
+    tables.owed.oweDetail(id, now, JSON.stringify(shown))
+    return { seq, outcome: 'unchanged', showsLess }
+  }
   // List and omission may be of two different moments: only the detail is one of the task's own states.
   const waits = !isAllShown && (rules.asksDetails || isFinal(stored, rules.finalStatuses))
   if (waits) {
@@ -76,6 +80,15 @@ export function takeListed(
   }
   if (!isAllShown) oweDetail(intake, seq, shown, now)
   return { seq, outcome: restored ? 'restored' : waits ? 'unchanged' : 'updated', showsLess }
+}
+
+/**
+ * A look-up has shown another state since the list showed the task last: that it is listed otherwise may be as old as before, or
+ * newer. Only another look-up tells (take-detail.ts).
+ */
+function isContested({ tables, rules }: Intake, { seq, deletedAt }: KnownTask, shown: Task, stored: Task): boolean {
+  if (deletedAt !== null || (isFinal(shown, rules.finalStatuses) && !isFinal(stored, rules.finalStatuses))) return false
+  return awaitsList(tables.tasks.hashes(seq))
 }
 
 /** The list shows what is stored, or less of that: the row stays, but for how the list shows it and what is owed. */
