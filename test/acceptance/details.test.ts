@@ -456,17 +456,6 @@ describe.concurrent('a state that a look-up has shown, and no list', () => {
     await expectExactCopy(stage)
   })
 
-  test('comes back as it is listed where the task was deleted meanwhile', async () => {
-    const { stage, account, id, before } = await makeLookedUp(0, FINAL, true)
-    await using _stage = stage
-    account.remove([id])
-    expect((await stage.sync('--full')).summary.deleted).toBe(1)
-    account.replaceText(id, before)
-    account.restore([id])
-    expect((await stage.sync('--full')).summary.restored).toBe(1)
-    await expectExactCopy(stage)
-  })
-
   test.each([
     ['a final task', 0, FINAL],
     ['an open task that ended', 1, ENDED],

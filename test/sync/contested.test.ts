@@ -1,0 +1,119 @@
+// What the list shows after a look-up has shown another state, in a real mirror: which of the two stays, and what is owed.
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import { openSession } from '../../src/sync/writer/session.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const HOUR = 3_600_000
+const FINAL = new Set(['DONE'])
+
+/** `by: 'sql'` is what happened to the mirror otherwise. */
+type Step = { by: 'list' | 'detail'; shows: object } | { by: 'sql'; text: string }
+const listed = (shows: object): Step => ({ by: 'list', shows })
+const lookedUp = (shows: object): Step => ({ by: 'detail', shows })
+
+/** Carries out each step in a run of its own, an hour after the one before; returns what the mirror holds then. */
+function after(...steps: Step[]) {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  let now = 20_000 * 24 * HOUR
+  for (const step of steps) {
+    now += HOUR
+    if (step.by === 'sql') {
+      const db = new Database(path)
+      db.exec(step.text)
+      db.close()
+      continue
+    }
+    const session = openSession({
+      path,
+      command: 'sync',
+      now,
+      toolVersion: '0',
+      busyTimeoutMs: 0,
+      fileMode: 0o600,
+      rejectedMaxBytes: 1_000_000,
+      finalStatuses: [...FINAL],
+      settleMs: 60_000,
+      openEveryMs: 24 * HOUR,
+      asksDetails: true,
+      acceptOthers: false,
+      dryRun: false,
+      gathering: { pieces: 1, ms: 0 },
+    })
+    const item = { id: 'a', createdAt: 1, ...step.shows }
+    const raw = (body: object) => Buffer.from(JSON.stringify({ statusCode: 200, body }))
+    if (step.by === 'list') {
+      session.hold(1, prepareWindow(raw({ items: [item] }), FINAL), null)
+      session.takeIn({ handle: 1, walkId: null, skip: 0, readAt: now, now })
+    } else {
+      const { handle } = session.parseDetail(raw({ item }))
+      session.takeDetails([{ kind: 'found', taskId: 'a', handle, readAt: now }], now)
+    }
+    session.close()
+  }
+  const db = new Database(path, { readonly: true })
+  const row = db.prepare('SELECT system_status AS status, accuracy, deleted_at IS NULL AS live FROM tasks').get()
+  const owed = db.prepare("SELECT count(*) FROM open_checks WHERE reason = 'detail'").pluck().get()
+  db.close()
+  return { ...(row as { status: string; accuracy: string; live: number }), owed }
+}
+
+const result = { statusCode: 200 }
+const data = { method: 'GET' }
+const more = { ...data, url: 'u' }
+const DAY = { systemStatus: 'DONE', completedAt: 1, accuracy: 'DAY', data, result }
+const MONTH = { systemStatus: 'DONE', completedAt: 2, accuracy: 'MONTH', data, result }
+
+test.each<[string, Step[], object]>([
+  ['the list shows the state before it', [listed(DAY), lookedUp(MONTH), listed(DAY)], { accuracy: 'MONTH', owed: 1 }],
+  [
+    'and a look-up after it, too: it was taken back',
+    [listed(DAY), lookedUp(MONTH), listed(DAY), lookedUp(DAY), listed(DAY)],
+    { accuracy: 'DAY', owed: 0 },
+  ],
+  [
+    'and a look-up after it does not: the list lags, and is not doubted again for that',
+    [listed(DAY), lookedUp(MONTH), listed(DAY), lookedUp(MONTH), listed(DAY)],
+    { accuracy: 'MONTH', owed: 0 },
+  ],
+  [
+    'and no look-up is answered: the state stays that a look-up has shown',
+    [listed(DAY), lookedUp(MONTH), listed(DAY), listed(DAY)],
+    { accuracy: 'MONTH', owed: 1 },
+  ],
+  [
+    'and another one; the list shows the state before both',
+    [listed(DAY), lookedUp(MONTH), lookedUp({ ...DAY, completedAt: 3, accuracy: 'YEAR' }), listed(DAY)],
+    { accuracy: 'YEAR', owed: 1 },
+  ],
+  ['the list shows the same', [listed(DAY), lookedUp(MONTH), listed(MONTH)], { accuracy: 'MONTH', owed: 0 }],
+  [
+    'of an open task, the list shows its end',
+    [listed({ systemStatus: 'NEW', data }), lookedUp({ systemStatus: 'SENT', data }), listed(DAY)],
+    { status: 'DONE', owed: 0 },
+  ],
+  [
+    'of a task that is deleted then, the list shows it again',
+    [listed(DAY), lookedUp(MONTH), { by: 'sql', text: 'UPDATE tasks SET deleted_at = 1' }, listed(DAY)],
+    { live: 1, accuracy: 'DAY', owed: 0 },
+  ],
+  [
+    'with more than the list shows, and how the list showed it is forgotten',
+    [
+      listed(DAY),
+      lookedUp({ ...DAY, data: more }),
+      { by: 'sql', text: 'UPDATE tasks SET list_hash = NULL, detail_at = NULL' },
+      listed({ ...MONTH, data: more }),
+    ],
+    { accuracy: 'MONTH', owed: 0 },
+  ],
+  [
+    'with more than the list shows, which changes then: a look-up that shows the state before it lags',
+    [listed(DAY), lookedUp({ ...DAY, data: more }), listed(MONTH), lookedUp({ ...DAY, data: more })],
+    { accuracy: 'DAY', owed: 1 },
+  ],
+])('a look-up has shown another state: %s', (_, steps, expected) => {
+  expect(after(...steps)).toMatchObject(expected)
+})
