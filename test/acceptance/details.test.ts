@@ -427,7 +427,7 @@ describe.concurrent('what differs without meaning anything owes nothing for ever
 })
 
 describe.concurrent('a state that a look-up has shown, and no list', () => {
-  const FINAL = (text: string) => JSON.stringify({ ...JSON.parse(text), timeframe: 1 })
+  const FINAL = (text: string) => JSON.stringify({ ...JSON.parse(text), timeframe: 1, completedAt: Date.now() })
   const ENDED = (text: string) =>
     JSON.stringify({ ...JSON.parse(text), systemStatus: 'DONE', completedAt: 1, result: { statusCode: 200 } })
 

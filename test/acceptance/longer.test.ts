@@ -73,6 +73,18 @@ test.concurrent.each<[string, StageOptions & { openFraction: number }, (stage: S
         setImmediate(() => atRequestFrom(stage, 0, () => stage.simulator.account.insert(5))),
       ),
   ],
+  [
+    'the last ones are so large that an answer holds one of them',
+    { ...SOME_OPEN, capBytes: 40_000 },
+    async (stage) => {
+      const { account } = stage.simulator
+      for (const id of account.ids().slice(-8)) {
+        const task = { ...JSON.parse(account.get(id) as string), note: 'x'.repeat(30_000) }
+        account.replaceText(id, JSON.stringify(task))
+      }
+      expect((await next(stage, 'sync', '--full')).code).toBe(0)
+    },
+  ],
   ['the last known place cannot be read', SOME_OPEN, failAtEnd],
   ['the last known task cannot be read', SOME_OPEN, (stage) => failAt(stage, TASKS - 1)],
 ])('where five came into the middle and %s, a full walk follows', async (_, service, before) => {
@@ -87,7 +99,7 @@ test.concurrent.each<[string, StageOptions & { openFraction: number }, (stage: S
 
 test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<unknown> | unknown]>([
   ['whole windows are answered', 2, {}, () => {}],
-  ['behind the end come the last 20 again', 2, { capItems: 20, repeatLast: true }, () => {}],
+  ['behind the end come the last 20 again', 3, { capItems: 20, repeatLast: true }, () => {}],
   [
     'one comes to the front while the end is looked at',
     3,

@@ -93,6 +93,21 @@ describe.concurrent('what is new or was written to comes to the front', () => {
     },
   )
 
+  test('by completion, open ones behind: where the last of them ends no full walk is due for that', async () => {
+    const options = { order: 'completed_desc', openTasksStand: 'behind', openFraction: FEW_OPEN } as const
+    await using stage = await makeStage({ stepMs, tasks: TASKS, ...options })
+    const { account } = stage.simulator
+    await expectComplete(stage)
+    COMPLETING(account)
+    await expectComplete(stage)
+    for (let run = 0; run < 2; run += 1) {
+      account.finish(account.ids().slice(-2))
+      account.insert(1)
+      stage.pass(3_600_000)
+      expect((await expectComplete(stage)).plan).not.toContain('full')
+    }
+  })
+
   test.for(few(NONE_OPEN_YET, ([where]) => where === 'behind'))(
     'by completion, nothing open yet, as if by createdAt: what is open comes %s, and is found',
     async ([, options]) => {

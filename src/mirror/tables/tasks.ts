@@ -92,7 +92,7 @@ function statements(db: Db) {
   }
 }
 
-/** A look-up has shown another state than the list did last. */
+/** The row holds what a look-up has shown, and the list has not shown that yet. */
 export function awaitsList({ listHash, detailAt }: KnownHashes): boolean {
   return listHash === null && detailAt !== null
 }

@@ -16,8 +16,8 @@ interface LastSeen {
   length: number
   /** The last known task does not stand last, at its known place: something is missing or extra. */
   isMoved: boolean
-  /** The service told. */
-  isShown: boolean
+  /** What stands from that place on, as one answer shows it; null where none does. */
+  ids: string[] | null
 }
 
 interface EndSeen extends LastSeen {
@@ -25,7 +25,7 @@ interface EndSeen extends LastSeen {
   isLonger: boolean
 }
 
-export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, isShown: false, isLonger: false }
+export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: null, isLonger: false }
 
 /** What this run has taken in that the list did not hold when it began, as far as known. What is hidden, or cannot be read, has no row. */
 export async function takenIn({ writer }: Run): Promise<number> {
@@ -55,17 +55,23 @@ export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Pro
   const looks = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
   const last = looks ? await lookAtLast(run) : NOTHING_SEEN
   const length = Math.max(atLeast, last.length)
-  const isUnknown = looks && !last.isShown && most !== Number.POSITIVE_INFINITY
-  const extra = isUnknown ? await countFrom(run, most) : length - most
+  // An answer that may have been cut need not show all that stands there.
+  const isCut = last.ids === null || run.facts.page_cap !== undefined
+  const isUnknown = looks && isCut && length <= most && most !== Number.POSITIVE_INFINITY
+  const extra = isUnknown ? await countFrom(run, most, last.ids ?? []) : length - most
   const isLonger = extra === null || (extra > 0 && !(await cameInFront(run, extra)))
-  return { ...last, length, isLonger }
+  return { ...last, length, isMoved: atLeast === 0 && last.isMoved, isLonger }
 }
 
-/** How many items stand at `index` or behind it, as far as one answer shows; null where nobody knows. */
-async function countFrom(run: Run, index: number): Promise<number | null> {
+/**
+ * How many items stand at `index` or behind it, as far as one answer shows; null where nobody knows. `inFront`: what stands in front of it, as
+ * some services give the last items again.
+ */
+async function countFrom(run: Run, index: number, inFront: string[]): Promise<number | null> {
   const answer = await readBeside(run, { skip: index, take: reachOf(run) })
   if (answer.kind === 'failed') return null
-  return answer.kind === 'ok' ? answer.value.ids.length : 0
+  if (answer.kind === 'refused' || answer.value.ids.some((id) => inFront.includes(id))) return 0
+  return answer.value.ids.length
 }
 
 /** Whether so many came in at the front meanwhile, or nobody knows, as it cannot be read. What the end showed does not count. */
@@ -81,10 +87,10 @@ async function lookAtLast(run: Run): Promise<LastSeen> {
   if (lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1
   const answer = await readBeside(run, { skip, take: reachOf(run) })
-  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', isShown: false }
+  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', ids: null }
   const { ids } = answer.value
   const isMoved = ids.length !== 1 || ids[0] !== lastId
-  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, isShown: true }
+  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, ids }
 }
 
 /** Items of a look: more than come in at the front between two of them. */

@@ -83,7 +83,7 @@ class OtherEnd {
       const shown = await this.#read(0, take)
       if (shown === null) return false
       const { ids, finals } = shown
-      if (finals.at(-1) === 1 || ids.at(-1) === this.#run.facts.last_id) return true
+      if (finals.at(-1) === 1 || (ids.length > 0 && ids.at(-1) === this.#run.facts.last_id)) return true
     }
     return false
   }

@@ -56,11 +56,11 @@ export function takeDetail(
   const debt = tables.owed.find(task.id, 'detail')
   const isElsewhere = debt?.listed !== undefined && debt.listed !== null
   const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
-  const shown = { listed, before: isElsewhere ? stored : null }
   const held = tables.tasks.hashes(seq)
-  // It was asked for because the list showed another state than a look-up before: whichever it shows is the later one.
-  const decides = isElsewhere && awaitsList(held)
-  let recency = restored || decides ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
+  // Asked for because the list showed another state than a look-up before: that it agrees with that look-up is no sign of its age.
+  const isContested = isElsewhere && awaitsList(held)
+  const shown = { listed, before: isElsewhere && !isContested ? stored : null }
+  let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   if (recency === 'unclear') {
     const isPatienceOver =
       debt !== undefined &&
@@ -91,10 +91,10 @@ export function takeDetail(
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
-  const listHash = decides ? contentHash(shapeTask(listed)) : recency === 'newer' ? null : held.listHash
+  const listHash = recency !== 'newer' ? held.listHash : isContested ? contentHash(shapeTask(listed)) : null
   if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
   else if (restored) tables.tasks.restore(seq, now)
-  else if (decides) tables.tasks.setListHash(seq, listHash as Buffer)
+  else if (isContested && listHash !== null) tables.tasks.setListHash(seq, listHash)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }

@@ -87,7 +87,8 @@ export function takeListed(
  * newer. Only another look-up tells (take-detail.ts).
  */
 function isContested({ tables, rules }: Intake, { seq, deletedAt }: KnownTask, shown: Task, stored: Task): boolean {
-  if (deletedAt !== null || (isFinal(shown, rules.finalStatuses) && !isFinal(stored, rules.finalStatuses))) return false
+  if (!rules.asksDetails || deletedAt !== null) return false
+  if (isFinal(shown, rules.finalStatuses) && !isFinal(stored, rules.finalStatuses)) return false
   return awaitsList(tables.tasks.hashes(seq))
 }
 
@@ -109,7 +110,7 @@ function keepStored(
   }
   const isOwed =
     // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
-    (showsLess && before !== null) ||
+    (showsLess && (before !== null || detailAt !== null)) ||
     (detailAt === null && owesDetail(rules, listed)) ||
     // A detail that is still owed has to agree with what is shown now.
     (tables.owed.find(listed.id, 'detail')?.listed ?? null) !== null
