@@ -430,6 +430,10 @@ describe.concurrent('a state that a look-up has shown, and no list', () => {
   const FINAL = (text: string) => JSON.stringify({ ...JSON.parse(text), timeframe: 1, completedAt: Date.now() })
   const ENDED = (text: string) =>
     JSON.stringify({ ...JSON.parse(text), systemStatus: 'DONE', completedAt: 1, result: { statusCode: 200 } })
+  const CHANGES = [
+    ['a final task', 0, FINAL],
+    ['an open task that ended', 1, ENDED],
+  ] as const
 
   /** A mirror of a task, which is another one now as its look-up shows it, and `listed` in the list. */
   async function makeLookedUp(openFraction: number, change: (text: string) => string, isListed: boolean) {
@@ -444,10 +448,7 @@ describe.concurrent('a state that a look-up has shown, and no list', () => {
     return { stage, account, id, before, after }
   }
 
-  test.each([
-    ['a final task', 0, FINAL],
-    ['an open task that ended', 1, ENDED],
-  ])('%s: where it is taken back, the next full walk shows it', async (_, openFraction, change) => {
+  test.each(CHANGES)('%s: where it is taken back, the next full walk shows it', async (_, openFraction, change) => {
     const { stage, account, id, before } = await makeLookedUp(openFraction, change, true)
     await using _stage = stage
     account.replaceText(id, before)
@@ -456,24 +457,24 @@ describe.concurrent('a state that a look-up has shown, and no list', () => {
     await expectExactCopy(stage)
   })
 
-  test.each([
-    ['a final task', 0, FINAL],
-    ['an open task that ended', 1, ENDED],
-  ])('%s: where the list lags, it is asked for once more, and stays', async (_, openFraction, change) => {
-    const { stage, account, id, after } = await makeLookedUp(openFraction, change, false)
-    await using _stage = stage
-    const contested = () => stage.value('SELECT count(*) FROM tasks WHERE list_hash IS NULL')
-    expect(contested()).toBe(1)
-    const sync = async () => {
-      const { code, summary } = await stage.sync('--full')
-      expect([code, summary.updated, contested()]).toEqual([0, 0, 0])
-    }
-    await sync()
-    await sync()
-    account.replaceText(id, after)
-    await sync()
-    await expectExactCopy(stage)
-  })
+  test.each(CHANGES)(
+    '%s: where the list lags, it is asked for once more, and stays',
+    async (_, openFraction, change) => {
+      const { stage, account, id, after } = await makeLookedUp(openFraction, change, false)
+      await using _stage = stage
+      const contested = () => stage.value('SELECT count(*) FROM tasks WHERE list_hash IS NULL')
+      expect(contested()).toBe(1)
+      const sync = async () => {
+        const { code, summary } = await stage.sync('--full')
+        expect([code, summary.updated, contested()]).toEqual([0, 0, 0])
+      }
+      await sync()
+      await sync()
+      account.replaceText(id, after)
+      await sync()
+      await expectExactCopy(stage)
+    },
+  )
 })
 
 test('backfill --id names the ids that brought no task', async () => {

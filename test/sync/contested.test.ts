@@ -2,8 +2,8 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
-import { openSession } from '../../src/sync/writer/session.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { openRun } from '../support/session.ts'
 
 const HOUR = 3_600_000
 const FINAL = new Set(['DONE'])
@@ -26,22 +26,7 @@ function after(steps: Step[], asksDetails = true) {
       db.close()
       continue
     }
-    const session = openSession({
-      path,
-      command: 'sync',
-      now,
-      toolVersion: '0',
-      busyTimeoutMs: 0,
-      fileMode: 0o600,
-      rejectedMaxBytes: 1_000_000,
-      finalStatuses: [...FINAL],
-      settleMs: 60_000,
-      openEveryMs: 24 * HOUR,
-      asksDetails,
-      acceptOthers: false,
-      dryRun: false,
-      gathering: { pieces: 1, ms: 0 },
-    })
+    const session = openRun(path, now, { asksDetails })
     const item = { id: 'a', createdAt: 1, ...step.shows }
     const raw = (body: object) => Buffer.from(JSON.stringify({ statusCode: 200, body }))
     if (step.by === 'list') {

@@ -1,8 +1,8 @@
 // Which open tasks are due, in a real mirror: the most overdue first, and what counts as a check.
 import { expect, test } from 'vitest'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
-import { openSession } from '../../src/sync/writer/session.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { openRun } from '../support/session.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -10,22 +10,7 @@ const NOW = 20_000 * DAY
 
 /** Each call is a run of its own: what one has met, the next one has not. */
 function open(path: string, now: number) {
-  const session = openSession({
-    path,
-    command: 'sync',
-    now,
-    toolVersion: '0',
-    busyTimeoutMs: 0,
-    fileMode: 0o600,
-    rejectedMaxBytes: 1_000_000,
-    finalStatuses: ['DONE'],
-    settleMs: 60_000,
-    openEveryMs: DAY,
-    asksDetails: false,
-    acceptOthers: false,
-    dryRun: false,
-    gathering: { pieces: 1, ms: 0 },
-  })
+  const session = openRun(path, now, { asksDetails: false })
   let handles = 0
   const list = (...tasks: [id: string, createdAt: number][]): void => {
     const items = tasks.map(([id, createdAt]) => ({ id, systemStatus: 'PENDING', createdAt, data: { url: 'u' } }))

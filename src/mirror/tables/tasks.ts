@@ -32,7 +32,7 @@ interface TaskMoments {
 
 interface RowHashes {
   contentHash: Buffer
-  /** Null until the list has shown the task. */
+  /** Null until the list has shown the task, or shown it again after a look-up has changed it. */
   listHash: Buffer | null
 }
 
