@@ -26,7 +26,7 @@ async function readInFront(ongoing: OngoingWalk, position: number): Promise<Onwa
   const ended = await readAgain(ongoing)
   if (ended !== null || from >= position) return ended
   const window = await reader.read(from, position - from, { fresh: true })
-  if (window.kind === 'items' && window.ids.length > 0 && kernel.seam(window.handle) === 'shown')
+  if (window.kind === 'items' && kernel.seam(window.handle) === 'shown')
     return { kind: 'window', window, follows: false }
   reader.drop(window)
   return null

@@ -89,7 +89,7 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
     end = { index: window.skip + window.ids.length - 1, at: reader.requests }
     if (window.ids.length < reader.largest) lengths.add(window.ids.length)
     // What was seen behind an earlier answer is part of this one, unless it does not fit beside the others.
-    const isLast = lengths.size >= 2 && window.ids.length < reader.largest && behind.isSubsetOf(new Set(window.ids))
+    const isLast = lengths.size >= 2 && behind.isSubsetOf(new Set(window.ids))
     // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
     const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
     const further = isLast ? await glanceAt(reader, end.index + 1 + Math.round(perRequest)) : null

@@ -331,6 +331,6 @@ async function shrink(reader: Reader, skip: number, first: NoWindow, whole: bool
   // What cannot be read mostly stands as far from the next one as from the one before.
   const apart = skip + good - reader.unreadable
   reader.unreadable = skip + good
-  reader.take = reader.served > 0 && apart > 0 ? Math.min(reader.window, apart) : 1
+  reader.take = apart > 0 ? Math.min(reader.window, apart) : 1
   return { kind: 'unreadable', skip: skip + good, answer: failure }
 }

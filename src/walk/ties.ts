@@ -91,7 +91,7 @@ async function* followFloor(ongoing: OngoingWalk): Steps<void> {
     const { floor } = kernel.state
     if (floor === null || floor.moment === chain.last?.moment) return
     const answer = await probeAt(reader, floor.index)
-    const isOnward = answer.kind === 'items' && answer.ids.length > 1 && !answer.met.includes(0)
+    const isOnward = answer.kind === 'items' && !answer.met.includes(0)
     if (!isOnward || kernel.seam(answer.handle) !== 'shown' || !kernel.joins(answer.handle)) return reader.drop(answer)
     ongoing.take(answer)
     yield ongoing.step(answer)

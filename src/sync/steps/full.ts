@@ -63,7 +63,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
     if (list !== null) cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
     // In the order that was known everything has come to the front, and nowhere else.
-    const asKnown = known === 'updated_desc' && cameToFront && came !== null && order !== 'created_asc'
+    const asKnown = known === 'updated_desc' && cameToFront && came !== null
     const ending = endingOf(walked, previous, asKnown, cameToFront)
     const closed = await close(ending)
     if (ending.verdict === 'complete' || round >= WALKS) return closed

@@ -82,8 +82,8 @@ class OtherEnd {
     for (const take of new Set([Math.min(window, open + ROOM_IN_FRONT), window])) {
       const shown = await this.#read(0, take)
       if (shown === null) return false
-      const { ids, finals } = shown
-      if (finals.at(-1) === 1 || (ids.length > 0 && ids.at(-1) === this.#run.facts.last_id)) return true
+      const { finals } = shown
+      if (finals.at(-1) === 1) return true
     }
     return false
   }
