@@ -361,6 +361,23 @@ test('by last update, oldest first, as if by createdAt: what is new stands in fr
   expect((await expectComplete(stage)).plan.slice(0, 2)).toEqual(['tail', 'full'])
 })
 
+test.each(['updated_asc', 'updated_desc'] as const)(
+  'order %s, as if by createdAt: a job that writes to old tasks in their order does not hide what came in before it',
+  async (order) => {
+    await using stage = await makeStage({ stepMs, window: 200, tasks: 600, order, openFraction: 0 })
+    const { account } = stage.simulator
+    expect((await stage.sync()).code).toBe(0)
+    const old = account.ids()
+    if (order === 'updated_desc') old.reverse()
+    account.insert(5, { openShare: 0 })
+    for (const id of old.slice(0, 400)) account.update([id])
+    account.remove(old.slice(500, 505))
+    stage.pass(300_000)
+    expect((await stage.sync()).code).toBe(0)
+    expect(missingFrom(stage, account.ids())).toBe(0)
+  },
+)
+
 test('the same, and only a range is asked for: it is partial where what is new comes elsewhere', async () => {
   await using stage = await makeReversed(2)
   const backfill = () =>
@@ -450,4 +467,30 @@ test('half of the list came in at one moment, in another order at every read: al
   const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_SYNC_WINDOW: `${Math.ceil(TASKS / 30)}` })
   expect({ code, verdict: summary.verdict }).toEqual({ code: 0, verdict: 'complete' })
   await expectExactCopy(stage)
+})
+
+test('a list that shows every task in another form each time: what is new is found at its front, also where what stood there is deleted', async () => {
+  await using stage = await makeStage({ stepMs, window: 150, tasks: 900, openFraction: 0 })
+  const { account } = stage.simulator
+  stage.simulator.onBeforeRequest(({ n }) => {
+    for (const id of account.ids()) {
+      const text = account.get(id) as string
+      account.replaceText(id, text.replace(/(,"views":\d+)?\}$/, `,"views":${n}}`))
+    }
+  })
+  expect((await stage.sync()).code).toBe(0)
+  const front = async (): Promise<number> => {
+    account.insert(3, { openShare: 0 })
+    stage.pass(300_000)
+    const { code, summary } = await stage.sync()
+    expect(code).toBe(0)
+    expect(summary.plan[0]).toBe('head')
+    expect(missingFrom(stage, account.ids())).toBe(0)
+    return summary.windows
+  }
+  expect(await front()).toBeLessThan(5)
+  account.remove(account.ids().slice(1, 6))
+  stage.pass(300_000)
+  expect((await stage.sync('--full')).code).toBe(0)
+  expect(await front()).toBeLessThan(5)
 })

@@ -29,7 +29,8 @@ function hasRun(shown: Candidate[], mirror: number[], rules = NEWEST_FIRST): boo
       return [seq, place]
     }),
   )
-  return stretches.some((stretch) => holdsNeighbours(stretch, placeOf, rules))
+  const first = shown.find(({ moment }) => moment === all[0])?.seq ?? null
+  return stretches.some((stretch) => holdsNeighbours(stretch, placeOf, rules, first))
 }
 
 const MIRROR = Array.from({ length: 60 }, (_, index) => index + 1)
@@ -69,6 +70,18 @@ describe('newest first', () => {
     const all = Array.from({ length: many }, (_, index) => 60 - index)
     expect(hasRun(listed(all, all), MIRROR)).toBe(true)
     expect(hasRun(listed(all.slice(1), all), MIRROR)).toBe(false)
+  })
+
+  test('but only where they begin with the newest: others may have been written to in their order', () => {
+    const many = Array.from({ length: neighboursKept(NEWEST_FIRST) }, (_, index) => 59 - index)
+    expect(hasRun(listed(many, many), MIRROR)).toBe(false)
+    expect(hasRun(listed([...many, 60], many), MIRROR)).toBe(false)
+    expect(hasRun(listed([60, ...many], [60, ...many]), MIRROR)).toBe(true)
+    const rules: NeighbourRules = { ...NEWEST_FIRST, order: 'created_asc' }
+    const oldestFirst = many.toReversed()
+    expect(hasRun(listed([...oldestFirst, 60], [...oldestFirst, 60]), MIRROR, rules)).toBe(true)
+    const oldest = Array.from({ length: neighboursKept(rules) }, (_, index) => index + 1)
+    expect(hasRun(listed([...oldest, 60], [...oldest, 60]), MIRROR, rules)).toBe(false)
   })
 
   test('equal createdAt may come in any order', () => {

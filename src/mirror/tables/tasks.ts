@@ -86,6 +86,12 @@ function statements(db: Db) {
     restore: db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?'),
     highestSeq: db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck(),
     highestChange: db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck(),
+    newestSeq: db
+      .prepare(
+        `SELECT seq FROM tasks WHERE created_at < ? AND deleted_at IS NULL
+         ORDER BY created_at DESC, id DESC LIMIT 1`,
+      )
+      .pluck(),
     liveCount: db
       .prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')
       .pluck(),
@@ -211,6 +217,11 @@ export class TaskTable {
 
   highestSeq(): number {
     return this.#seq
+  }
+
+  /** The live row created last before `bound`, epoch ms. */
+  newestSeq(bound: number): number | undefined {
+    return this.#sql.newestSeq.get(bound) as number | undefined
   }
 
   liveCount(): number {

@@ -23,7 +23,10 @@ export interface NeighbourRules {
 
 /** One or two neighbours may stand side by side by chance, however small the overlap. */
 const LEAST = 3
-/** So many times as many neighbours are enough where the list shows them in another form every time. */
+/**
+ * So many times as many neighbours are enough where the list shows them in another form every time, the first known task among them: others may
+ * have been written to in their order.
+ */
 const CHANGED = 10
 
 export function neighboursWanted(overlap: number): number {
@@ -57,21 +60,24 @@ export function inOrder(listed: Candidate[], { order, inversionMs }: NeighbourRu
 /**
  * Whether `stretch`, in list order, holds enough neighbours, and between the first and the last of them, by the
  * places they have in the mirror, no task that the stretch does not show. One that was deleted since leaves such a gap as
- * well; then they have to be found before or behind it.
+ * well; then they have to be found before or behind it. `first`: the newest task that may belong to a run, by its seq; null where there is none.
  */
 export function holdsNeighbours(
   stretch: Candidate[],
   placeOf: ReadonlyMap<number, number>,
   rules: NeighbourRules,
+  first: number | null,
 ): boolean {
   const places = stretch.map(({ seq }) => placeOf.get(seq) ?? Number.NaN)
   const gapless = gaplessness(places)
+  const many = neighboursKept(rules)
+  const firstAt = stretch.findIndex(({ seq }) => seq === first)
   let asBefore = 0
   for (let at = 0; at < stretch.length; at += 1) {
     asBefore = stretch[at]?.isAsBefore === true ? asBefore + 1 : 0
     if (asBefore >= rules.wanted && gapless(at + 1 - rules.wanted, at + 1)) return true
-    const many = neighboursKept(rules)
-    if (at + 1 >= many && gapless(at + 1 - many, at + 1)) return true
+    const from = at + 1 - many
+    if (from >= 0 && from <= firstAt && firstAt <= at && gapless(from, at + 1)) return true
   }
   return false
 }

@@ -72,13 +72,14 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
     return stretches
   }
 
-  async function anyRun(stretches: Candidate[][]): Promise<boolean> {
+  async function anyRun(stretches: Candidate[][], bound: number): Promise<boolean> {
     const long = stretches.flatMap((some) => inOrder(some, rules)).filter(({ length }) => length >= rules.wanted)
     const sorted = byPlace(long.flat())
     if (sorted.length === 0) return false
     const places = await writer.placesOf(sorted.map(({ seq }) => seq))
     const placeOf = new Map(sorted.map(({ seq }, index) => [seq, places[index] as number]))
-    return long.some((some) => holdsNeighbours(some, placeOf, rules))
+    const first = await writer.newestSeq(bound)
+    return long.some((some) => holdsNeighbours(some, placeOf, rules, first))
   }
 
   return {
@@ -90,13 +91,14 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
 
     async found(window, shown) {
       const seen = Math.min(settleMs, order === 'created_desc' ? shown.inversionDesc : shown.inversionAsc)
-      const stretches = stretchesOf(window, frontier - Math.max(inversionMs, seen), stretch)
+      const bound = frontier - Math.max(inversionMs, seen)
+      const stretches = stretchesOf(window, bound, stretch)
       stretch = (stretches.at(-1) as Candidate[]).slice(-neighboursKept(rules) - config.sync.window)
       windows += 1
       if (windows > EAGER && !Number.isInteger(Math.log2(windows))) return false
-      return anyRun(stretches)
+      return anyRun(stretches, bound)
     },
 
-    holds: (window) => anyRun(stretchesOf(window, frontier - inversionMs, [])),
+    holds: (window) => anyRun(stretchesOf(window, frontier - inversionMs, []), frontier - inversionMs),
   }
 }

@@ -38,6 +38,9 @@ export function heldTasks(writing: Writing) {
     /** Where rows stand by createdAt among all that the mirror holds, newest first. */
     placesOf: (seqs: number[]): number[] => placesOf(writing.db, seqs),
 
+    /** The live task created last before `bound`, epoch ms; null where there is none. */
+    newestSeq: (bound: number): number | null => tasks.newestSeq(bound) ?? null,
+
     /** The live tasks at these parts (0 to 1) of all rows, each once. */
     liveIdsAt: (parts: number[]): string[] => [...new Set(parts.flatMap((part) => tasks.liveIdNear(part) ?? []))],
   }
