@@ -2,13 +2,23 @@
 // to the front (front.ts).
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
+import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
 import { frontsAfter } from './front.ts'
 import { hasGrownElsewhere, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
-import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
+import {
+  endWalk,
+  frontierOf,
+  frontOf,
+  learnedFrom,
+  runWalk,
+  type WalkDone,
+  type WalkTask,
+  type WalkVerdict,
+} from './walking.ts'
 import { watchFront } from './watched-front.ts'
 import { watchList } from './watched-list.ts'
 
@@ -27,21 +37,11 @@ export function runIncremental(run: Run, kind: 'head' | 'tail'): Promise<Increme
 async function runHead(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier as number
-  const before = facts.total ?? null
   const list = watchList(run, 'created_desc', frontier)
-  const behind = watchOpenApart(run, 'created_desc', list.onParsed)
-  let end = NOTHING_SEEN
+  const ends = watchEnds(run, list)
   const done = await runWalk(run, {
     kind: 'head',
-    async begun(walkId) {
-      await list.begun(walkId)
-      await behind.begun(walkId)
-    },
-    onParsed: list.onParsed,
-    async seenBeside(result) {
-      end = await seeEnd(run, result, behind.atLeast())
-      return end.length
-    },
+    ...ends.hooks,
     request: {
       start: 0,
       beyond: true,
@@ -54,15 +54,41 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const doubt = end.isLonger ? 'order-not-proven' : behind.doubt(done.oldestReadAt)
-  const { verdict, reason, isRefuted } = judge(done, doubt)
-  const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
+  const { verdict, reason, isRefuted } = judge(done, ends.doubt(done))
+  const learned: Facts = { ...(await learnedInFront(run, result)), ...forgotten(done) }
   const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
   if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
-  if (learned.total === undefined && before !== null) learned.total = before + (await takenIn(run))
   const ended = await endWalk(run, done, { verdict, reason, learned })
   const read = done.met > windowSizeOf(run).window
-  return { ...ended, isRefuted, bringForward: result.total === null ? end.isMoved : read }
+  return { ...ended, isRefuted, bringForward: result.total === null ? ends.isMoved() : read }
+}
+
+/** What a walk from the front looks at beside it: where open tasks may stand before it, and the end of the list after it. */
+function watchEnds(run: Run, list: Required<Pick<WalkTask, 'begun' | 'onParsed'>>) {
+  const behind = watchOpenApart(run, 'created_desc', list.onParsed)
+  let end = NOTHING_SEEN
+  const hooks = {
+    async begun(walkId: number): Promise<void> {
+      await list.begun(walkId)
+      await behind.begun(walkId)
+    },
+    onParsed: list.onParsed,
+    async seenBeside(result: WalkResult): Promise<number> {
+      end = await seeEnd(run, result, behind.atLeast())
+      return end.length
+    },
+  }
+  const doubt = ({ oldestReadAt }: WalkDone) => (end.isLonger ? 'order-not-proven' : behind.doubt(oldestReadAt))
+  return { hooks, doubt, isMoved: () => end.isMoved }
+}
+
+/** Where the walk has not come to the end the list is as long as it was, and what came in. */
+async function learnedInFront(run: Run, result: WalkResult): Promise<Facts> {
+  const learned = learnedFrom(run, result)
+  const before = run.facts.total
+  return learned.total !== undefined || before === undefined
+    ? learned
+    : { ...learned, total: before + (await takenIn(run)) }
 }
 
 /** What a head or tail walk by `createdAt` has come to; `doubt`: of what stands at the other end. */
@@ -83,19 +109,10 @@ function forgotten({ result }: WalkDone): Facts {
 async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const list = watchFront(run, facts.front as string[], { since: 'complete', at: facts.front_at })
-  const behind = watchOpenApart(run, 'created_desc', list.onParsed)
-  let end = NOTHING_SEEN
+  const ends = watchEnds(run, list)
   const done = await runWalk(run, {
     kind: 'head',
-    async begun(walkId) {
-      await list.begun(walkId)
-      await behind.begun(walkId)
-    },
-    onParsed: list.onParsed,
-    async seenBeside(result) {
-      end = await seeEnd(run, result, behind.atLeast())
-      return end.length
-    },
+    ...ends.hooks,
     request: {
       start: 0,
       beyond: true,
@@ -106,19 +123,16 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     total: null,
   })
   const { result } = done
-  const isEndShown = behind.doubt(done.oldestReadAt) === null && !end.isLonger
-  const learned: Facts = learnedFrom(run, result)
+  const learned = await learnedInFront(run, result)
   const { front } = result
-  const isReached = list.judge() !== null && front !== null
-  const isAll = isReached && isEndShown
+  const isAll = list.judge() !== null && front !== null && ends.doubt(done) === null
   const isProven = result.verdict === 'complete' && isAll
   if (isProven) Object.assign(learned, frontsAfter(facts, frontOf(run, result, front), run.config.sync.settleMs))
   const reason = isProven ? null : (result.reason ?? 'order-not-proven')
   const verdict: Verdict = isProven ? 'complete' : 'partial'
   const order = isProven ? ('updated_desc' as const) : null
-  if (learned.total === undefined && facts.total !== undefined) learned.total = facts.total + (await takenIn(run))
   const ended = await endWalk(run, { ...done, result: { ...result, order } }, { verdict, reason, learned })
-  return { ...ended, isRefuted: !isAll, bringForward: end.isMoved }
+  return { ...ended, isRefuted: !isAll, bringForward: ends.isMoved() }
 }
 
 async function runTail(run: Run): Promise<IncrementalDone> {
