@@ -51,6 +51,7 @@ const more = { ...data, url: 'u' }
 const DAY = { systemStatus: 'DONE', completedAt: 1, accuracy: 'DAY', data, result }
 const MONTH = { systemStatus: 'DONE', completedAt: 2, accuracy: 'MONTH', data, result }
 const YEAR = { ...DAY, completedAt: 3, accuracy: 'YEAR' }
+const OPEN = { systemStatus: 'NEW', data }
 const UNDATED = { ...MONTH, accuracy: 'YEAR' }
 
 test.each<[string, Step[], object]>([
@@ -61,9 +62,19 @@ test.each<[string, Step[], object]>([
     { accuracy: 'DAY', owed: 0 },
   ],
   [
-    'and a look-up after it does not: the list lags, and is not doubted again for that',
+    'and a look-up after it does not: one of the two lags, and as long as they differ it is asked again',
     [listed(DAY), lookedUp(MONTH), listed(DAY), lookedUp(MONTH), listed(DAY)],
-    { accuracy: 'MONTH', owed: 0 },
+    { accuracy: 'MONTH', owed: 1 },
+  ],
+  [
+    'which is its end, and the list shows it open, as before it ended: it was run again',
+    [listed(OPEN), lookedUp(DAY), listed(OPEN), lookedUp(MONTH), listed(OPEN), lookedUp(OPEN)],
+    { status: 'NEW', owed: 0 },
+  ],
+  [
+    'as the list did, which shows the task open then: the look-up came late',
+    [listed(DAY), listed(OPEN), lookedUp(DAY), listed(OPEN), lookedUp(OPEN)],
+    { status: 'NEW', owed: 0 },
   ],
   [
     'and no look-up is answered: the state stays that a look-up has shown',
@@ -98,6 +109,16 @@ test.each<[string, Step[], object]>([
       listed(UNDATED),
     ],
     { accuracy: 'MONTH', owed: 0 },
+  ],
+  [
+    'that nothing dates, of a task that was not listed; then it is listed as it was',
+    [
+      listed(MONTH),
+      { by: 'sql', text: "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('a', 'candidate', 0)" },
+      lookedUp(UNDATED),
+      listed(MONTH),
+    ],
+    { accuracy: 'YEAR', owed: 1 },
   ],
   [
     'and then less than that: another look-up tells whether it is gone',

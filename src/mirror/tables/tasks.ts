@@ -181,7 +181,7 @@ export class TaskTable {
   }
 
   /** The list shows the task in another form than before, its content in the mirror is the same. */
-  setListHash(seq: number, listHash: Buffer): void {
+  setListHash(seq: number, listHash: Buffer | null): void {
     writeOne(this.#sql.setListHash, listHash, seq)
   }
 

@@ -61,7 +61,8 @@ export function takeDetail(
   const isContested = isElsewhere && awaitsList(held)
   const shown = { listed, before: isElsewhere && !isContested ? stored : null }
   let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
-  if (recency === 'unclear') {
+  const isDated = recency !== 'unclear'
+  if (!isDated) {
     const isPatienceOver =
       debt !== undefined &&
       debt.attempts >= PATIENCE.attempts &&
@@ -91,10 +92,12 @@ export function takeDetail(
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
-  const listHash = recency !== 'newer' ? held.listHash : isContested ? contentHash(shapeTask(listed)) : null
+  // What the list shows next tells whether it was this answer that came late; where nothing dates the two they may differ for good.
+  const settledAs = isDated || !isElsewhere ? null : contentHash(shapeTask(listed))
+  const listHash = recency === 'newer' ? settledAs : held.listHash
   if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
   else if (restored) tables.tasks.restore(seq, now)
-  else if (isContested && listHash !== null) tables.tasks.setListHash(seq, listHash)
+  else if (listHash !== held.listHash) tables.tasks.setListHash(seq, listHash)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }
