@@ -199,13 +199,23 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'details': {
       const { isTold, isMore } = await compareWithDetails(run)
       if (!isTold) fallShort(ended, NOT_COMPARED)
-      await askOwedDetails(run)
+      const absent = await askOwedDetails(run)
       if (isMore) await goOnWith(run, ended, at, [FULL_AGAIN, step])
+      else if (await areDeletedPerhaps(run, ended, absent))
+        await goOnWith(run, ended, at, [FULL_AGAIN, { kind: 'deletions' }, step])
       break
     }
     case 'deletions':
       await proveDeletions(run, ended)
   }
+}
+
+/** Whether a full walk is due for tasks that are not found by id, one of which was listed since the last one began. */
+async function areDeletedPerhaps({ writer, now, config }: Run, { plan }: RunTally, ids: string[]): Promise<boolean> {
+  const last = await writer.lastFull()
+  const isSync = plan.some(({ kind }) => kind === 'head' || kind === 'tail')
+  if (!isSync || last === null || !mayBringForward(last, now(), config.sync.settleMs)) return false
+  return writer.areOwedSince(ids, 'detail', last.startedAt)
 }
 
 async function proveDeletions(run: Run, ended: RunTally): Promise<void> {

@@ -503,6 +503,43 @@ describe('a service that lists tasks and does not answer for single ones', () =>
     await expectExactCopy(stage)
   })
 
+  const nextOf = (stage: Stage) => async (ms: number) => {
+    stage.pass(ms)
+    const { code, summary } = await stage.runJson(['sync'], ONCE)
+    return [code, summary.plan.includes('full'), summary.deleted]
+  }
+
+  test('for one that is deleted before its detail came: within the hour a full walk tells', async () => {
+    await using stage = await makeStage({ ...LACKING, stepMs: 100 })
+    const { account } = stage.simulator
+    const gone = account.idAt(20)
+    const next = nextOf(stage)
+    stage.simulator.onBeforeRequest(({ operation }) => {
+      if (operation === 'get' && account.get(gone) !== null) account.remove([gone])
+    })
+    expect(await next(0)).toEqual([3, true, 0])
+    expect(await next(300_000)).toEqual([3, false, 0])
+    expect(await next(3_600_000)).toEqual([0, true, 1])
+    await expectExactCopy(stage)
+  })
+
+  test('for one that it lists all the same: a full walk is brought forward once', async () => {
+    await using stage = await makeStage({ ...LACKING, stepMs: 100 })
+    const hidden = stage.simulator.account.idAt(20)
+    const next = nextOf(stage)
+    stage.simulator.setFaults(({ operation, id }) => (operation === 'get' && id === hidden ? { status: 404 } : null))
+    expect(await next(0)).toEqual([3, true, 0])
+    stage.pass(3_900_000)
+    // What is asked for is a range.
+    const { summary } = await stage.runJson(['backfill', '--since', '2000-01-01', '--refetch'], ONCE)
+    expect(summary.plan).toEqual(['range', 'refetch', 'details'])
+    expect(await next(600_000)).toEqual([3, true, 0])
+    expect(await next(7_200_000)).toEqual([3, false, 0])
+    stage.simulator.setFaults(undefined)
+    expect(await next(7_200_000)).toEqual([0, false, 0])
+    await expectExactCopy(stage)
+  })
+
   test('is not asked by any later step either, nor again for those that are compared', async () => {
     await using stage = await makeStage({ tasks: 200, openFraction: 0 })
     stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 500 } : null))

@@ -4,20 +4,24 @@ import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowCapacity, windowSizeOf } from '../window-size.ts'
 import { readWindows } from './beside.ts'
+import { notFoundShape } from './deletions.ts'
 import { askForAll, countedAs, dueBy } from './details.ts'
 import { marginOf } from './open-plan.ts'
 
 /** Windows that are read again for details in doubt, at most. */
 const MOST_WINDOWS = 5
 
-export async function askOwedDetails(run: Run): Promise<void> {
+/** Returns the ids that brought no task, though the service answered: it may be deleted, which only a full walk tells. */
+export async function askOwedDetails(run: Run): Promise<string[]> {
   const { writer } = run
   const ids = await writer.due('detail', dueBy(run))
-  const { unsettled } = await askForAll(run, { ids, reason: 'detail' }, countedAs(run, 'details', ids.length))
-  if (unsettled.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return
+  const { unsettled, missing } = await askForAll(run, { ids, reason: 'detail' }, countedAs(run, 'details', ids.length))
+  const absent = missing.filter(({ answer }) => notFoundShape(answer) !== null).map(({ taskId }) => taskId)
+  if (unsettled.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return absent
   const windows = await windowsAround(run, unsettled)
   await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)
   await askForAll(run, { ids: unsettled, reason: 'detail' }, countedAs(run, 'details', unsettled.length))
+  return absent
 }
 
 /** By what the mirror holds. */

@@ -28,6 +28,9 @@ export function owedWork(writing: Writing) {
       }
       return due
     },
+    /** Whether one of them came to be owed at `since`, epoch ms, or later. */
+    areOwedSince: (ids: string[], reason: OwedReason, since: number): boolean =>
+      ids.some((id) => (owed.find(id, reason)?.owedAt ?? 0) >= since),
     owedCount: (reason: OwedReason): number => owed.count(reason),
     /** Details that are owed and not expected any moment. */
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
