@@ -17,8 +17,10 @@ import {
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
-/** Makes the empty mirror under a hidden name and renames it: at `path` is a whole one or nothing, even after a kill. */
-export function createMirror(path: string, fileMode: number): void {
+/** Makes the empty mirror under a hidden name and renames it: there is a whole one or nothing, even after a kill. */
+export function createMirror(asked: string, fileMode: number): void {
+  // A link to a file that is empty stays a link.
+  const path = realMirrorPath(asked)
   const folder = dirname(path)
   const prefix = `.${basename(path)}.new-`
   removeDrafts(folder, prefix)

@@ -4,20 +4,22 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
+  readlinkSync,
   readSync,
   realpathSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { MirrorError } from '../errors.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isCode, MirrorError } from '../errors.ts'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
@@ -27,13 +29,25 @@ const OF_SQLITE = ['-wal', '-shm', '-journal']
 export function realMirrorPath(path: string): string {
   try {
     return realpathSync(path)
-  } catch {
-    // It is not there yet; its folder may still be a link.
+  } catch (error) {
+    // It is not there yet; its folder may still be a link, and so may `path`. Links in a ring lead nowhere.
+    const target = isCode(error, 'ENOENT') ? danglingTarget(path) : null
+    if (target !== null) return realMirrorPath(target)
   }
   try {
     return join(realpathSync(dirname(path)), basename(path))
   } catch {
     return path
+  }
+}
+
+/** Where the symbolic link at `path` leads, which is not there; null where `path` is no such link. */
+export function danglingTarget(path: string): string | null {
+  try {
+    if (!lstatSync(path).isSymbolicLink() || existsSync(path)) return null
+    return resolve(realpathSync(dirname(path)), readlinkSync(path))
+  } catch {
+    return null
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
+import { danglingTarget, restoredPath } from './files.ts'
 import { lastingHandle } from './handles.ts'
 
 /** "TMIR": tells a mirror from any other SQLite file. */
@@ -17,6 +18,7 @@ export function refuseForeign(path: string): void {
 export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) {
+    refuseDangling(path)
     const folder = dirname(path)
     if (!existsSync(folder)) {
       throw new MirrorError('mirror-unwritable', `The folder ${folder} does not exist`, {
@@ -48,4 +50,15 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
         : 'Name another file; --db says which one is the mirror. If this was it, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
     },
   )
+}
+
+/** A mirror made in the place of the link would be a second one, as soon as the disk is there again that the link leads to. */
+function refuseDangling(path: string): void {
+  const target = danglingTarget(path)
+  // A restore that was killed has moved the old mirror away: the new one is ready.
+  if (target === null || existsSync(restoredPath(path))) return
+  throw new MirrorError('mirror-unwritable', `${path} is a symbolic link to ${target}, which does not exist`, {
+    facts: { path, target },
+    hint: 'Mount its disk or mend the link; for a new mirror there, name that file itself with --db.',
+  })
 }

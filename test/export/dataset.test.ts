@@ -282,6 +282,22 @@ test('a place that cannot be looked at is refused in words, and takes no room', 
   expect(diskUse([published!, { ...published!, path: join(loop, 'lake') }])).toMatchObject({ snapshots: 1 })
 })
 
+test('a link to what is not there is told as one, and stays', async () => {
+  const mirror = makeMirror(...ordinaryRows(1))
+  const link = join(mirror.folder, 'dl')
+  symlinkSync('nowhere', link)
+  for (const out of [`${link}/`, join(link, 'a.parquet')]) {
+    await expect(publishing(mirror, { out })).rejects.toMatchObject({
+      code: 'snapshot-unwritable',
+      message: expect.stringContaining(
+        `${link} is a symbolic link to ${join(mirror.folder, 'nowhere')}, which does not`,
+      ),
+    })
+  }
+  expect(readdirSync(mirror.folder)).toContain('dl')
+  expect(existsSync(join(mirror.folder, 'nowhere'))).toBe(false)
+})
+
 test('keep removes the oldest snapshots and leaves what is not a snapshot alone', async () => {
   const mirror = makeMirror(...ordinaryRows(2))
   const ids: string[] = []

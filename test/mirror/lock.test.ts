@@ -5,6 +5,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -109,6 +110,36 @@ test('two links to one mirror have one lock', () => {
   expect(() => takeLock(real, 'sync', 0)).toThrow(/Another run holds/)
   lock.release()
   takeLock(real, 'sync', 0).release()
+})
+
+test('a link to what is not there, as of a disk that is not mounted, is refused and stays', () => {
+  using scratch = makeScratch()
+  mkdirSync(scratch.path('disk'))
+  for (const target of ['disk/m.sqlite', 'not-mounted/m.sqlite']) {
+    const link = scratch.path('link.sqlite')
+    symlinkSync(target, link)
+    symlinkSync('link.sqlite', scratch.path('second.sqlite'))
+    for (const path of [link, scratch.path('second.sqlite')]) {
+      for (const open of [() => takeLock(path, 'sync', 0), () => openWriter(path, OPTIONS)]) {
+        expect(open).toThrow(
+          expect.objectContaining({ code: 'mirror-unwritable', message: expect.stringMatching('link to') }),
+        )
+      }
+    }
+    expect(readdirSync(scratch.dir).sort()).toEqual(['disk', 'link.sqlite', 'second.sqlite'])
+    expect(readdirSync(scratch.path('disk'))).toEqual([])
+    for (const name of ['link.sqlite', 'second.sqlite']) rmSync(scratch.path(name))
+  }
+})
+
+test('a link to an empty file stays one, and the mirror is where it leads', () => {
+  using scratch = makeScratch()
+  mkdirSync(scratch.path('disk'))
+  writeFileSync(scratch.path('disk', 'm.sqlite'), '')
+  symlinkSync('disk/m.sqlite', scratch.path('link.sqlite'))
+  openWriter(scratch.path('link.sqlite'), OPTIONS).close()
+  expect(lstatSync(scratch.path('link.sqlite')).isSymbolicLink()).toBe(true)
+  expect(statSync(scratch.path('disk', 'm.sqlite')).size).toBeGreaterThan(0)
 })
 
 test('a WAL that another mirror left is never played into a new one', () => {

@@ -201,6 +201,19 @@ test.each(STEPS)('killed when %s, the next run finds one mirror, whole', (_, ste
   expect(readdirSync(scratch.dir).filter((name) => /^\.|\.left-/.test(name))).toEqual([])
 })
 
+test('killed when the old one is gone, the next run finds the new one through a link, too', () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  mkdirSync(scratch.path('home'))
+  const link = scratch.path('home', 'link.sqlite')
+  symlinkSync('../task-mirror.sqlite', link)
+  copyFileSync(scratch.path('backup.sqlite'), restoredPath(link))
+  moveAway(path, 0)
+  openWriter(link, OPTIONS).close()
+  expect(facts(path)).toEqual(['old'])
+  expect(readdirSync(scratch.path('home'))).toEqual(['link.sqlite'])
+})
+
 test('a mirror whose journal another program has changed is in WAL mode again after the next opening', () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileLimitOr, MirrorError } from '../../errors.ts'
-import { syncPath } from '../../mirror/files.ts'
+import { danglingTarget, syncPath } from '../../mirror/files.ts'
 import { clearLeftOvers, draftPath } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
 import type { Sink } from './sink.ts'
@@ -174,11 +174,19 @@ export function explainSnapshot(path: string, error: unknown): unknown {
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const folder = dirname(path)
     const found = kindOf(folder)
+    const link = [path, folder].find((at) => danglingTarget(at) !== null)
     const why = {
       missing: `the folder ${folder} is missing`,
       folder: `the folder ${folder} takes no such file`,
       other: `${folder} is no folder`,
     }[found]
+    if (link !== undefined) {
+      const where = `${link} is a symbolic link to ${danglingTarget(link)}, which does not exist`
+      return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${where}`, {
+        ...detail,
+        hint: 'Mount its disk or mend the link, or name another place with --out.',
+      })
+    }
     return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${why}`, {
       ...detail,
       hint: `${found === 'missing' ? 'Create the folder, or name' : 'Name'} another file with --out.`,
