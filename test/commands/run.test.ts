@@ -45,6 +45,18 @@ test('sync fills the mirror, the next one finds nothing new, status and get read
   expect(quiet).toMatchObject({ code: 0, stdout: '', stderr: '' })
 })
 
+test('why a run is incomplete stands on stderr, also where stdout has the summary', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 30, wrap: true })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_WINDOW: '10' } }
+  for (const flags of [[], ['--quiet'], ['--json']]) {
+    const { code, stdout, stderr } = await runInside(['sync', '--full', ...flags], options)
+    const warned = stderr.split('\n').filter((line) => line.includes('"warn"'))
+    expect({ code, warned }).toEqual({ code: 3, warned: [expect.stringContaining('starts again from the top')] })
+    if (flags.length === 0) expect(stdout).toContain('starts again from the top')
+  }
+})
+
 test('get --refresh asks the service first', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 20, openFraction: 0 })

@@ -60,14 +60,16 @@ async function printRun(context: CommandContext, result: RunResult, path: string
   const { runId } = summary
   const isText = !context.json && !context.quiet
   const isDryRun = path === null
+  let told = notes
   if (context.json) await context.print(isDryRun ? { ...summary, dryRun: true } : summary)
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
     const { calledAs, runText } = await import('../text/run.ts')
     await context.print(runText(result, { path, isDryRun, width: context.columns, command: calledAs(context.env) }))
-  } else {
-    for (const note of notes) context.log.warn({ runId }, note)
+    // Who watches has read the notes; of whoever keeps only the log, as cron does, nobody has.
+    if (context.attended && context.stdout.isTTY === true) told = []
   }
+  for (const note of told) context.log.warn({ runId }, note)
   if (error !== null) context.tell(await errorToTell(context, result, path), { runId })
   return exitCode
 }
