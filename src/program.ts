@@ -42,7 +42,11 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
     await warnOfMisspelt(streams.env, context.log)
     exitCode = await spec.run(context, given.values as never, argument)
     context.progress.finish()
-    if (signal.aborted && spec.untilSignal !== true) exitCode = stopCode(signal) || exitCode
+    if (!signal.aborted || spec.untilSignal === true) return
+    const code = stopCode(signal) || exitCode
+    // It came when the command had nothing left to stop. One that was stopped by it, and ends with its code, has told of it.
+    if (code !== exitCode) context.log.warn({}, stopText(signal.reason, signal))
+    exitCode = code
   }
   try {
     const program = await buildProgram(argv, streams, invoke)

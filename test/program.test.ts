@@ -32,9 +32,12 @@ test.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
-])('%s gives exit %d, whatever the command made of it', async (name, exitCode) => {
-  const { streams } = streamsFor()
+])('%s gives exit %d and is told, whatever the command made of it', async (name, exitCode) => {
+  const { streams, err } = streamsFor()
   expect(await run(['config', 'show'], streams, stoppedBy(name, exitCode))).toBe(exitCode)
+  expect(err.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 'warn', msg: `Stopped by ${name}` }),
+  ])
 })
 
 test('a signal wins over the error it came with, which is still told', async () => {
@@ -47,8 +50,9 @@ test('a signal wins over the error it came with, which is still told', async () 
 
 test('a closed stdout does not hide another failure', async () => {
   using scratch = makeScratch()
-  const { streams } = streamsFor()
+  const { streams, err } = streamsFor()
   expect(await run(['config', 'show'], streams, stoppedBy('EPIPE', 0))).toBe(0)
+  expect(err).toEqual([])
   expect(await run(['status', '--db', scratch.path('none.sqlite')], streams, stoppedBy('EPIPE', 0))).toBe(3)
 })
 
