@@ -357,6 +357,8 @@ const verify: Chapter[] = [
       'snapshot.snapshots[].deep.changedSince':
         'number: rows not compared, because the mirror has a newer state of the task',
       'snapshot.snapshots[].deep.notComparable': 'string or null: why no row was compared, a sentence; null: rows were',
+      'snapshot.snapshots[].deep.known':
+        'boolean: whether the mirror has a row about the publication; `false`: it may have been restored or made anew since',
       'snapshot.problems': 'array of object: what is wrong; empty: nothing',
       'snapshot.problems[].snapshotId': 'string or null: the snapshot; null: it is about the place as a whole',
       'snapshot.problems[].file':

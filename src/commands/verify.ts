@@ -1,5 +1,6 @@
 // `verify`: the mirror by itself, the mirror against the service, or what was published.
 import { EXIT, MirrorError } from '../errors.ts'
+import type { SnapshotVerified } from '../export/verify/verify.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
 import { AT_LEAST_ONE, isAtLeastOne } from './shared/values.ts'
 
@@ -129,8 +130,23 @@ async function verifyPublished(context: CommandContext, folder: string, deep: bo
   const result = await read(context, 'verifySnapshot', asked, { phase: 'verify files' })
   await context.print(context.json ? { schemaVersion: 1, snapshot: result } : snapshotText(result, context.columns))
   if (result.ok) return EXIT.done
+  if (result.problems.every(({ check }) => check === 'content' || check === 'absent')) throw otherThanMirror(result)
   throw new MirrorError('snapshot-damaged', `What was published at ${result.place} is not as it should be`, {
     facts: { problems: result.problems.length },
     hint: 'Export once more; snapshots that are damaged can be removed.',
+  })
+}
+
+/** Every file is what was published, by its checksum: whoever removed them now might lose what is good. */
+function otherThanMirror({ place, snapshots, problems }: SnapshotVerified): MirrorError {
+  const differing = new Set(problems.map(({ snapshotId }) => snapshotId))
+  const unknown = snapshots.find(({ snapshotId, deep }) => differing.has(snapshotId) && deep?.known === false)
+  const why =
+    unknown === undefined
+      ? 'Check the mirror with `task-mirror verify`'
+      : `The mirror has no row about ${unknown.snapshotId}: it may have been restored or made anew since`
+  return new MirrorError('snapshot-damaged', `The files at ${place} are intact, but their rows are not the mirror's`, {
+    facts: { problems: problems.length },
+    hint: `${why}. Remove nothing for this; \`verify --snapshot\` without --deep checks the files by themselves.`,
   })
 }

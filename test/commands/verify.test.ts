@@ -1,5 +1,5 @@
 // `verify --snapshot` as built: what was published is sound, or it is exit 7.
-import { appendFileSync, readdirSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
@@ -16,7 +16,7 @@ test('a published dataset is checked file by file, and row by row with --deep; a
   expect(sound).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(sound.stdout)).toMatchObject({
     schemaVersion: 1,
-    snapshot: { ok: true, snapshots: [{ rows: 50, deep: { compared: 50 } }], problems: [] },
+    snapshot: { ok: true, snapshots: [{ rows: 50, deep: { compared: 50, known: true } }], problems: [] },
   })
 
   const names = readdirSync(scratch.path('published'), { recursive: true, encoding: 'utf8' })
@@ -26,6 +26,23 @@ test('a published dataset is checked file by file, and row by row with --deep; a
   expect(damaged.code).toBe(7)
   expect(damaged.stdout).toMatch(/1 problem\n[\s\S]*size/)
   expect(damaged.stderr).toContain('snapshot-damaged')
+})
+
+test('a sound snapshot that the mirror knows nothing of, as one that was made anew, is not called damaged', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 50, openFraction: 0 })
+  const options = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url } }
+  await runInside(['sync'], options)
+  await runInside(['export', '--out', 'published/'], options)
+  rmSync(scratch.path('task-mirror.sqlite'))
+  await runInside(['sync'], options)
+  const { code, stdout, stderr } = await runInside(['verify', '--snapshot', 'published/', '--deep'], options)
+  expect({ code, stdout }).toEqual({ code: 7, stdout: expect.stringContaining('differs in first_seen_at') })
+  expect(stdout).toContain('the mirror has no row about it')
+  const told = JSON.parse(stderr.trim().split('\n').at(-1)!)
+  expect(told.msg).toMatch(/published are intact/)
+  expect(told.hint).toMatch(/^The mirror has no row about 2.* restored or made anew since\. Remove nothing/)
+  expect(await runInside(['verify', '--snapshot', 'published/'], options)).toMatchObject({ code: 0 })
 })
 
 test('a sample of the service comes with what it says of all; all compares everything', async () => {

@@ -135,6 +135,12 @@ export function snapshotText({ place, snapshots, problems }: SnapshotVerified, w
   const result = problems.length === 0 ? 'nothing wrong' : countText(problems.length, 'problem')
   const parts = [`${place}: ${countText(snapshots.length, 'snapshot')} checked, ${result}`]
   if (rows.length > 0) parts.push(table(['snapshot', 'kind', 'files', 'rows', 'size'], rows, { widest: 100, width }))
+  const notes = snapshots.flatMap(({ snapshotId, deep }) => {
+    if (deep === null) return []
+    if (deep.notComparable !== null) return [`${snapshotId}: no row was compared. ${deep.notComparable}.`]
+    return deep.known ? [] : [`${snapshotId}: the mirror has no row about it; it may have been restored or made anew.`]
+  })
+  if (notes.length > 0) parts.push(notes.join('\n'))
   if (problems.length > 0) {
     const found = problems
       .slice(0, SHOWN)

@@ -1,5 +1,6 @@
 // Compares rows of a snapshot with the mirror, but those that have changed since that cut; none may be absent.
 import { setImmediate as breathe } from 'node:timers/promises'
+import { knowsSnapshot } from '../../mirror/tables/snapshots.ts'
 import type { FoundRow } from '../encode/format.ts'
 import { codeOf, formatEntry } from '../formats.ts'
 import type { RecordedFilters } from '../publish/feed.ts'
@@ -14,6 +15,8 @@ export interface Comparison {
   changedSince: number
   /** Why nothing was compared; null where rows were. */
   notComparable: string | null
+  /** Whether the mirror has a row about the publication; else it may have been restored or made anew since. */
+  known: boolean
 }
 
 type Fault = { check: 'content' | 'absent'; message: string }
@@ -27,7 +30,12 @@ export function comparisonOf(dbPath: string, manifest: Manifest) {
   const filters = { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq }
   const mirror = openCut(dbPath, filters)
   const redactor = new Redactor(manifest.redacted.names)
-  const result: Comparison = { compared: 0, changedSince: 0, notComparable: notComparable(mirror.cut, manifest) }
+  const result: Comparison = {
+    compared: 0,
+    changedSince: 0,
+    notComparable: notComparable(mirror.cut, manifest),
+    known: knowsSnapshot(dbPath, manifest.snapshotId),
+  }
 
   /** The row as it was published; null where it has changed since, undefined where the mirror has none. */
   function published(id: string): RawRow | null | undefined {
