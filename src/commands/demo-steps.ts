@@ -173,7 +173,7 @@ function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string
   const files = pairs([
     [mirror, 'the mirror; any program that reads SQLite opens it'],
     [parquet, 'a snapshot for DuckDB, pandas, Spark and others'],
-    [ndjson, 'the same, one task per line'],
+    [ndjson, 'the same as exact JSON, one task per line; docs/tools.md says what reads it'],
   ])
   return [
     'The files are yours to look at:',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CANNED_QUERIES } from '../../src/export/datasette-queries.ts'
 import { exportSnapshot } from '../../src/export/export.ts'
 import { duck } from './duck.ts'
-import { type FilledMirror, fillMirror, ordinaryRows } from './mirror.ts'
+import { type FilledMirror, fillMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 interface Block {
   kind: string
@@ -59,14 +59,15 @@ beforeAll(async () => {
   await exportSnapshot({ ...options, partitionBy: 'month' })
   mirror.db.exec("UPDATE tasks SET deleted_at = 9, change_seq = 403 WHERE id = 'task-00000008'")
   await exportSnapshot({ ...options, changes: 'last' })
-  await exportSnapshot({ ...options, out: join(mirror.folder, 'tasks.csv.gz') })
+  for (const name of ['tasks.csv.gz', 'tasks.ndjson.gz'])
+    await exportSnapshot({ ...options, out: join(mirror.folder, name) })
   prelude = here(of(queries, 'duckdb')[0]!.text).split(';').slice(0, 2).join(';')
 })
 
 afterAll(() => mirror.remove())
 
 /** The page's folder stands for the scratch one. */
-const here = (sql: string) => sql.replaceAll(/'(?=lake\/|tasks\.csv)/g, `'${mirror.folder}/`)
+const here = (sql: string, folder = mirror.folder) => sql.replaceAll(/'(?=lake\/|tasks\.)/g, `'${folder}/`)
 const viewOf = (sql: string) => here(sql).split(';')[0]!
 const sqlIn = (python: string) => [...python.matchAll(/"""\n([\s\S]*?)"""/g)].map(([, sql]) => sql!)
 const latest = () => JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')).full.snapshotId
@@ -147,6 +148,21 @@ describe('docs/tools.md', () => {
   test.each(of(tools, 'duckdb'))('$title', async ({ text }) => {
     const found = await duck(here(text).replaceAll('SNAPSHOT', latest()).replace('2026-10', '2026-06'))
     expect(found.length).toBeGreaterThan(0)
+  })
+
+  test('NDJSON: what is odd ends the reading that guesses, not the one of the page', async () => {
+    const { path, folder } = makeMirror(
+      { id: 'half', result_body: '{"text":"\\ud800"}' },
+      { id: 'case', result_body: '{"Note":1,"note":2}' },
+      { id: 'large', result_body: '{"n":123456789012345678901234567890}' },
+    )
+    const out = join(folder, 'tasks.ndjson.gz')
+    await exportSnapshot({ dbPath: path, out, redact: null, toolVersion: '0', filters: { invalidJson: 'replace' } })
+    const [block] = of(tools, 'duckdb').filter(({ heading }) => heading === 'NDJSON')
+    expect(await duck(here(block!.text, folder))).toHaveLength(3)
+    await expect(duck(`FROM '${out}'`)).rejects.toThrow('Duplicate name "note"')
+    await exportSnapshot({ dbPath: path, out, redact: null, toolVersion: '0' })
+    await expect(duck(here(block!.text, folder))).rejects.toThrow('surrogate')
   })
 
   test('Grafana: the panel reads what it shows by the index', () => {
