@@ -60,6 +60,8 @@ test('a key may come out of a pipe, also one that lets it wait', async () => {
   const { stdout } = spawnSync('bash', ['-c', `TASK_MIRROR_API_KEY_FILE=<(sleep 0.3; echo hunter2) ${command}`], {
     cwd: scratch.dir,
     encoding: 'utf8',
+    // Not the variables of the shell that runs the tests: a key of its own would stand beside the file.
+    env: { PATH: process.env.PATH },
   })
   expect(stdout).toContain('TASK_MIRROR_API_KEY_FILE')
   expect(stdout).not.toContain('hunter2')
