@@ -75,7 +75,7 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
   return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
 }
 
-/** The error, or `too-many-files` or `usage-invalid` where it or its cause says that a limit of open files or of names is reached. */
+/** The error, or `too-many-files` or `usage-invalid` where it or its cause says that a limit of open files or of names is reached, or the working folder gone. */
 export function fileLimitOr(error: unknown): unknown {
   if (isMirrorError(error, 'too-many-files')) return error
   const isTold = isMirrorError(error, 'usage-invalid', 'config-invalid')
@@ -86,6 +86,12 @@ export function fileLimitOr(error: unknown): unknown {
     if (/^(EMFILE|ENFILE)$/.test(code) || /\b(EMFILE|ENFILE|too many open files)\b/i.test(at.message)) {
       return new MirrorError('too-many-files', 'No more files can be opened: the limit of this process is reached', {
         hint: 'Raise it (ulimit -n, or LimitNOFILE of the unit; 256 is plenty) and run the same command again.',
+        cause: error,
+      })
+    }
+    if (/\buv_cwd\b/.test(at.message)) {
+      return new MirrorError('usage-invalid', 'The folder that this was started in does not exist any more', {
+        hint: 'Change into another one, or into the new one of that name, and run the same command again.',
         cause: error,
       })
     }

@@ -1,5 +1,5 @@
 // What the machine gives and what grows on it: open files, the environment of child processes, the WAL, publications.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -69,6 +69,21 @@ test.each([
     stderr: expect.stringMatching(/"code":"mirror-unreadable".*(ELOOP|ENOTDIR)/),
   })
 })
+
+test.each(['sync --base-url http://127.0.0.1:9', 'export --out x/', 'doctor'])(
+  'a working folder that is gone is no bug: %s',
+  (command) => {
+    using scratch = makeScratch()
+    openWriter(scratch.path('m.sqlite'), OPTIONS).close()
+    mkdirSync(scratch.path('gone'))
+    const script = `cd gone && rmdir ../gone && "${process.execPath}" "${CLI}" ${command}`
+    const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: scratch.dir, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/"usage-invalid".*does not exist any more/),
+    })
+  },
+)
 
 test.each(few([22, 26, 30], (files) => files !== 30))('a run with %i files at most does not call it a bug', (files) => {
   using scratch = makeScratch()
