@@ -61,9 +61,12 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
   const { ends } = RETRY_POLICY[last.outcome]
   const { httpStatus = null, statusCode = null } = last.detail
   const message = asked.scrub(last.message)
+  // A wrong path in the base URL shows nowhere else.
+  const placed = (text: string) =>
+    httpStatus === 404 && asked.operation === 'list' ? `${text} (asked: ${target(asked)})` : text
   switch (ends) {
     case 'refused':
-      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message, ...ageOf(last) }
+      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message: placed(message), ...ageOf(last) }
     case 'key-refused':
       throw keyRefused(last, asked)
     case 'service-refused':

@@ -87,6 +87,18 @@ test('a dry run says what would change and writes nothing', async () => {
   expect(JSON.parse(stdout).tasks.live).toBe(30)
 })
 
+test('a list that is not found is exit 4, and the address that was asked is told', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 5 })
+  const env = { TASK_MIRROR_BASE_URL: `${simulator.url}/nope`, TASK_MIRROR_API_KEY: 'hunter2' }
+  const { code, stderr } = await runInside(['sync', '--quiet'], { cwd: scratch.dir, env })
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: expect.stringContaining(`POST ${simulator.url}/nope/tasks/list`),
+  })
+  expect(stderr).not.toContain('hunter2')
+})
+
 test('a refused key is exit 5, and the key is in no output', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 5, key: 'right' })
