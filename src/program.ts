@@ -164,7 +164,10 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
   if (exitCode === 0 || code === 'commander.help') return null
   const [, what = message, suggestion] = /^error: (.*?)\n?(?:\((.*)\))?$/s.exec(message) ?? []
   const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
-  const hint = /^unknown option '--?(api|key)/i.test(what) ? KEY_PLACES : (suggestion ?? help)
+  const isKey = /^unknown option '--?(api|key)/i.test(what)
+  // What is suggested for a command may be far from what was meant.
+  const all = what.startsWith('unknown command') ? [suggestion, help] : [suggestion ?? help]
+  const hint = isKey ? KEY_PLACES : all.filter(Boolean).join(' ')
   // What stands behind the name may be the key.
   return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*=).*'$/s, "$1...'"), { hint })
 }

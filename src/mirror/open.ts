@@ -94,7 +94,7 @@ function withoutShm(path: string, cause: unknown): unknown {
     return cause
   return new MirrorError('mirror-unreadable', `${path} cannot be read: its folder cannot be written`, {
     facts: { path },
-    hint: 'Make a copy where the mirror is written, with `task-mirror copy --out FILE`, and read that one here.',
+    hint: 'To read here, make a copy where the mirror is written, with `task-mirror copy --out FILE`; what changes the mirror has to run there, too.',
     cause,
   })
 }

@@ -194,7 +194,9 @@ describe('places that cannot be written', () => {
       for (const args of [['status'], ['prune', '--deleted-before', '1d'], ['export', '--out', '-']]) {
         expect(await stage.runHere([...args, '--db', db])).toMatchObject({
           code: 7,
-          stderr: expect.stringMatching(/task-mirror copy.*its folder cannot be written/),
+          stderr: expect.stringMatching(
+            /task-mirror copy.*what changes the mirror has to run there.*its folder cannot be written/,
+          ),
         })
       }
       expect(await stage.runHere(['status', '--db', copy])).toMatchObject({ code: 0 })

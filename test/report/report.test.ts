@@ -145,6 +145,15 @@ test('--out - prints the page', async () => {
   expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/)
 })
 
+test('a folder in the place of the report is refused, and is not what the hint names', async () => {
+  const { path, folder } = makeMirror(...ordinaryRows(1))
+  const { code, stderr } = await runInside(['report', '--db', path, '--out', '.'], { cwd: folder })
+  expect({ code, hint: JSON.parse(stderr).hint }).toEqual({
+    code: 2,
+    hint: 'Name another file with --out, or - for stdout.',
+  })
+})
+
 test('without a mirror there is no report: exit 3, and what was there before stays', async () => {
   const { folder } = makeMirror()
   writeFileSync(`${folder}/report.html`, 'before')
