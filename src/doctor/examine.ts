@@ -8,6 +8,7 @@ import { checkTarget } from '../config/target.ts'
 import { thisCaller } from '../config/trust.ts'
 import { isMirrorError } from '../errors.ts'
 import { filesOfMirror, realMirrorPath } from '../mirror/files.ts'
+import { refuseDangling } from '../mirror/inspect.ts'
 import { readFirstRows, withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
 import { walBytes } from '../mirror/wal.ts'
@@ -124,11 +125,12 @@ interface OpenedMirror {
 
 function openMirror(
   path: string,
-  { service: { baseUrl }, sync: { settleMs } }: LoadedConfig['config'],
+  { service: { baseUrl }, sync: { settleMs }, mirror }: LoadedConfig['config'],
   now: number,
 ): OpenedMirror {
   const why = 'the mirror cannot be read'
   try {
+    refuseDangling(mirror.path)
     const history = withReader(path, (db) => {
       readFirstRows(db)
       return readHistory(db, now, settleMs)

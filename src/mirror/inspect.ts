@@ -52,8 +52,8 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   )
 }
 
-/** A mirror made in the place of the link would be a second one, as soon as the disk is there again that the link leads to. */
-function refuseDangling(path: string): void {
+/** Throws `mirror-unwritable`: a mirror made in the place of the link would be a second one, as soon as the disk is there again that the link leads to. */
+export function refuseDangling(path: string): void {
   const target = danglingTarget(path)
   // A restore that was killed has moved the old mirror away: the new one is ready.
   if (target === null || existsSync(restoredPath(path))) return

@@ -1,6 +1,6 @@
 // `doctor` as built: on a mirror, without one, without a service, and with services that stall or lie.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -62,6 +62,18 @@ test('a table that is damaged makes the mirror wrong, whatever else can be read'
   writeFileSync(path, readFileSync(path).fill(0, size * (root - 1), size * root))
   const { code, of } = await doctor(scratch, env)
   expect({ code, mirror: of('mirror').state }).toEqual({ code: 3, mirror: 'wrong' })
+})
+
+test('a link to what is not there makes the mirror wrong, as no run would make one', async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 5, key: KEY })
+  symlinkSync('not-mounted.sqlite', scratch.path('task-mirror.sqlite'))
+  const { code, of } = await doctor(scratch, { TASK_MIRROR_BASE_URL: simulator.url })
+  expect({ code, ...of('mirror') }).toMatchObject({
+    code: 3,
+    state: 'wrong',
+    todo: expect.stringContaining('mend the link'),
+  })
 })
 
 test('what an operator got wrong is named with what to do, exit 3', async () => {
