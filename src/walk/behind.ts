@@ -2,6 +2,7 @@
 // read, and at the end of the list (docs/proof.md, "place" and "end"). One way for all of them: read on behind that item until an answer
 // brings something, or nothing is seen further on; then look once more at what was passed, from the last position to the first, and
 // at the item itself. What that shows the kernel says.
+import { TRIES } from './attempts.ts'
 import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn, suspectFilter } from './last-item.ts'
@@ -24,8 +25,6 @@ import { payAtEnd } from './ties.ts'
 
 /** More positions in a row are not passed one by one. */
 const MOST_PASSED = 200
-/** How often the last item is followed to where an answer shows it. */
-const MOST_MOVES = 4
 
 /** A window to be taken in; `follows`: it begins directly behind the last item, without showing it. */
 export interface Found {
@@ -48,7 +47,7 @@ export async function* goOnBehind(
   const { reader, kernel } = ongoing
   let last = await lastItem(ongoing)
   if (last === null && first?.kind === 'items') reader.drop(first)
-  for (let moves = 0; last !== null && moves < MOST_MOVES; moves += 1) {
+  for (let moves = 0; last !== null && moves < TRIES; moves += 1) {
     if (moves === 0 && !byPlace) foresee(ongoing, last)
     const passed: Passed[] = []
     const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)

@@ -1,18 +1,12 @@
 // Lists that grow or move while their end is read: what has been met once an index is passed at which there was nothing a moment ago
 // (docs/proof.md, "passed"), and an end that one answer shows with room for more ("room").
+import { TRIES } from './attempts.ts'
 import { isNews, looksFurther, placesFurther, seenFurther } from './further.ts'
 import { followLast, type LastItem, lastItem } from './last-item.ts'
 import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { markCounted, payAtEnd } from './ties.ts'
-
-/** Looks for an index behind the end of a growing list. Where all show items, the end is not near. */
-const HORIZON_TRIES = 4
-/** Answers with the last item that are compared in a list that moves. At every second one it may just have grown. */
-const MOVING_LOOKS = 5
-/** How often an answer that shows the end of the list, with the run that it ends with as a whole, is looked for. */
-const TRIES_WHOLE = 3
 
 /** Few items directly behind the last one, which the list may have grown by: looks for an index at which there is nothing; whether there is one. */
 export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind: ItemsWindow): Promise<boolean> {
@@ -35,7 +29,7 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
   let end = behind.skip + behind.ids.length
   let growth = behind.ids.length
   const isKnown = (): boolean => (reader.kernel.horizon?.index ?? Infinity) <= end + growth
-  for (let tries = 0; tries < HORIZON_TRIES && !isKnown(); tries += 1) {
+  for (let tries = 0; tries < TRIES && !isKnown(); tries += 1) {
     const answer = await lookAt(reader, end + growth)
     if (answer.kind !== 'items') return
     if (answer.ids.length > 0) end = answer.skip + answer.ids.length
@@ -81,7 +75,7 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
   if (last?.id == null) return null
   let { index: place } = last
   let end = { index: place, at: reader.requests }
-  for (let look = 1; look <= MOVING_LOOKS; look += 1) {
+  for (let look = 1; look <= TRIES + 1; look += 1) {
     const window = await followLast(reader, last.id, place, Math.max(1, Math.floor(reader.largest / (look + 1))))
     if (window === null) return null
     place = window.skip + window.ids.lastIndexOf(last.id)
@@ -119,7 +113,7 @@ async function* endWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEn
 export async function* showEnd(ongoing: OngoingWalk, { id, index }: LastItem): Steps<void> {
   const { reader, kernel } = ongoing
   // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
-  for (let tries = 0, place = index; tries < TRIES_WHOLE; tries += 1) {
+  for (let tries = 0, place = index; tries < TRIES; tries += 1) {
     yield* markCounted(ongoing)
     if (kernel.missing() === null) return
     const answer = await followLast(reader, id ?? '', place, Math.floor(Math.max(reader.largest, 2) / 2))

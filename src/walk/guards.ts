@@ -52,9 +52,6 @@ export function isScrambled(chain: ChainState, window: ItemsWindow): boolean {
   return turns >= TURNS
 }
 
-/** Looks back from a window at which the end of the chain is looked for: 2^8 windows. */
-const READS_BACK = 8
-
 /**
  * Whether items have changed places: `window` goes on from an item met earlier and shows nothing of what the chain ended
  * with. That may have been deleted; but where the chain's last item stands in front of that anchor now, with another
@@ -66,7 +63,7 @@ export async function hasMoved(reader: Reader, { last, tail }: ChainState, windo
   if (window.ids.some((id) => tail.includes(id))) return false
   const anchorId = window.ids[anchor] as string
   const search = new Search(window.skip, { stride: window.ids.length })
-  for (let reads = 0; reads < READS_BACK && search.tooFar(); reads += 1) {
+  while (search.tooFar()) {
     const before = await reader.look(search.place, probeSize(reader))
     if (before.kind !== 'items') return false
     const at = before.ids.indexOf(last.id)

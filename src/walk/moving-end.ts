@@ -1,12 +1,8 @@
 // An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
+import { inVain, TRIES } from './attempts.ts'
 
-/** Most requests of a walk once it looks for its end, and for every window that had brought something by then. */
-const REQUESTS = 240
-const REQUESTS_PER_WINDOW = 4
 /** Requests that a window with something new is worth in the middle of the list. */
 const WORTH = 8
-/** How often what looks like the end, and is not proven to be it, is looked at anew. */
-const MOST_MISSES = 2
 
 export class MovingEnd {
   /** It had moved when it was looked at. */
@@ -31,12 +27,12 @@ export class MovingEnd {
   /** What the walk took for the end was not proven to be it: whether the walk gives up. */
   missed(): boolean {
     this.misses += 1
-    return this.misses > MOST_MISSES
+    return this.misses >= TRIES
   }
 
   /** It was looked at in vain: whether the walk gives up. `requests`: its own so far; `windows`: those that brought something. */
   isSpent(requests: number, windows: number): boolean {
-    this.most ??= { requests: requests + REQUESTS + REQUESTS_PER_WINDOW * windows, windows }
+    this.most ??= { requests: requests + inVain(windows), windows }
     return requests > this.most.requests
   }
 

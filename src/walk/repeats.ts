@@ -1,15 +1,13 @@
 // Services that bring items where nothing stands: their last window again and again, the same window whatever `skip` says, or the
 // list from its beginning.
 
+import { TRIES } from './attempts.ts'
 import { FAR, isNews } from './further.ts'
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { lookAt, lookShort, probeSize, type Reader } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
-
-/** Looks at each of two places, by turns: they tell a list that begins again from two servers of which one is behind. */
-const TURNS = 4
 
 const stop = (reason: string): WalkEnding => ({ kind: 'stop', reason })
 
@@ -31,7 +29,7 @@ export async function firstItemTwice(
   const beginning = new Set(first.ids)
   if (window.ids.slice(at, at + first.ids.length).some((id) => !beginning.has(id))) return null
   // In turn, so that items inserted in front between two requests do not look the same.
-  for (let turn = 0; turn <= 2 * TURNS; turn += 1) {
+  for (let turn = 0; turn <= 2 * TRIES; turn += 1) {
     const answer = await reader.look(turn % 2 === 0 ? 0 : window.skip + at, 1)
     if (answer.kind !== 'items' || answer.ids[0] === undefined) return null
     if (answer.ids[0] !== firstId) return at === 0 && (await isRounded(reader, window)) ? stop('skip-ignored') : null

@@ -3,6 +3,7 @@
 // kernel has all of their ids.
 import { LARGEST_RUN } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
+import { TRIES } from './attempts.ts'
 import { seenAgain } from './chain.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
@@ -10,13 +11,8 @@ import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
-/** Most answers before the run's first item that are read past: where answers are cut, the run may begin with the next one. */
-const MOST_BEFORE = 4
-/** How often a window is read anew from before its tie run, before that is counted. */
-const TIED_TRIES = 2
-const ROUNDS = 12
-/** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where each shows the same. */
-const ROUNDS_IN_DOUBT = 3
+/** Of a run in which the list keeps moving. */
+const ROUNDS = 3 * TRIES
 
 /**
  * The overlap shows only the tie run of the chain's last item: reach back to before it, and count the run where that is
@@ -32,7 +28,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   ongoing.tiedAt = lastId
   const reach = chain.end - chain.tie.start + ongoing.reachBack
   const wanted = Math.max(chain.notBelow, chain.end - reach)
-  if (ongoing.tiedTries < TIED_TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
+  if (ongoing.tiedTries < TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
     reader.drop(window)
     ongoing.fruitless += 1
     ongoing.retry(wanted)
@@ -52,10 +48,10 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   if (ongoing.request.lap === 'is-one') return
   const stride = reader.largest
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
-  const most = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
+  const most = ongoing.isUnpaid ? 3 : ROUNDS
   let shown = ''
   let same = 0
-  for (let round = 0; round < most && same < ROUNDS_IN_DOUBT; round += 1) {
+  for (let round = 0; round < most && same < 3; round += 1) {
     if (kernel.owed === undefined || kernel.isSpoiled) break
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
@@ -87,7 +83,7 @@ export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = nul
  */
 async function* followFloor(ongoing: OngoingWalk): Steps<void> {
   const { reader, kernel, chain } = ongoing
-  for (let windows = 0; windows < MOST_BEFORE; windows += 1) {
+  for (let windows = 0; windows < TRIES; windows += 1) {
     const { floor } = kernel.state
     if (floor === null || floor.moment === chain.last?.moment) return
     const answer = await probeAt(reader, floor.index)
@@ -155,7 +151,7 @@ async function* readRun(
     }
     const first = answer.moments.indexOf(moment)
     // Cut before the run: it may begin with the next answer, which lies directly behind this one.
-    if (start < 0 && first < 0 && windows < MOST_BEFORE) {
+    if (start < 0 && first < 0 && windows < TRIES) {
       reader.drop(answer)
       skip += answer.ids.length
       continue

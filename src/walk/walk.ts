@@ -1,5 +1,6 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
+import { inVain, TRIES } from './attempts.ts'
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
@@ -17,27 +18,13 @@ import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-// A list may have no end, so every way to go on is bounded. `FRUITLESS` ends a walk whose answers bring nothing new; `requestsLeft`
-// (ongoing-walk.ts, counts items) one whose answers always do; `MovingEnd` one whose end moves whenever it is looked at; the rounds of
-// ties.ts one whose run is never the same. Laps and sweeps have bounds of their own, and `maxRequests` bounds all together.
+// A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new, `requestsLeft`
+// (ongoing-walk.ts, counts items) where they always do, and `maxRequests` all together.
 
-/** Most answers in a row that bring nothing new, and one more for every window of the list so far. */
-const FRUITLESS = 200
-/** Most windows that are read again because they show something new, but only ties, and do not join. */
-const MOST_UNJOINED = 4
 /** Steps forward over items that have been met double up to this many windows. */
 const LARGEST_STEP = 1024
 /** This many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** This many answers in a row without anything new end a sweep, where no answer has shown where the list is over. */
-const MOST_FRUITLESS = 4
-/** Most requests of a sweep, beside as many as the walk took before. */
-const SWEEP_REQUESTS = 500
-/** Closing laps at most. Each has less to read than the one before, unless the list moves faster than it is read. */
-const MOST_LAPS = 4
-/** Most requests of a lap, and for every window of the list in it. */
-const LAP_REQUESTS = 40
-const LAP_REQUESTS_PER_WINDOW = 5
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
@@ -47,7 +34,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   for (;;) {
     const { fruitless, met, reader } = ongoing
     const isOver = reader.requests >= ongoing.request.settings.maxRequests
-    if (isOver || ongoing.requestsLeft < 0 || fruitless > FRUITLESS + met / Math.max(1, reader.largest)) {
+    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(met / reader.largest)) {
       if (found !== null) reader.drop(found.window)
       if (!isOver) yield* sweep(ongoing)
       return ongoing.result(isOver ? 'request-limit' : 'no-progress')
@@ -120,7 +107,7 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   if (kernel.joins(window.handle)) return true
   if (seam !== 'none') {
     // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
-    if (kernel.isSpoiled || ongoing.unjoined >= MOST_UNJOINED) return true
+    if (kernel.isSpoiled || ongoing.unjoined >= TRIES) return true
     ongoing.unjoined += 1
   } else if (ongoing.chain.filtered && !ongoing.isLooking())
     ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)
@@ -222,7 +209,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
   const { reader, request, chain } = ongoing
   if (request.reached !== undefined || request.range !== undefined) return
-  const most = Math.min(request.settings.maxRequests, SWEEP_REQUESTS + 2 * reader.requests)
+  const most = Math.min(request.settings.maxRequests, 2 * reader.requests + inVain(ongoing.windows))
   let skip = Math.min(ongoing.skip, chain.end)
   await seekNothing(reader, skip)
   for (let fruitless = 0, gap = 1; reader.requests < most && skip < reader.emptyFrom; ) {
@@ -238,7 +225,7 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
       gap *= 2
     }
     fruitless = newlyMet > 0 || Number.isFinite(reader.emptyFrom) ? 0 : fruitless + 1
-    if (fruitless === MOST_FRUITLESS) return
+    if (fruitless === TRIES) return
   }
 }
 
@@ -250,9 +237,9 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   // until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
   let goal = ongoing.firstWindow
-  for (let laps = 0; laps < MOST_LAPS; laps += 1) {
+  for (let laps = 0; laps < TRIES; laps += 1) {
     const windows = Math.ceil((ongoing.total ?? 0) / reader.largest)
-    const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
+    const most = inVain(windows) + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null) {
       ongoing.doubts.push(lap.doubt)
