@@ -3,7 +3,7 @@
 /** What may have failed only because the list had just moved is tried so often. */
 export const TRIES = 4
 
-/** Requests that may be made in vain while the end, or the head, of a list that filled so many windows is looked for. */
+/** Requests that may be made in vain in a list that filled so many windows. */
 export function inVain(windows: number): number {
   return 240 + 4 * windows
 }

@@ -25,6 +25,9 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 const LARGEST_STEP = 1024
 /** This many answers in no order at all end a walk. */
 const SCRAMBLED = 2
+/** Most requests of a closing lap, and for every window of the list in it. */
+const LAP_REQUESTS = 40
+const LAP_REQUESTS_PER_WINDOW = 5
 
 /** Walks `source` to the end of `request`; each step is to be carried out before the next one is asked for. */
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
@@ -239,7 +242,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < TRIES; laps += 1) {
     const windows = Math.ceil((ongoing.total ?? 0) / reader.largest)
-    const most = inVain(windows) + ongoing.requestsBefore
+    const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null) {
       ongoing.doubts.push(lap.doubt)
