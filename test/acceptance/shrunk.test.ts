@@ -62,6 +62,22 @@ test('two answers without tasks, each at another place, are no shorter list', as
   })
 })
 
+test('a list that shows only so many of the newest has not become shorter by what left it', async () => {
+  await using stage = await makeStage({ window: LARGE_WINDOW, tasks: TASKS, openFraction: 0 })
+  const { account } = stage.simulator
+  expect((await stage.sync()).code).toBe(0)
+  for (const args of [['sync'], ['sync'], ['sync'], ['sync', '--full'], ['sync']]) {
+    // Until the full walk more than may be missing of it.
+    const came = account.insert(0.25 * LARGE_WINDOW)
+    account.delist(came.length, { where: 'behind' })
+    expect((await stage.runJson(args)).summary.verdict).toBe('complete')
+    expect(stage.rows('SELECT * FROM walks WHERE reason IS NOT NULL')).toEqual([])
+  }
+  account.delist(0.6 * LARGE_WINDOW)
+  await stage.sync('--full')
+  expect(lastWalk(stage)).toEqual({ verdict: 'partial', reason: 'list-shrunk' })
+})
+
 describe.concurrent('an account that was really emptied', () => {
   const tasks = 1.5 * LARGE_WINDOW
   test.for(few([0, 0.7 * LARGE_WINDOW], (left) => left > 0))(

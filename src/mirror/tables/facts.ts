@@ -16,8 +16,10 @@ export interface Facts {
   inversion_ms?: number
   /** The frontier: everything created before it that the service lists has been met. */
   frontier?: number
-  /** Number of items in the list when its end was last proven. */
+  /** So many items the list holds at most if all that is new has been met: when its end was last proven, and what came in since. */
   total?: number
+  /** Number of items in the list when its end was last proven; what leaves it at one end as others come in at the other adds nothing. */
+  total_proven?: number
   /** The last item of the list when its end was last proven. */
   last_id?: string
   /** The first windows of the last run, as they came: the same Date later means that a cache answered. Epoch ms. */
@@ -28,7 +30,7 @@ export interface Facts {
     startedAt: number
     receivedAt: number
   }[]
-  /** How many items the list held at least when it was last empty or much shorter than `total`; absent once it is not. */
+  /** How many items the list held at least when it was last empty or much shorter than `total_proven`; absent once it is not. */
   shrunk_to?: number
   /** Largest number of items an answer held where more were asked for and more were there. */
   page_cap?: number

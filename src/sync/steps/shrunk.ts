@@ -34,8 +34,8 @@ async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean>
   const { request, facts, opened, config } = run
   if (request.allowMassDelete === true || request.rebind === true) return false
   if (extent.total === 0 && opened.liveTasks + met > 0) return true
-  // What the list hides lives on in the mirror: it is no longer than it was when its end was last proven.
-  const before = Math.min(opened.liveTasks, facts.total ?? opened.liveTasks)
+  // What the list hides, or lets go of, lives on in the mirror: it is no longer than it was when its end was last proven.
+  const before = Math.min(opened.liveTasks, facts.total_proven ?? 0)
   if (before === 0) return false
   if (extent.total !== null) return isMuchShorter(extent.total, before, config.sync)
   const place = lastBelieved(before, config.sync)

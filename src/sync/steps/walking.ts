@@ -239,6 +239,7 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
     learned.item_bytes = Math.round(windows.bytes / windows.items)
   if (result.total !== null && result.lastId !== null) {
     learned.total = result.total
+    learned.total_proven = result.total
     learned.last_id = result.lastId
   }
   if (isCreatedOrder(result.order)) {
