@@ -134,6 +134,42 @@ describe.concurrent('without proof nothing is marked', () => {
     expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(1.5 * WINDOW)
   })
 
+  test('what is hidden is asked for ever more rarely, is no mass, and is missed in the end', async () => {
+    const tasks = 1.5 * LARGE_WINDOW
+    const some = 0.2 * LARGE_WINDOW
+    await using stage = await makeStage({ window: LARGE_WINDOW, tasks, openFraction: 0, stepMs: 1 })
+    const { account } = stage.simulator
+    const detail = account.detail.bind(account)
+    const gone = new Set<string>()
+    account.detail = (id) => (gone.has(id) ? null : detail(id))
+    await stage.sync()
+    const hidden: string[] = []
+    const looked: number[] = []
+    let deleted = 0
+    for (let run = 1; run <= 14; run += 1) {
+      stage.pass(5 * 86_400_000)
+      // All in all more than may be missing, each time fewer.
+      if (run <= 3) hidden.push(...account.delist(some))
+      if (run === 8) for (const id of hidden.slice(1, 11)) gone.add(id)
+      if (run === 12) account.restore([hidden[0] as string])
+      const { code, summary, asked } = await stage.sync()
+      expect({ run, code, verdict: summary.verdict }).toEqual({ run, code: 0, verdict: 'complete' })
+      if (run < 12 && askedById(asked).has(hidden[0] as string)) looked.push(run)
+      deleted += summary.deleted
+    }
+    expect(looked.slice(0, 2)).toEqual([1, 2])
+    expect(looked.length).toBeLessThanOrEqual(4)
+    expect(deleted).toBe(10)
+    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(tasks - 10)
+    expect(stage.value("SELECT count(*) FROM open_checks WHERE reason = 'candidate'")).toBe(3 * some - 11)
+    expect(JSON.parse((await stage.runHere(['status', '--json'])).stdout).owed.candidates).toBe(0)
+    // Once listed again it is missed at once.
+    account.delist(hidden.slice(0, 1))
+    gone.add(hidden[0] as string)
+    stage.pass(5 * 86_400_000)
+    expect((await stage.sync()).summary.deleted).toBe(1)
+  })
+
   test('a partial walk marks nobody', async () => {
     await using stage = await makeStage({ tasks: SOAK ? 1500 : 300 })
     await stage.sync()

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/steps/deletions.ts'
-import { nextResultCheck, openWait, overdueOf } from '../../src/sync/steps/open-checks.ts'
+import { nextHiddenCheck, nextResultCheck, openWait, overdueOf } from '../../src/sync/steps/open-checks.ts'
 import { coveringWindows } from '../../src/sync/steps/owed-details.ts'
 import { rangeRequest } from '../../src/sync/steps/range.ts'
 import { frontierOf } from '../../src/sync/steps/walking.ts'
@@ -103,6 +103,17 @@ describe('open tasks', () => {
     const now = 10_000_000 * MINUTE
     expect(nextResultCheck(attempts, now - age, now) - now).toBe(wait)
     if (age === 0) expect(nextResultCheck(attempts, null, now) - now).toBe(wait)
+  })
+
+  test.each([
+    [0, 12],
+    [72, 72],
+    [365 * 24, 30 * 24],
+    // By a clock that was wrong.
+    [-72, 12],
+  ])('one that has been hidden for %i hours is asked for again in %i', (hidden, wait) => {
+    const now = 10_000_000 * MINUTE
+    expect((nextHiddenCheck(now - hidden * 60 * MINUTE, now) - now) / 60 / MINUTE).toBe(wait)
   })
 
   test('windows cover every place, and no fewer would in the order of the list', () => {

@@ -4,7 +4,7 @@ import type { Db } from '../connect.ts'
 import { pathText } from '../forms/differences.ts'
 import type { SummaryField, UnevenField } from '../forms/forms.ts'
 import { type Facts, readFacts } from '../tables/facts.ts'
-import { NO_RESULT, type OwedReason } from '../tables/owed.ts'
+import { HIDDEN, NO_RESULT, type OwedReason } from '../tables/owed.ts'
 import { lastRuns, type RunRow } from '../tables/runs.ts'
 import type { WalkRow } from '../tables/walks.ts'
 import { walBytes } from '../wal.ts'
@@ -61,7 +61,7 @@ const SHOWN_RUNS = 5
 /** What is owed of live tasks, by reason; never through all tasks. `late` as the view late_tasks, which a mirror that no run has migrated lacks. */
 const OWED = `SELECT reason, count(*) AS tasks, count(*) FILTER (WHERE last_error = ?) AS withoutResult,
     count(*) FILTER (WHERE timeframe < (julianday('now') - 2440587.5) * 86400000) AS late
-  FROM open_checks CROSS JOIN tasks ON id = task_id WHERE reason <> 'deleted' AND deleted_at IS NULL GROUP BY reason`
+  FROM open_checks CROSS JOIN tasks ON id = task_id WHERE reason <> 'deleted' AND last_error IS NOT ? AND deleted_at IS NULL GROUP BY reason`
 
 /** Everything in one read transaction, so that the figures fit each other. */
 export function readStatus(db: Db): MirrorStatus {
@@ -69,7 +69,7 @@ export function readStatus(db: Db): MirrorStatus {
     const facts = readFacts(db)
     const count = (sql: string) => db.prepare(sql).pluck().get() as number
     type Owed = Record<'tasks' | 'withoutResult' | 'late', number> & { reason: OwedReason }
-    const rows = db.prepare(OWED).all(NO_RESULT) as Owed[]
+    const rows = db.prepare(OWED).all(NO_RESULT, HIDDEN) as Owed[]
     const owed = (reason: OwedReason, what: 'tasks' | 'withoutResult' | 'late' = 'tasks') =>
       rows.find((row) => row.reason === reason)?.[what] ?? 0
     const deleted = count('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')

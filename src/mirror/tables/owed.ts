@@ -37,6 +37,8 @@ interface Debt {
 export const NO_RESULT = 'final, but its detail has no result yet'
 /** `last_error` of a task whose detail cannot be taken in. */
 export const SET_ASIDE = 'its detail was set aside'
+/** `last_error` of a candidate that the service still has: not deleted, and none to decide until it is asked for again. */
+export const HIDDEN = 'listed no more, but found by id'
 /** After so many vain attempts over so long, neither is expected soon any more. */
 const EXPECTED = { attempts: 3, ms: 86_400_000 }
 
@@ -94,7 +96,7 @@ function statements(db: Db) {
     ),
     count: db
       .prepare(
-        'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND t.deleted_at IS NULL',
+        'SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id WHERE o.reason = ? AND o.last_error IS NOT ? AND t.deleted_at IS NULL',
       )
       .pluck(),
     unexpected: db
@@ -154,6 +156,12 @@ export class OwedTable {
     this.#sql.postpone.run(now, next, error, taskId, reason)
   }
 
+  /** A candidate was found, once more in the time since `hiddenAt`, epoch ms: it is asked for again `next`. */
+  hide(taskId: string, hiddenAt: number, check: { now: number; next: number }): void {
+    this.owe(taskId, 'candidate', hiddenAt)
+    this.postpone(taskId, 'candidate', check, HIDDEN)
+  }
+
   /** Owes `reason` of every live task created in the half-open range; returns how many. */
   oweAll(reason: OwedReason, dueAt: number, since: number | null, until: number | null): number {
     return this.#sql.oweAll.run(reason, dueAt, dueAt, since, since, until, until).changes
@@ -183,7 +191,8 @@ export class OwedTable {
       yield { ...row, isAsListed: Boolean(row.isAsListed) }
   }
 
+  /** Hidden tasks are no candidates. */
   count(reason: OwedReason): number {
-    return this.#sql.count.get(reason) as number
+    return this.#sql.count.get(reason, HIDDEN) as number
   }
 }

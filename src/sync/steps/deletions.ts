@@ -63,7 +63,6 @@ export async function decideDeletions(
   const { writer } = run
   await writer.dropMetCandidates()
   const owed = await writer.owedCount('candidate')
-  if (owed === 0) return { refused: 0, undecided: 0 }
   const { massDeleteFraction, massDeleteMinimum } = run.config.sync
   const allowed = run.request.allowMassDelete === true
   if (!allowed && isMassDelete(owed, liveTasks, massDeleteFraction, massDeleteMinimum))

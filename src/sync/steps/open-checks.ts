@@ -36,6 +36,11 @@ export function overdueOf(task: OpenTask, seenAt: number, now: number, longestMs
 }
 
 const DAY_MS = 86_400_000
+
+/** When a task that the list shows no more and its look-up found is asked for again: it waits for as long as it has been hidden. Epoch ms. */
+export function nextHiddenCheck(hiddenAt: number, now: number): number {
+  return now + Math.min(30 * DAY_MS, Math.max(DAY_MS / 2, ageOf(hiddenAt, now) ?? 0))
+}
 const FIRST_RETRY_MS = 30_000
 
 /**

@@ -9,7 +9,7 @@ import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { type AccountSigns, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
-import { nextResultCheck, openWait } from '../steps/open-checks.ts'
+import { nextHiddenCheck, nextResultCheck, openWait } from '../steps/open-checks.ts'
 import { anotherTask, countOutcome, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
@@ -110,9 +110,15 @@ class DetailBatch {
     const { taskId, readAt, byHand = false } = step
     const now = this.#now
     const debt = tables.owed.find(taskId, 'detail')
+    const candidate = tables.owed.find(taskId, 'candidate')
     const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
     const taken = takeDetail(this.#writing, known, task, { readAt, now, byHand, isListed })
     const { seq, outcome, owedFor } = taken
+    // It is there, listed or not: `dropMetCandidates` tells which.
+    if (candidate !== undefined) {
+      const hiddenAt = candidate.owedAt ?? now
+      tables.owed.hide(taskId, hiddenAt, { now, next: nextHiddenCheck(hiddenAt, now) })
+    }
     if (taken.isTaken) detailReadAt.set(seq, readAt)
     if (owedFor === NO_RESULT) {
       const completedAt = typeof task.completedAt === 'number' ? task.completedAt : null
