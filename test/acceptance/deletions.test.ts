@@ -134,6 +134,24 @@ describe.concurrent('without proof nothing is marked', () => {
     expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(1.5 * WINDOW)
   })
 
+  test('a list that shows others than before: refused only where those before are gone by id, which a few tell', async () => {
+    const some = 0.6 * LARGE_WINDOW
+    await using stage = await makeStage({ window: LARGE_WINDOW, tasks: 1.5 * LARGE_WINDOW, openFraction: 0 })
+    await stage.sync()
+    const { account } = stage.simulator
+    account.insert(some, { openShare: 0 })
+    account.delist(some, { where: 'behind' })
+    expect(await stage.sync('--full')).toMatchObject({ code: 0, summary: { verdict: 'complete', deleted: 0 } })
+    expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(1.5 * LARGE_WINDOW + some)
+
+    account.insert(some, { openShare: 0 })
+    const gone = new Set(account.remove(some, { where: 'behind' }))
+    const refused = await stage.sync('--full')
+    expect(refused).toMatchObject({ code: 3, summary: { verdict: 'complete', deleted: 0 } })
+    expect(askedById(refused.asked).intersection(gone).size).toBe(10)
+    expect(await stage.sync('--full', '--allow-mass-delete')).toMatchObject({ code: 0, summary: { deleted: some } })
+  })
+
   test('what is hidden is asked for ever more rarely, is no mass, and is missed in the end', async () => {
     const tasks = 1.5 * LARGE_WINDOW
     const some = 0.2 * LARGE_WINDOW

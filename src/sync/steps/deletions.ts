@@ -62,11 +62,13 @@ export async function decideDeletions(
 ): Promise<DeletionsResult> {
   const { writer } = run
   await writer.dropMetCandidates()
-  const owed = await writer.owedCount('candidate')
   const { massDeleteFraction, massDeleteMinimum } = run.config.sync
   const allowed = run.request.allowMassDelete === true
-  if (!allowed && isMassDelete(owed, liveTasks, massDeleteFraction, massDeleteMinimum))
-    return { refused: owed, undecided: owed }
+  const isMass = async () =>
+    !allowed && isMassDelete(await writer.owedCount('candidate'), liveTasks, massDeleteFraction, massDeleteMinimum)
+  await findHidden(run, isMass)
+  const owed = await writer.owedCount('candidate')
+  if (await isMass()) return { refused: owed, undecided: owed }
   if (witnesses.length === 0 && !(allowed && (await listIsEmpty()))) return { refused: owed, undecided: owed }
 
   const ids = await writer.due('candidate', dueBy(run))
@@ -84,6 +86,22 @@ export async function decideDeletions(
     if (isOver) break
   }
   return { refused: 0, undecided: await writer.owedCount('candidate') }
+}
+
+/**
+ * Where so many would be refused, the list may just show other tasks than it did: whatever is found by id is no candidate. Twice as
+ * many are asked for at a time, while most are found: where they are really deleted, few look-ups tell.
+ */
+async function findHidden(run: Run, isMass: () => Promise<boolean>): Promise<void> {
+  const ids = await run.writer.due('candidate', dueBy(run))
+  let from = 0
+  for (let size = MANY; from < ids.length && (await isMass()); size *= 2) {
+    const some = ids.slice(from, from + size)
+    from += size
+    const tell = countedAs(run, 'deletions', some.length)
+    const { asked, missing } = await askForAll(run, { ids: some, reason: 'candidate' }, tell)
+    if (2 * (asked - missing.length) < some.length) return
+  }
 }
 
 /**
