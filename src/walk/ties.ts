@@ -11,8 +11,9 @@ import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
 
-/** Of a run in which the list keeps moving. */
 const ROUNDS = 3 * TRIES
+/** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where each shows the same. */
+const ROUNDS_IN_DOUBT = 3
 
 /**
  * The overlap shows only the tie run of the chain's last item: reach back to before it, and count the run where that is
@@ -48,10 +49,10 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   if (ongoing.request.lap === 'is-one') return
   const stride = reader.largest
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
-  const most = ongoing.isUnpaid ? 3 : ROUNDS
+  const most = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
   let shown = ''
   let same = 0
-  for (let round = 0; round < most && same < 3; round += 1) {
+  for (let round = 0; round < most && same < ROUNDS_IN_DOUBT; round += 1) {
     if (kernel.owed === undefined || kernel.isSpoiled) break
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state

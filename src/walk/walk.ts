@@ -37,7 +37,7 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   for (;;) {
     const { fruitless, met, reader } = ongoing
     const isOver = reader.requests >= ongoing.request.settings.maxRequests
-    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(met / reader.largest)) {
+    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(met / Math.max(1, reader.largest))) {
       if (found !== null) reader.drop(found.window)
       if (!isOver) yield* sweep(ongoing)
       return ongoing.result(isOver ? 'request-limit' : 'no-progress')

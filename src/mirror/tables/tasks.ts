@@ -180,7 +180,7 @@ export class TaskTable {
     writeOne(this.#sql.replace, ...values, readAt, now, this.#nextChange(), seq)
   }
 
-  /** The list shows the task in another form than before, its content in the mirror is the same. */
+  /** The list shows the task in another form than before, its content in the mirror is the same; null: it has yet to show what a look-up brought. */
   setListHash(seq: number, listHash: Buffer | null): void {
     writeOne(this.#sql.setListHash, listHash, seq)
   }
