@@ -222,19 +222,26 @@ describe('what a sample teaches', () => {
 
   test('a field that differed is as any other once three tasks show it alike both ways, and none otherwise', () => {
     const known: Forms = {
-      summary: [],
+      summary: [
+        { path: ['mask'], how: 'replaced' },
+        { path: ['rest'], how: 'absent' },
+      ],
       uneven: [
         { path: ['tag'], how: 'only-listed' },
         { path: ['at'], how: 'differs' },
         { path: ['seen'], how: 'volatile' },
       ],
     }
-    const alike = sampled([{ tag: 1, at: 2, seen: 3 }], [{ tag: 1, at: 2, seen: 3 }])
-    const other = sampled(twice({ tag: 1, at: 2 }), twice({ tag: 1, at: 3 }))
-    const left = (...sample: (typeof alike)[]) => withoutEven(known, sample).uneven.map(({ path }) => path[0])
-    expect(left(alike, alike, alike, OPEN)).toEqual(['seen'])
-    expect(left(alike, alike, alike, other)).toEqual(['at', 'seen'])
-    expect(left(alike, alike, OPEN, OPEN)).toEqual(['tag', 'at', 'seen'])
+    const all = { mask: 0, rest: 0, tag: 1, at: 2, seen: 3 }
+    const alike = sampled([all], [all])
+    const other = sampled(twice({ mask: 0, tag: 1, at: 2 }), twice({ mask: 1, tag: 1, at: 3 }))
+    const left = (...sample: (typeof alike)[]) => {
+      const { summary, uneven } = withoutEven(known, sample)
+      return [...summary, ...uneven].map(({ path }) => path[0])
+    }
+    expect(left(alike, alike, alike, OPEN)).toEqual(['rest', 'seen'])
+    expect(left(alike, alike, alike, other)).toEqual(['mask', 'rest', 'at', 'seen'])
+    expect(left(alike, alike, OPEN, OPEN)).toEqual(['mask', 'rest', 'tag', 'at', 'seen'])
   })
 
   test('a final task of which both ways show something else, and nobody knows why, tells nothing of the list', () => {

@@ -1,6 +1,7 @@
 // Listed tasks compared with their details, where a run has little of either.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { readFacts } from '../../src/mirror/tables/facts.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -54,4 +55,49 @@ test('all final tasks are gone when they are to be compared, and the open ones a
   })
   expect({ exitCode, verdict: summary?.verdict }).toEqual({ exitCode: 3, verdict: 'complete' })
   expect(notes.join()).toMatch('could not be compared')
+})
+
+/** Full walks of 30 tasks; `show` is told which one, and gives what list and detail add to a task. */
+async function afterWalks(walks: number, show: (walk: number, index: number) => { list: object; detail: object }) {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 30, openFraction: 0 })
+  const { account } = simulator
+  const tasks = account.ids().map((id) => [id, JSON.parse(account.get(id)!) as object] as const)
+  const runs = []
+  for (let walk = 0; walk < walks; walk += 1) {
+    tasks.forEach(([id, task], index) => {
+      const { list, detail } = show(walk, index)
+      account.replaceText(id, JSON.stringify({ ...task, ...list }), JSON.stringify({ ...task, ...detail }))
+    })
+    const { exitCode, summary } = await runSync(makeRunContext(simulator.url, path), {
+      command: 'sync',
+      full: true,
+    })
+    runs.push({ exitCode, verdict: summary?.verdict })
+  }
+  const db = new Database(path, { readonly: true })
+  const timeframes = db.prepare('SELECT DISTINCT timeframe FROM tasks').pluck().all()
+  const { summary_fields: summary } = readFacts(db)
+  db.close()
+  return { runs, timeframes, summary }
+}
+
+test('look-ups that lagged behind an edit of many tasks look like a list that shows something else: that is over as soon as both agree', async () => {
+  const edited = { timeframe: 2 }
+  const { runs, timeframes, summary } = await afterWalks(3, (walk) => ({
+    list: walk === 0 ? { timeframe: 1 } : edited,
+    detail: walk < 2 ? { timeframe: 1 } : edited,
+  }))
+  expect(runs.at(-1)).toEqual({ exitCode: 0, verdict: 'complete' })
+  expect({ timeframes, summary }).toEqual({ timeframes: [2], summary: [] })
+})
+
+test('a list that shows something else of a few tasks is known to do so, whatever others show', async () => {
+  const { runs, timeframes, summary } = await afterWalks(5, (walk, index) => ({
+    list: { timeframe: walk === 0 || (index === 9 || index === 19) ? 9 : 1 },
+    detail: { timeframe: 1 },
+  }))
+  expect(runs.slice(1)).toEqual(Array(4).fill({ exitCode: 0, verdict: 'complete' }))
+  expect({ timeframes, summary }).toEqual({ timeframes: [1], summary: [{ path: ['timeframe'], how: 'replaced' }] })
 })

@@ -14,12 +14,23 @@ function chosen(
   tasks: Task[],
   request: Partial<SampleRequest>,
   kind: 'full' | 'head' | 'range' = 'full',
-  found = { isChanged: false, showsLess: false },
+  found = { isChanged: false, showsLess: false, isHeldOtherwise: false },
   again = 0,
 ) {
   const sample = new FormSample()
   const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
-  sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5, ...request })
+  sample.begin({
+    full: 0,
+    newFinal: 0,
+    newOpen: 0,
+    longest,
+    signs: [],
+    known: false,
+    doubted: 0,
+    otherwise: 0,
+    seed: 5,
+    ...request,
+  })
   const windows = Array.from({ length: Math.ceil(tasks.length / 10) }, (_, n) => 10 * n)
   for (const skip of [...windows, ...windows.slice(0, again)]) {
     sample.enter(1, () => kind)
@@ -30,7 +41,7 @@ function chosen(
   return sample.take().map(({ id }) => id)
 }
 
-const NEW = { isChanged: true, showsLess: false }
+const NEW = { isChanged: true, showsLess: false, isHeldOtherwise: false }
 const LIST = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? open(n) : done(n)))
 const withItem = (at: number, task: Task) => LIST.with(at, task)
 
@@ -46,7 +57,9 @@ test('the first and the last final task, an open one, and some by chance', () =>
 
 test('the last of the list, and not of the window that was read last', () => {
   for (const seed of [1, 2, 3])
-    expect(chosen(LIST, { full: 6, seed }, 'full', { isChanged: false, showsLess: false }, 2)).toContain('t198')
+    expect(
+      chosen(LIST, { full: 6, seed }, 'full', { isChanged: false, showsLess: false, isHeldOtherwise: false }, 2),
+    ).toContain('t198')
 })
 
 test.each<[string, Task]>([
@@ -73,11 +86,25 @@ test.each(['{"a":"x', '{"a":"x ', '[1,', '<p>x'])('a body that breaks off (%s), 
 test('beside a full walk, what is only looked at: a walk that counts ties by looks takes in one window', () => {
   const sample = new FormSample()
   const longest = { result: 0, data: 0 }
-  sample.begin({ full: 6, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5 })
+  sample.begin({
+    full: 6,
+    newFinal: 0,
+    newOpen: 0,
+    longest,
+    signs: [],
+    known: false,
+    doubted: 0,
+    otherwise: 0,
+    seed: 5,
+  })
   const enter = (walkId: number | null, skip: number, tasks: Task[]) => {
     sample.enter(walkId, () => 'full')
     for (const [index, task] of tasks.entries())
-      sample.offer(prepareTask(task, DONE), skip + index, { isChanged: false, showsLess: false })
+      sample.offer(prepareTask(task, DONE), skip + index, {
+        isChanged: false,
+        showsLess: false,
+        isHeldOtherwise: false,
+      })
     sample.leave()
   }
   enter(null, 60, [...LIST.slice(60, 69), done(69, { data: { body: '{"a":"x' } })])
@@ -89,10 +116,20 @@ test('beside a full walk, what is only looked at: a walk that counts ties by loo
 test('of two full walks what the last one shows', () => {
   const sample = new FormSample()
   const longest = { result: 0, data: 0 }
-  sample.begin({ full: 6, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5 })
+  sample.begin({
+    full: 6,
+    newFinal: 0,
+    newOpen: 0,
+    longest,
+    signs: [],
+    known: false,
+    doubted: 0,
+    otherwise: 0,
+    seed: 5,
+  })
   for (const walkId of [1, 2]) {
     sample.enter(walkId, () => 'full')
-    sample.offer(prepareTask(done(walkId), DONE), 0, { isChanged: false, showsLess: false })
+    sample.offer(prepareTask(done(walkId), DONE), 0, { isChanged: false, showsLess: false, isHeldOtherwise: false })
     sample.leave()
   }
   expect(sample.take().map(({ id }) => id)).toEqual(['t2'])
@@ -134,7 +171,11 @@ test.each(['{"a":"x', '"truncated":true'])(
 test('nothing is kept before a sample begins, and after it was taken', () => {
   const sample = new FormSample()
   const offer = () =>
-    sample.offer(prepareTask(done(1, { truncated: true }), DONE), 0, { isChanged: true, showsLess: true })
+    sample.offer(prepareTask(done(1, { truncated: true }), DONE), 0, {
+      isChanged: true,
+      showsLess: true,
+      isHeldOtherwise: false,
+    })
   offer()
   expect(sample.take()).toEqual([])
   offer()
@@ -142,10 +183,17 @@ test('nothing is kept before a sample begins, and after it was taken', () => {
 })
 
 test('in any walk, what shows less than the mirror holds', () => {
-  const less = { isChanged: false, showsLess: true }
+  const less = { isChanged: false, showsLess: true, isHeldOtherwise: false }
   expect(chosen(LIST, { doubted: 2 }, 'head', less)).toEqual(['t0', 't1'])
   expect(chosen(LIST, { doubted: 2 }, 'full', less)).toEqual(['t0', 't1'])
   expect(chosen(LIST, {}, 'head', less)).toEqual([])
+})
+
+test('in a full walk, what the mirror holds otherwise', () => {
+  const otherwise = { isChanged: false, showsLess: false, isHeldOtherwise: true }
+  expect(chosen(LIST, { otherwise: 2 }, 'full', otherwise)).toEqual([])
+  expect(chosen(LIST, { otherwise: 2, full: 1 }, 'full', otherwise)).toEqual(expect.arrayContaining(['t0', 't1']))
+  expect(chosen(LIST, { otherwise: 2, newFinal: 1 }, 'head', otherwise)).toEqual([])
 })
 
 test('an item too long to be kept is left out', () => {
@@ -157,7 +205,17 @@ test('a task with hundreds of signs is kept once', () => {
   const heavy = prepareTask(done(1, { ...signs, result: { body: 'x'.repeat(1_000_000) } }), DONE)
   const sample = new FormSample()
   const longest = { result: 2_000_000, data: 2_000_000 }
-  sample.begin({ full: 0, newFinal: 0, newOpen: 0, longest, signs: [], known: false, doubted: 0, seed: 5 })
+  sample.begin({
+    full: 0,
+    newFinal: 0,
+    newOpen: 0,
+    longest,
+    signs: [],
+    known: false,
+    doubted: 0,
+    otherwise: 0,
+    seed: 5,
+  })
   sample.enter(1, () => 'head')
   const before = process.memoryUsage().arrayBuffers
   sample.offer(heavy, 0, NEW)

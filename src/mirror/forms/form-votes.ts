@@ -135,12 +135,15 @@ function has({ listed, details }: SampledForms, path: FieldPath): boolean {
  */
 export function withoutEven({ summary, uneven }: Forms, sample: SampledForms[]): Forms {
   const compared = sample.filter(isOfOneMoment)
-  const isEven = ({ path, how }: UnevenField): boolean => {
+  const isEven = ({ path, how }: UnevenField | SummaryField): boolean => {
     const having = compared.filter((each) => has(each, path))
     const isShown = having.length >= ALIKE.over && !path.includes('[]')
     return how !== 'volatile' && isShown && having.every((each) => isAlike(each, path))
   }
-  return { summary, uneven: uneven.filter((field) => !isEven(field)) }
+  return {
+    summary: summary.filter((field) => field.how !== 'replaced' || !isEven(field)),
+    uneven: uneven.filter((field) => !isEven(field)),
+  }
 }
 
 function isAlike({ listed, details }: SampledForms, path: FieldPath): boolean {

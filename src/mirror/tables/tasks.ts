@@ -14,6 +14,8 @@ export interface KnownTask {
   seq: number
   /** Whether the list last showed it with the hash that was asked for. */
   isListedSo: boolean
+  /** Whether the list last showed it with another content than the row holds. */
+  isHeldOtherwise: boolean
   deletedAt: number | null
   /** Start of the read that brought the present content, epoch ms. */
   readAt: number
@@ -47,7 +49,9 @@ const URL_COLUMN = TASK_COLUMNS.indexOf('data_url')
 
 function statements(db: Db) {
   return {
-    find: db.prepare('SELECT seq, list_hash = ?, deleted_at, read_at FROM tasks WHERE id = ?').raw(),
+    find: db
+      .prepare('SELECT seq, list_hash = ?, list_hash <> content_hash, deleted_at, read_at FROM tasks WHERE id = ?')
+      .raw(),
     hashes: db.prepare(
       'SELECT content_hash AS contentHash, list_hash AS listHash, detail_at AS detailAt FROM tasks WHERE seq = ?',
     ),
@@ -124,9 +128,12 @@ export class TaskTable {
   /** Hashes are compared where they stand: most are equal, and a buffer for each would cost more than the look-up. */
   find(id: string, listHash?: Buffer): KnownTask | undefined {
     if (this.#filter?.mayHave(id) === false) return undefined
-    const found = this.#sql.find.get(listHash ?? null, id) as [number, number | null, number | null, number] | undefined
+    const found = this.#sql.find.get(listHash ?? null, id) as
+      | [number, number | null, number | null, number | null, number]
+      | undefined
     if (found === undefined) return undefined
-    return { seq: found[0], isListedSo: found[1] === 1, deletedAt: found[2], readAt: found[3] }
+    const [seq, isListedSo, isHeldOtherwise, deletedAt, readAt] = found
+    return { seq, isListedSo: isListedSo === 1, isHeldOtherwise: isHeldOtherwise === 1, deletedAt, readAt }
   }
 
   hashes(seq: number): KnownHashes {

@@ -3,6 +3,7 @@
 import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
 import { pathText } from '../../mirror/forms/differences.ts'
+import type { SummaryField } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
 import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep, isFound } from './details.ts'
 
@@ -10,7 +11,7 @@ import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep,
 const SAMPLE = 6
 /** Until so many were compared, compare new or changed tasks of any walk; until one final was, known ones too. */
 const EVIDENCE = { final: 4, open: 2 }
-/** Of those that show less than the mirror holds. */
+/** Of those that show less than the mirror holds; and of those in which the list is known to show something else. */
 const DOUBTED = 3
 /** Windows that are read again at most. */
 const MOST_WINDOWS = 8
@@ -31,6 +32,7 @@ export async function beginComparison(run: Run): Promise<void> {
     signs: compared?.signs ?? [],
     known: (compared?.final ?? 0) === 0,
     doubted: DOUBTED,
+    otherwise: replacedFields(run).length > 0 ? DOUBTED : 0,
     seed: Math.floor(random() * 2 ** 32),
   })
 }
@@ -46,7 +48,7 @@ export async function beginComparison(run: Run): Promise<void> {
  */
 export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; isMore: boolean }> {
   const { writer, now } = run
-  const before = unevenPaths(run)
+  const before = differingPaths(run)
   const sampled = await writer.sampled()
   let isTold = true
   if (sampled.length > 0) {
@@ -91,11 +93,16 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
     from = await writer.sweep(from, now())
     run.facts.summary_sweep = from ?? undefined
   }
-  return { isTold, isMore: !before.isSubsetOf(unevenPaths(run)) }
+  return { isTold, isMore: !before.isSubsetOf(differingPaths(run)) }
 }
 
-function unevenPaths({ facts }: Run): Set<string> {
-  return new Set(facts.uneven_fields?.map(({ path }) => pathText(path)))
+/** Fields that list and detail are known to show differently. */
+function differingPaths({ facts }: Run): Set<string> {
+  return new Set([...(facts.uneven_fields ?? []), ...replacedFields({ facts })].map(({ path }) => pathText(path)))
+}
+
+function replacedFields({ facts }: Pick<Run, 'facts'>): SummaryField[] {
+  return facts.summary_fields?.filter(({ how }) => how === 'replaced') ?? []
 }
 
 /** The last answer of each, where it brought the task; and where it failed. */

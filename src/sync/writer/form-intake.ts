@@ -75,7 +75,8 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const bodies = answered.map((task) => task.bodies)
       const signs = answered.flatMap((task) => task.signs)
       // What was taken for a way to show a task may have been another state of it.
-      const isOver = forms.uneven.length < judged.forms.uneven.length
+      const isOver =
+        forms.uneven.length < judged.forms.uneven.length || forms.summary.length < judged.forms.summary.length
       for (let from: number | null = isOver ? 0 : null; from !== null; )
         from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
       const counted = { final, open, unfinished }

@@ -40,6 +40,8 @@ export interface SampleRequest {
   known: boolean
   /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
   doubted: number
+  /** Items that the mirror holds otherwise than a full walk shows them: what is known of the list may be over. */
+  otherwise: number
   /** Of the choice by chance, 32 bits. */
   seed: number
 }
@@ -53,6 +55,7 @@ const NOTHING: SampleRequest = {
   signs: [],
   known: false,
   doubted: 0,
+  otherwise: 0,
   seed: 1,
 }
 /** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
@@ -102,6 +105,7 @@ export class FormSample {
   #longest: Longest = {}
   readonly #signs = new Map<string, SampledItem>()
   #doubted: SampledItem[] = []
+  #otherwise: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
   #lastInWindow: { listed: ListedTask; place: number } | null = null
   #state = 1
@@ -121,11 +125,20 @@ export class FormSample {
     this.#passed.windows += 1
   }
 
-  /** `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it. */
-  offer(listed: ListedTask, place: number, { isChanged, showsLess }: { isChanged: boolean; showsLess: boolean }): void {
-    const { known, doubted } = this.#request
+  /**
+   * `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it; `isHeldOtherwise`: it has it otherwise
+   * than the list showed it before, and does still.
+   */
+  offer(
+    listed: ListedTask,
+    place: number,
+    { isChanged, showsLess, isHeldOtherwise }: { isChanged: boolean; showsLess: boolean; isHeldOtherwise: boolean },
+  ): void {
+    const { known, doubted, otherwise } = this.#request
     if (this.#request === NOTHING || listed.bytes.length > LONGEST_ITEM) return
     if (showsLess && this.#doubted.length < doubted) this.#doubted.push(itemOf(listed, place))
+    if (isHeldOtherwise && this.#isFull() && this.#otherwise.length < otherwise)
+      this.#otherwise.push(itemOf(listed, place))
     if (this.#isFull()) this.#pass(listed, place)
     else if (known || (isChanged && this.#kind !== 'range')) this.#takeChanged(listed, place)
   }
@@ -185,12 +198,13 @@ export class FormSample {
     const wanted = full === 0 ? changed : [...ofWalk, ...changed]
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
-    for (const item of this.#doubted) chosen.set(item.id, chosen.get(item.id) ?? item)
+    for (const item of [...this.#doubted, ...this.#otherwise]) chosen.set(item.id, chosen.get(item.id) ?? item)
     this.#passed = nothingPassed()
     this.#changed = []
     this.#longest = {}
     this.#signs.clear()
     this.#doubted = []
+    this.#otherwise = []
     this.#request = NOTHING
     this.#kind = null
     this.#walkId = null

@@ -73,7 +73,10 @@ export class WindowTaking {
     this.ids.add(id)
     const listed = listedTask(window, index)
     const { seq, ...found } = this.#takeTask(listed, known, place)
-    this.#writing.sample.offer(listed, place, found)
+    this.#writing.sample.offer(listed, place, {
+      ...found,
+      isHeldOtherwise: known?.isListedSo === true && known.isHeldOtherwise,
+    })
     if (this.#marks?.add(seq) === true) {
       this.newlyMet += 1
       this.#met.add(id)
