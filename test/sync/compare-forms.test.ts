@@ -95,7 +95,7 @@ test('look-ups that lagged behind an edit of many tasks look like a list that sh
 
 test('a list that shows something else of a few tasks is known to do so, whatever others show', async () => {
   const { runs, timeframes, summary } = await afterWalks(5, (walk, index) => ({
-    list: { timeframe: walk === 0 || (index === 9 || index === 19) ? 9 : 1 },
+    list: { timeframe: walk === 0 || index === 9 || index === 19 ? 9 : 1 },
     detail: { timeframe: 1 },
   }))
   expect(runs.slice(1)).toEqual(Array(4).fill({ exitCode: 0, verdict: 'complete' }))
