@@ -11,8 +11,9 @@ import { encoderOf, type Packing } from './encode/pieces.ts'
 import { type Packers, pour, stopIfAborted } from './encode/pour.ts'
 import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
-import { type FeedDestination, feedBase, type RecordedFilters, refuseOtherMirror } from './publish/feed.ts'
+import { type FeedDestination, feedBase, refuseNarrower, refuseOtherMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
+import type { RecordedFilters } from './publish/manifest.ts'
 import { isFolder, openDraft } from './publish/publish.ts'
 import { type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
 import { removeExpired } from './publish/retention.ts'
@@ -74,6 +75,7 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
   const latest = store === null ? undefined : await readLatest(store)
   const destination: FeedDestination = { place, format: target.format, filters, latest }
+  if (options.changes === undefined) refuseNarrower(destination)
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
   const packing = packingOf(target, options, filters)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
@@ -222,3 +222,62 @@ test('a full snapshot with tombstones and all later feeds in order are exactly t
     { numRuns: SOAK ? 100 : 5 },
   )
 })
+
+test('bounds that move on, as --since 7d does, carry on from what they were before; wider ones do not', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  const moments = mirror.db.prepare('SELECT created_at FROM tasks ORDER BY created_at').pluck().all() as number[]
+  const feed = (since: number, until: number | null = null) =>
+    publishing(mirror, { changes: 'last', filters: { since, until } })
+  const first = await feed(moments[2]!)
+  expect(first).toMatchObject({ sinceSeq: 0, rows: 8 })
+  change(mirror, "accuracy = 'DAY'", `created_at IN (${moments[3]}, ${moments[5]})`)
+  const later = await feed(moments[4]!)
+  expect(later).toMatchObject({ sinceSeq: 10, rows: 1 })
+  expect(manifestOf(later.manifest).buildsOn).toBe(first.snapshotId)
+  // What has come within it is in none before.
+  expect(await feed(moments[1]!)).toMatchObject({ sinceSeq: 0, rows: 9 })
+  expect(await feed(moments[1]!, moments[8]!)).toMatchObject({ sinceSeq: 12, rows: 0 })
+  expect(await feed(moments[5]!, moments[8]! - 1)).toMatchObject({ sinceSeq: 12, rows: 0 })
+})
+
+test('bounds of which the later end moves on carry on from nothing: tasks come within them that have not changed', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  const moments = mirror.db.prepare('SELECT created_at FROM tasks ORDER BY created_at').pluck().all() as number[]
+  const until = (bound: number) => publishing(mirror, { changes: 'last', filters: { until: bound } })
+  expect(await until(moments[4]!)).toMatchObject({ sinceSeq: 0, rows: 4 })
+  expect(await until(moments[6]!)).toMatchObject({ sinceSeq: 0, rows: 6 })
+})
+
+const ONE_STATUS = { filters: { statuses: ['DONE'] } }
+const SOME_COLUMNS = { columns: ['id', 'created_at'] }
+test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null]>([
+  ['other statuses', {}, ONE_STATUS, '--status'],
+  ['fewer columns', {}, SOME_COLUMNS, '--columns'],
+  ['a column less', SOME_COLUMNS, { columns: ['id'] }, '--columns'],
+  ['bounds', {}, { filters: { since: 1, until: 2 } }, '--since, --until'],
+  ['all tasks, where it has some', ONE_STATUS, {}, null],
+  ['all columns, where it has some', SOME_COLUMNS, {}, null],
+  ['the same statuses', ONE_STATUS, ONE_STATUS, null],
+  ['later bounds', { filters: { since: 1 } }, { filters: { since: 2 } }, null],
+  ['other redaction', {}, { redact: ['cookie'] }, null],
+  ['changes of some', {}, { changes: 'last', ...ONE_STATUS }, null],
+])(
+  'a full snapshot is not taken over by one with %s, which readers of latest.json would not notice',
+  async (_, one, other, narrower) => {
+    const mirror = makeMirror(...ordinaryRows(4))
+    const { snapshotId } = await publishing(mirror, one)
+    const next = publishing(mirror, other)
+    if (narrower === null) return void (await next)
+    await expect(next).rejects.toMatchObject({
+      code: 'usage-invalid',
+      message: expect.stringContaining(`${narrower}: `),
+      facts: { snapshotId },
+    })
+    expect(inLake(mirror)).toEqual([snapshotId, 'latest.json'])
+    // Of what an earlier version published nobody knows.
+    const path = join(mirror.folder, 'lake/latest.json')
+    const { filters: __, ...full } = JSON.parse(readFileSync(path, 'utf8')).full
+    writeFileSync(path, JSON.stringify({ schemaVersion: 1, full, changes: null }))
+    await publishing(mirror, other)
+  },
+)

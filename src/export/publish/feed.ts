@@ -2,25 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import { knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import { type Format, SWITCHES } from '../formats.ts'
-import type { InvalidJson } from '../read/invalid-json.ts'
-import type { Latest } from './manifest.ts'
-
-/** The filters of a publication as recorded, switches that are on among them; equal filters are equal text. */
-export interface RecordedFilters extends Record<string, unknown> {
-  /** Bounds of createdAt, epoch ms. */
-  since: number | null
-  until: number | null
-  statuses: string[] | null
-  includeDeleted: boolean
-  /** Names of headers whose values are replaced. */
-  redact: string[]
-  withMeta: boolean
-  /** Names in the order of the table; null for all. */
-  columns: string[] | null
-  variant: boolean
-  /** Absent in what 0.1.0 recorded, which kept all. */
-  invalidJson?: InvalidJson
-}
+import type { Latest, RecordedFilters } from './manifest.ts'
 
 export interface FeedBase {
   /** Only rows with a greater `change_seq` are published. */
@@ -38,13 +20,16 @@ export interface FeedDestination {
   latest: Latest | null | undefined
 }
 
-/** `last`: the last publication there with these filters; without one, or in an emptied folder, all has changed. */
+/** `last`: the last publication there that took these rows, and perhaps more; without one, or in an emptied folder, all has changed. */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const nothing = { sinceSeq: 0, buildsOn: null }
   if (changes === 'last' && destination.latest === null) return nothing
   const series = seriesOf(destination.filters)
   const before = snapshotsAt(dbPath, destination.place, destination.format).filter(
-    (row) => seriesOf(row.filters) === series && (changes === 'last' || row.cut === changes),
+    (row) =>
+      seriesOf(row.filters) === series &&
+      isWithin(destination.filters, row.filters) &&
+      (changes === 'last' || row.cut === changes),
   )[0]
   if (changes !== 'last') return { sinceSeq: changes, buildsOn: before?.id ?? null }
   return before === undefined ? nothing : { sinceSeq: before.cut, buildsOn: before.id }
@@ -76,6 +61,30 @@ export function refuseOtherMirror(
     throw unfounded(place, `${snapshotId} was not published from this mirror, or it has no row about it`, snapshotId)
 }
 
+/**
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the one that `latest.json` names: who reads what that
+ * names would miss them, and nobody would be told. What was published by an earlier version does not say what it left out.
+ */
+export function refuseNarrower({ place, filters, latest }: FeedDestination): void {
+  const full = latest?.full
+  if (full?.filters === undefined) return
+  const { since, until, statuses, columns } = full.filters
+  const lacks = (some: string[] | null, all: string[] | null): boolean =>
+    some !== null && (all === null || all.some((name) => !some.includes(name)))
+  const narrower = [
+    ...(filters.since !== null && since === null ? ['--since'] : []),
+    ...(filters.until !== null && until === null ? ['--until'] : []),
+    ...(lacks(filters.statuses, statuses) ? ['--status'] : []),
+    ...(lacks(filters.columns, columns) ? ['--columns'] : []),
+  ]
+  if (narrower.length === 0) return
+  throw new MirrorError(
+    'usage-invalid',
+    `${narrower.join(', ')}: ${place} holds snapshots without, and readers of its latest.json would miss what this one leaves out`,
+    { facts: { place, snapshotId: full.snapshotId }, hint: 'Publish it into a folder of its own, or to a file.' },
+  )
+}
+
 function foreign(message: string, facts: Record<string, string | number>): MirrorError {
   return new MirrorError('mirror-foreign', message, {
     facts,
@@ -96,9 +105,18 @@ const UNFILTERED = {
   ...Object.fromEntries(SWITCHES.map(([name]) => [name, false])),
 }
 
-/** What must be equal for two publications to belong together; tombstones and `_mirror` are in every feed. */
+/** What need not be equal for two publications to belong together: tombstones and `_mirror` are in every feed, bounds are compared. */
+const OF_NO_SERIES: ReadonlySet<string> = new Set(['includeDeleted', 'withMeta', 'since', 'until'])
+
+/** Whether all that `filters` take by `createdAt` was taken by `before`: `--since 7d` is a later moment every time. */
+function isWithin(filters: RecordedFilters, before: Record<string, unknown>): boolean {
+  const { since, until } = { ...UNFILTERED, ...before } as Pick<RecordedFilters, 'since' | 'until'>
+  const isFromThere = since === null || (filters.since !== null && filters.since >= since)
+  return isFromThere && (until === null || (filters.until !== null && filters.until <= until))
+}
+
 function seriesOf(filters: Record<string, unknown>): string {
   const all: Record<string, unknown> = { ...UNFILTERED, ...filters }
-  const names = Object.keys(all).filter((name) => name !== 'includeDeleted' && name !== 'withMeta')
+  const names = Object.keys(all).filter((name) => !OF_NO_SERIES.has(name))
   return JSON.stringify(names.sort().map((name) => [name, all[name]]))
 }

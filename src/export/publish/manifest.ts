@@ -7,10 +7,28 @@ import type { Encoding } from '../encode/format.ts'
 import { ENGINES } from '../encode/parquet/engine.ts'
 import { FORMAT_NAMES, type Format } from '../formats.ts'
 import { COLUMNS, type ColumnKind } from '../read/columns.ts'
+import type { InvalidJson } from '../read/invalid-json.ts'
 import type { Proof } from '../read/rows.ts'
 
 /** What was published: every row that fits the filters, or only those with a greater `change_seq` than `sinceSeq`. */
 type Kind = 'full' | 'changes'
+
+/** The filters of a publication as recorded, switches that are on among them; equal filters are equal text. */
+export interface RecordedFilters extends Record<string, unknown> {
+  /** Bounds of createdAt, epoch ms. */
+  since: number | null
+  until: number | null
+  statuses: string[] | null
+  includeDeleted: boolean
+  /** Names of headers whose values are replaced. */
+  redact: string[]
+  withMeta: boolean
+  /** Names in the order of the table; null for all. */
+  columns: string[] | null
+  variant: boolean
+  /** Absent in what 0.1.0 recorded, which kept all. */
+  invalidJson?: InvalidJson
+}
 
 export interface ManifestFile {
   /** Below the folder of the snapshot, with `/`. */
@@ -73,6 +91,8 @@ interface LatestEntry {
   bytes: number
   /** Epoch ms. */
   publishedAt: number
+  /** Absent where an earlier version published it. */
+  filters?: RecordedFilters
 }
 
 export interface Latest {
@@ -106,7 +126,15 @@ const MANIFEST_SHAPE = z.looseObject({
     .refine((files) => new Set(files.map(({ path }) => path)).size === files.length),
 })
 
-const ENTRY_SHAPE = z.looseObject({ snapshotId: z.string(), manifest: inside, manifestSha256: z.string(), cut: number })
+const names = z.array(z.string()).nullable()
+const bound = z.number().nullable()
+const ENTRY_SHAPE = z.looseObject({
+  snapshotId: z.string(),
+  manifest: inside,
+  manifestSha256: z.string(),
+  cut: number,
+  filters: z.looseObject({ since: bound, until: bound, statuses: names, columns: names }).optional(),
+})
 const LATEST_SHAPE = z.looseObject({
   schemaVersion: z.literal(1),
   full: ENTRY_SHAPE.nullable(),

@@ -42,7 +42,7 @@ export async function publishDataset(snapshot: Snapshot, store: Store, now: () =
       manifest: `${snapshotId}/${MANIFEST}`,
       manifestSha256: createHash('sha256').update(manifest).digest('hex'),
       cut: cut.cut,
-      ...{ sinceSeq, rows, bytes, publishedAt },
+      ...{ sinceSeq, rows, bytes, publishedAt, filters: snapshot.filters },
     }
     const path = `${store.place}/${snapshotId}`
     try {
