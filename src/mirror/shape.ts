@@ -11,6 +11,7 @@ import {
 } from '../task/columns.ts'
 import { emptyRow } from '../task/row.ts'
 import type { Integer, JsonObject, JsonValue, Task, TaskRow } from '../task.ts'
+import { storedJson } from './stored-json.ts'
 
 /** Shapes a task into its columns; what they cannot hold exactly is laid over them by `extra`. */
 export function shapeTask(task: Task): TaskRow {
@@ -60,7 +61,7 @@ function columnValue(value: JsonValue, kind: TaskColumn['kind']): string | Integ
 
 /** The task as one line of JSON: columns in the documented order, then `extra`; as it came in, digit for digit. */
 export function taskText(row: TaskRow): string {
-  const over = row.extra === null ? null : (parseExact(row.extra) as JsonObject)
+  const over = row.extra === null ? null : storedJson<JsonObject>(row.extra, parseExact)
   return objectText(row, over, TASK_FIELDS)!
 }
 

@@ -2,6 +2,7 @@
 import { ageOf } from '../../clock.ts'
 import type { Db } from '../connect.ts'
 import type { Forms, SummaryField, UnevenField } from '../forms/forms.ts'
+import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
 /** Every fact by name; times are epoch ms. Absent: not observed yet. */
@@ -98,7 +99,7 @@ export function formsOf({ summary_fields: summary = [], uneven_fields: uneven = 
 
 export function readFacts(db: Db): Facts {
   const rows = db.prepare('SELECT key, value FROM service_facts').all() as { key: string; value: string }[]
-  return Object.fromEntries(rows.map(({ key, value }) => [key, JSON.parse(value)])) as Facts
+  return Object.fromEntries(rows.map(({ key, value }) => [key, storedJson(value)])) as Facts
 }
 
 /** No wait that a service asked for is kept for longer. */

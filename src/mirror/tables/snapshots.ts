@@ -5,6 +5,7 @@ import { connect, type Db, lend } from '../connect.ts'
 import { explain } from '../explain.ts'
 import { checkSchema } from '../migrate.ts'
 import { withReader } from '../open.ts'
+import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
@@ -34,8 +35,10 @@ export function snapshotsAt(
 ): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
   const find = 'SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ? ORDER BY rowid DESC LIMIT 1000'
   type Found = { id: string; cut: number; filters: string }
-  const rows = withReader(path, (db) => db.prepare(find).all(place, format) as Found[])
-  return rows.map((row) => ({ ...row, filters: JSON.parse(row.filters) as SnapshotRow['filters'] }))
+  return withReader(path, (db) => {
+    const rows = db.prepare(find).all(place, format) as Found[]
+    return rows.map((row) => ({ ...row, filters: storedJson<SnapshotRow['filters']>(row.filters) }))
+  })
 }
 
 /** Whether the mirror has a row about it, wherever it was published. */

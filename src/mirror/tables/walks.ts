@@ -2,6 +2,7 @@
 import { mayGoOn } from '../../proof/evidence.ts'
 import type { Order, Verdict } from '../../task.ts'
 import type { Db } from '../connect.ts'
+import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
 export type WalkKind = 'full' | 'head' | 'tail' | 'range'
@@ -135,6 +136,6 @@ export type WalkTable = ReturnType<typeof walkTable>
 function toWalk(row: unknown): WalkRow | null {
   if (row === undefined) return null
   const walk = row as WalkRow
-  const parsed = (text: unknown): unknown => (typeof text === 'string' ? JSON.parse(text) : null)
-  return { ...walk, state: parsed(walk.state), firstWindow: parsed(walk.firstWindow) as WalkRow['firstWindow'] }
+  const parsed = <T>(text: unknown): T | null => (typeof text === 'string' ? storedJson<T>(text) : null)
+  return { ...walk, state: parsed<unknown>(walk.state), firstWindow: parsed(walk.firstWindow) }
 }

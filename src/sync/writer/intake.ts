@@ -2,6 +2,7 @@
 import { isObject, parseExact } from '../../json.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
 import { taskText } from '../../mirror/shape.ts'
+import { storedJson } from '../../mirror/stored-json.ts'
 import type { OwedTable } from '../../mirror/tables/owed.ts'
 import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
@@ -102,5 +103,5 @@ export function countOutcome(counts: Partial<RunCounts>, outcome: ListedOutcome)
 
 /** The task a stored row stands for. */
 export function storedTask(row: TaskRow): Task {
-  return parseExact(taskText(row)) as Task
+  return storedJson<Task>(taskText(row), parseExact)
 }

@@ -4,6 +4,7 @@ import { parseExact } from '../../json.ts'
 import { recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
+import { storedJson } from '../../mirror/stored-json.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
 import { awaitsList, type KnownTask } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
@@ -55,7 +56,7 @@ export function takeDetail(
   const stored = storedTask(storedRow)
   const debt = tables.owed.find(task.id, 'detail')
   const isElsewhere = debt?.listed !== undefined && debt.listed !== null
-  const listed = isElsewhere ? (parseExact(debt.listed as string) as Task) : stored
+  const listed = isElsewhere ? storedJson<Task>(debt.listed as string, parseExact) : stored
   const held = tables.tasks.hashes(seq)
   // Asked for because the list showed another state than a look-up before: that it agrees with that look-up is no sign of its age.
   const isContested = isElsewhere && awaitsList(held)
