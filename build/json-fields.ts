@@ -195,6 +195,7 @@ const status: Chapter = {
     'tasks.open': 'number: of these, not final',
     'tasks.late':
       'number or null: of the open ones, those past their `timeframe`; null: `probe` has not found that it is a moment',
+    'tasks.hidden': 'number: of the live ones, those that the list shows no more and that are found by id',
     'tasks.deleted': 'number: tombstones',
     'tasks.setAside': 'number: items in `rejected_items` that were not taken in since',
     owed: 'object: what is to be asked for by id, beside the checks of open tasks',
@@ -333,6 +334,7 @@ const verify: Chapter[] = [
       'service.total': 'object: how many tasks there are',
       'service.total.service': 'number or null: in the list; null: its end cannot be proven',
       'service.total.mirror': 'number: live ones of the mirror',
+      'service.total.hidden': 'number: of these, those that the list shows no more and that are found by id',
       'service.total.setAside': 'number: items set aside in the mirror',
       'service.total.why': 'string: how the number of the service was found, or why it was not',
       'service.problems': 'array of string: why the mirror is not called equal, a sentence each; empty: it is',

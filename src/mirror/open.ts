@@ -7,7 +7,7 @@ import { connect, type Db, lend } from './connect.ts'
 import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
 import { isWritable, restoredPath } from './files.ts'
-import { inspect } from './inspect.ts'
+import { inspect, refuseDangling } from './inspect.ts'
 import { checkSchema, migrate } from './migrate.ts'
 
 export interface WriterOptions {
@@ -47,10 +47,12 @@ export function openWriter(path: string, options: WriterOptions): Db {
 /**
  * Opens an existing mirror read-only on a connection of its own; never blocks the writer, and waits for it only
  * where it closes or recovers the file, 5 s at most.
- * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-damaged` or `mirror-unreadable`.
+ * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-damaged`, `mirror-unreadable` or, for a link that leads nowhere,
+ * `mirror-unwritable`.
  */
 export function openReader(path: string): Db {
   return explaining(path, () => {
+    refuseDangling(path)
     // A folder that may not be looked into says nothing of what is in it: that throws.
     if (statSync(path, { throwIfNoEntry: false }) === undefined || inspect(path) !== 'mirror') {
       throw new MirrorError('mirror-missing', `There is no mirror at ${path}`, {

@@ -1,6 +1,7 @@
 // Commands that only read, run as built on a mirror made here.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { symlinkSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
@@ -14,6 +15,18 @@ import { walkTable } from '../../src/mirror/tables/walks.ts'
 import type { Task } from '../../src/task.ts'
 import { CLI, runInside, startCli } from '../support/cli.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
+
+test.each([['status'], ['verify'], ['get', 'a'], ['export', '--out', '-', '--format', 'ndjson']])(
+  'where the mirror is a link that leads nowhere, %s says so: its disk may not be mounted',
+  async (...args) => {
+    using scratch = makeScratch()
+    symlinkSync('not-mounted.sqlite', scratch.path('task-mirror.sqlite'))
+    expect(await runInside(args, { cwd: scratch.dir })).toMatchObject({
+      code: 7,
+      stderr: expect.stringMatching(/symbolic link to .*not-mounted.sqlite, which does not exist/),
+    })
+  },
+)
 
 const MINUTE = 60_000
 const PRECISE = '{"id":"precise","createdAt":1700000000000,"amount":12345678901234567890,"ratio":1.0}'

@@ -113,7 +113,7 @@ test.each([
 test('the status of an empty mirror reads well', () => {
   const found = {
     baseUrl: null,
-    tasks: { live: 0, open: 0, late: null, deleted: 0, setAside: 0 },
+    tasks: { live: 0, open: 0, late: null, hidden: 0, deleted: 0, setAside: 0 },
     owed: { details: 0, candidates: 0, withoutResult: 0 },
     forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
     order: null,
@@ -151,7 +151,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
       frontier: 0,
       notBefore: null,
     },
-    tasks: { live: 300, open: 9, late: 8, deleted: 0, setAside: 0 },
+    tasks: { live: 300, open: 9, late: 8, hidden: 7, deleted: 0, setAside: 0 },
     owed: { details: 0, candidates: 0, withoutResult: 0 },
     forms: { compared: 6, comparedAt: 0, summary: [], uneven: [] },
     ...{ freshAt: 0, lastFullWalk: null, walks: [], walBytes: 0 },
@@ -163,6 +163,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   const text = statusText({ ...facts, found, published, disk, keepsAll: true, width: 60 })
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
   expect(text).toMatch(/^late +8 open, past their timeframe/m)
+  expect(text).toMatch(/^not listed +7 of these, which are found by id$/m)
   expect(text).toMatch(/^disk +mirror 1 GB, WAL 64 MB, snapshots 1 MB$/m)
   expect(text.replace(/\n +/g, ' ')).toMatch(
     /^frontier +all that is listed and was created before 1970-01-01 00:00:00 UTC has been met$/m,

@@ -19,7 +19,7 @@ test('an equal mirror is exit 0: the whole sample digit for digit, and the numbe
     different: [],
     missing: [],
     unanswered: [],
-    total: { service: 200, mirror: 200, setAside: 0 },
+    total: { service: 200, mirror: 200, hidden: 0, setAside: 0 },
     problems: [],
   })
   // A sample beyond the mirror is the whole mirror.
@@ -135,4 +135,21 @@ test('where the service answers no look-ups, verify soon asks for no more, and c
   const { unanswered, missing } = JSON.parse(stdout).service
   expect({ code, unanswered: unanswered.length, missing }).toEqual({ code: 3, unanswered: 150, missing: [] })
   expect(simulator.log.slice(before).filter(({ operation }) => operation === 'get').length).toBeLessThan(25)
+})
+
+test('tasks that the list shows no more and that are found by id are no problem, and told apart', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 60, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path)
+  await runSync(context, { command: 'sync' })
+  simulator.account.delist(5)
+  await runSync(context, { command: 'sync', full: true })
+  expect(await verifyService(context, 60)).toMatchObject({
+    equal: 60,
+    total: { service: 55, mirror: 60, hidden: 5 },
+    problems: [],
+  })
+  simulator.account.remove(2)
+  expect((await verifyService(context, 60)).problems).toContain('the service lists 2 tasks fewer than the mirror holds')
 })

@@ -51,6 +51,7 @@ export function statusText(facts: StatusInput): string {
       ['service', found.baseUrl],
       ['fresh', ageMs === null ? unknown : `as of ${spoken(ageMs)} ago${limit}`],
       ['tasks', `${grouped(tasks.live)} live (${grouped(tasks.open)} open), ${grouped(tasks.deleted)} deleted`],
+      ['not listed', tasks.hidden === 0 ? null : `${grouped(tasks.hidden)} of these, which are found by id`],
       ['late', tasks.late ? `${grouped(tasks.late)} open, past their timeframe (inferred: see probe)` : null],
       ['set aside', tasks.setAside === 0 ? 'none' : `${countText(tasks.setAside, 'item')}; see task-mirror rejected`],
       ['owed', owedText(owed)],

@@ -96,7 +96,10 @@ export function serviceText(result: ServiceVerified, width?: number): string {
         'in the list',
         total.service === null ? `cannot tell: ${total.why}` : `${countText(total.service, 'item')}; ${total.why}`,
       ],
-      ['in the mirror', `${countText(total.mirror, 'live task')}, ${grouped(total.setAside)} set aside`],
+      [
+        'in the mirror',
+        `${countText(total.mirror, 'live task')}${total.hidden === 0 ? '' : ` (${grouped(total.hidden)} not listed, but found by id)`}, ${grouped(total.setAside)} set aside`,
+      ],
     ],
     width,
   )

@@ -18,8 +18,11 @@ export type WalkFigures = Pick<
 
 export interface MirrorStatus {
   baseUrl: string | null
-  /** `late`: past their timeframe, null where `probe` has not found a moment in it. `setAside`: not taken in since. */
-  tasks: { live: number; open: number; late: number | null; deleted: number; setAside: number }
+  /**
+   * `late`: past their timeframe, null where `probe` has not found a moment in it. `hidden`: of the live ones, those that the list shows no
+   * more and that are found by id. `setAside`: not taken in since.
+   */
+  tasks: { live: number; open: number; late: number | null; hidden: number; deleted: number; setAside: number }
   /** Owed beside the checks of open tasks. */
   owed: {
     details: number
@@ -59,18 +62,19 @@ interface FormFigures {
 const SHOWN_RUNS = 5
 
 /** What is owed of live tasks, by reason; never through all tasks. `late` as the view late_tasks, which a mirror that no run has migrated lacks. */
-const OWED = `SELECT reason, count(*) AS tasks, count(*) FILTER (WHERE last_error = ?) AS withoutResult,
+const OWED = `SELECT reason, count(*) FILTER (WHERE last_error IS NOT @hidden) AS tasks, count(*) FILTER (WHERE last_error = @hidden) AS hidden,
+    count(*) FILTER (WHERE last_error = @noResult) AS withoutResult,
     count(*) FILTER (WHERE timeframe < (julianday('now') - 2440587.5) * 86400000) AS late
-  FROM open_checks CROSS JOIN tasks ON id = task_id WHERE reason <> 'deleted' AND last_error IS NOT ? AND deleted_at IS NULL GROUP BY reason`
+  FROM open_checks CROSS JOIN tasks ON id = task_id WHERE reason <> 'deleted' AND deleted_at IS NULL GROUP BY reason`
 
 /** Everything in one read transaction, so that the figures fit each other. */
 export function readStatus(db: Db): MirrorStatus {
   return db.transaction(() => {
     const facts = readFacts(db)
     const count = (sql: string) => db.prepare(sql).pluck().get() as number
-    type Owed = Record<'tasks' | 'withoutResult' | 'late', number> & { reason: OwedReason }
-    const rows = db.prepare(OWED).all(NO_RESULT, HIDDEN) as Owed[]
-    const owed = (reason: OwedReason, what: 'tasks' | 'withoutResult' | 'late' = 'tasks') =>
+    type Owed = Record<'tasks' | 'hidden' | 'withoutResult' | 'late', number> & { reason: OwedReason }
+    const rows = db.prepare(OWED).all({ noResult: NO_RESULT, hidden: HIDDEN }) as Owed[]
+    const owed = (reason: OwedReason, what: keyof Omit<Owed, 'reason'> = 'tasks') =>
       rows.find((row) => row.reason === reason)?.[what] ?? 0
     const deleted = count('SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL')
     return {
@@ -80,6 +84,7 @@ export function readStatus(db: Db): MirrorStatus {
         live: count('SELECT count(*) FROM tasks') - deleted,
         open: owed('open'),
         late: facts.timeframe?.isMoment === true ? owed('open', 'late') : null,
+        hidden: owed('candidate', 'hidden'),
         deleted,
         setAside: count('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL'),
       },

@@ -40,6 +40,8 @@ export interface ServiceVerified {
     service: number | null
     /** Live tasks of the mirror. */
     mirror: number
+    /** Of these, those that the list shows no more and that are found by id. */
+    hidden: number
     /** Items of the list that are set aside. */
     setAside: number
     /** How the number was found, or why it was not. */
@@ -75,10 +77,10 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
     const { unread, ...total } = await countTasks(run)
     const ids = sampleLiveIds(db, sample, run.random)
     const found = await askAll(run, ids)
-    const { setAside } = tasks
+    const { hidden, setAside } = tasks
     const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
     const notCompared = forms.uneven.map(({ field }) => field)
-    const result = { ...found, notCompared, differAtMost, total: { ...total, mirror: tasks.live, setAside } }
+    const result = { ...found, notCompared, differAtMost, total: { ...total, mirror: tasks.live, hidden, setAside } }
     return { ...result, problems: [...(unread === undefined ? [] : [unread]), ...problemsOf(result)] }
   } finally {
     db.close()
@@ -93,8 +95,8 @@ function problemsOf({ different, missing, unanswered, total }: Omit<ServiceVerif
     unanswered.length > 0 && `the service gave no usable answer for ${countText(unanswered.length, 'task')}`,
     listed > total.mirror + total.setAside &&
       `the service lists ${countText(listed - total.mirror - total.setAside, 'item')} more than the mirror holds or has set aside`,
-    listed < total.mirror &&
-      `the service lists ${countText(total.mirror - listed, 'task')} fewer than the mirror holds`,
+    listed < total.mirror - total.hidden &&
+      `the service lists ${countText(total.mirror - total.hidden - listed, 'task')} fewer than the mirror holds`,
   ]
   return all.filter((problem) => problem !== false)
 }
