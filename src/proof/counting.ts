@@ -3,14 +3,14 @@ import type { Fact, RunMember } from './facts.ts'
 import { type Basis, type Edge, ended, holds, isUnread, reachOf, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
-type Debts = Pick<State, 'owed' | 'count' | 'edge'>
+type Debts = Pick<State, 'owed' | 'count' | 'ahead' | 'within'>
 
 /** No run is owed any more: what was met up to a place but for its ties, was met. */
 export function paid({ floor, pending, owed, ...state }: State): State {
   const without = <T extends { but: RunMember | null }>(one: T): T =>
     one.but?.moment === owed?.moment ? { ...one, but: null } : one
   const settled = { floor: floor === null ? null : without(floor), pending: pending.map(without) }
-  return { ...state, ...settled, owed: null, count: null, edge: null }
+  return { ...state, ...settled, owed: null, count: null, ahead: null, within: null }
 }
 
 /** What an answer has done for the run that was owed: `paid` with the ids counted so far and its own, or its ids `count` from now on. */
@@ -30,15 +30,15 @@ export function owing(
 ): Debts {
   if (state.owed !== null || owed === null) return state
   const count = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
-  return { owed, count, edge: null }
+  return { owed, count, ahead: null, within: null }
 }
 
 /** The same where an answer shows ties of it alone up to its anchor: that may show where it ends, too. */
 export function owingTied(state: State, owed: RunMember | null, fact: Fact): Debts {
   const { runEnd, runGoesOn, sent, received } = fact
-  const edge = { index: runGoesOn ?? 0, unread: 0, sent, received, isRun: true, reach: reachOf(state, fact) }
   const debts = owing(state, owed, runEnd, fact)
-  return state.owed === null && owed !== null && runGoesOn !== null ? { ...debts, edge } : debts
+  if (state.owed !== null || owed === null || runGoesOn === null) return debts
+  return { ...debts, within: { index: runGoesOn, unread: 0, sent, received, reach: reachOf(state, fact) } }
 }
 
 /**
@@ -52,7 +52,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   const { sent, received, fresh, hasMember, runGoesOn } = fact
   const { start, end, isOver } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
-  const state = { ...before, edge: edgeAfter(before, fact, earlier?.since ?? null) }
+  const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
   const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
   if (!holds(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
@@ -105,34 +105,42 @@ function hasRoomBehind(before: State, fact: Fact, trial: Trial): boolean {
 
 /** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
 function sidesShown(before: State, fact: Fact, trial: Trial) {
-  const { sent, kind, skip, count, first, runGoesOn, runStart, runEnd } = fact
-  const { edge, owed } = before
-  const isOver = kind === 'nothing' || (kind === 'refused' && edge !== null && skip + fact.asked <= edge.reach)
+  const { kind, skip, asked, count, first, runGoesOn, runStart, runEnd } = fact
+  const { ahead, within, owed } = before
+  const isOver = kind === 'nothing' || (kind === 'refused' && within !== null && skip + asked <= within.reach)
   const isOther = kind === 'items' && first !== owed?.moment
-  const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
-  const behindEdge = isNext && edge.isRun && (isOver || isOther) ? edge.index : runEnd
-  const isSince = (edge?.sent ?? 0) >= (before.count?.since ?? 0)
+  const isSince = (ahead?.sent ?? 0) >= (before.count?.since ?? 0)
+  const behindEdge = within !== null && isNext(within, fact) && (isOver || isOther) ? within.index : runEnd
   return {
-    start: isNext && isSince && !edge.isRun && count > 0 && !isOther ? skip : runStart,
+    start: isNext(ahead, fact) && isSince && count > 0 && !isOther ? skip : runStart,
     end: hasRoomBehind(before, fact, trial) ? runGoesOn : behindEdge,
     isOver,
   }
 }
 
-/** Where the last answer ends, with the positions directly behind it that cannot be read. */
-function edgeAfter(state: State, fact: Fact, since: number | null): Edge | null {
-  const { edge, owed } = state
-  const { sent, received, kind, skip, count, asked } = fact
-  const isNext = edge !== null && skip === edge.index + edge.unread && sent >= edge.received
-  const isRun = fact.runGoesOn !== null
+/** Whether the answer was asked for after the one that ends there, and begins behind what cannot be read there. */
+function isNext(edge: Edge | null, { skip, sent }: Fact): boolean {
+  return edge !== null && skip === edge.index + edge.unread && sent >= edge.received
+}
+
+/** Where answers end that end in front of the run, or in it, with the positions directly behind that cannot be read. */
+function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State, 'ahead' | 'within'> {
+  const { ahead, within, owed } = state
+  const { sent, received, kind, skip, count, asked, last, runGoesOn } = fact
   // One that was asked for before the count began shows what may be gone.
-  if (since !== null && sent < since) return edge
-  if (isUnread(kind) && asked === 1 && isNext) return { ...edge, unread: edge.unread + 1, received }
-  // A single item is a question of its own, not a stretch that the walk reads on from.
-  if (!isRun && (kind !== 'items' || asked === 1 || fact.last === owed?.moment)) return edge
-  const index = skip + count
-  const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
-  return { index, unread: 0, sent, received, isRun, reach }
+  if (since !== null && sent < since) return { ahead, within }
+  const after = (edge: Edge | null, endsSo: boolean): Edge | null => {
+    if (edge !== null && isNext(edge, fact) && isUnread(kind) && asked === 1)
+      return { ...edge, unread: edge.unread + 1, received }
+    if (!endsSo) return edge
+    const index = skip + count
+    const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
+    return { index, unread: 0, sent, received, reach }
+  }
+  // A single item is a question of its own: it does not take the place of one that waits for what stands behind the unreadable.
+  const isOther = kind === 'items' && last !== owed?.moment
+  const endsAhead = isOther && (asked > 1 || (ahead?.unread ?? 0) === 0)
+  return { ahead: after(ahead, endsAhead), within: after(within, runGoesOn !== null) }
 }
 
 /** Shorter than asked for, and not because answers are cut: docs/proof.md, "room". */

@@ -40,7 +40,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 18
+export const RULES_NUMBER = 19
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -61,7 +61,7 @@ const MOST_TOLD = 64
 
 /** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
 export function resumed(state: State): State {
-  return { ...state, pending: [], count: null, edge: null, repeat: null, doubted: null }
+  return { ...state, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
 }
 
 export class Judge {

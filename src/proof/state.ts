@@ -77,8 +77,6 @@ export interface Edge {
   unread: number
   sent: number
   received: number
-  /** It ends with an item of the run. */
-  isRun: boolean
   /** Answers reached so far: a window that ends there or before is not refused for reaching too far. */
   reach: number
 }
@@ -101,8 +99,9 @@ export interface State {
   /** A run of which some that stayed may not have been met. */
   owed: RunMember | null
   count: Count | null
-  /** Where the answer ends that was read last while a run is owed. */
-  edge: Edge | null
+  /** Where the answer ends that was read last, while a run is owed, of those that end with another item, and with one of it. */
+  ahead: Edge | null
+  within: Edge | null
   /** The largest answer. */
   largest: number
   /** An answer was shorter than asked, and more stood behind it. */
@@ -134,7 +133,8 @@ export const BEGINNING: State = {
   pending: [],
   owed: null,
   count: null,
-  edge: null,
+  ahead: null,
+  within: null,
   largest: 0,
   narrowest: null,
   isCut: false,

@@ -143,11 +143,11 @@ async function* readRun(
     }
     if (answer === 'nothing') {
       if (start < 0) return { lies: 'before' }
-      if (kernel.owed !== undefined && (kernel.state.edge?.reach ?? 0) <= skip) {
-        // A refusal may be about the window: only behind one that reaches further nothing stands.
-        await lookAt(reader, skip - 1)
-        await lookAt(reader, skip)
-      }
+      if (kernel.owed === undefined) return here()
+      // A refusal may be about the window: only behind one that reaches further nothing stands. And so few may be hidden.
+      const isReached = (kernel.state.within?.reach ?? 0) > skip
+      if (!isReached) await lookAt(reader, skip - 1)
+      if (!isReached || reader.take < reader.largest) await lookAt(reader, skip)
       return here()
     }
     const first = answer.moments.indexOf(moment)

@@ -140,7 +140,7 @@ interface World {
   sinceFloor: number
   /** The same since the last item was alone at its place. */
   sinceAlone: number
-  /** The same since the run's edge was read. */
+  /** The same since the answer was read that ends in the run. */
   sinceEdge: number
   /**
    * Of `held` where an index was empty, by when: 1 deleted since the floor joined and before that, 2 inserted since then, 3 and
@@ -503,7 +503,7 @@ class Search {
     if (!this.#tries.includes('passed')) relevant.empty = BEGINNING.empty
     if (!this.#tries.includes('repeated')) relevant.repeat = null
     if (!this.#tries.includes('place') && relevant.ended === null) relevant.pending = []
-    if (this.#scope.counts !== true) Object.assign(relevant, { count: null, edge: null })
+    if (this.#scope.counts !== true) Object.assign(relevant, { count: null, ahead: null, within: null })
     return relevant
   }
 
@@ -537,7 +537,7 @@ class Search {
     if (state.floor?.aloneAt !== before.floor?.aloneAt) next.sinceAlone = sinceThen
     if (state.count !== null && (before.count === null || (state.count.ids === 0 && state.count.start === null)))
       next.sinceCount = world.sinceEdge | sinceThen
-    if (state.edge === null || state.edge.received !== before.edge?.received) next.sinceEdge = sinceThen
+    if (state.within === null || state.within.received !== before.within?.received) next.sinceEdge = sinceThen
     const isKept = (one: Told): boolean => state.pending.some(({ received }) => received === one.received)
     next.told = next.told.filter((one) => one.received === fact.received || isKept(one))
   }
@@ -668,8 +668,10 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     count?.since,
     empty?.received,
     early?.sent,
-    state.edge?.sent,
-    state.edge?.received,
+    state.ahead?.sent,
+    state.ahead?.received,
+    state.within?.sent,
+    state.within?.received,
     state.repeat?.received,
     floor?.aloneAt ?? undefined,
     state.doubted?.sent,
@@ -686,6 +688,7 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     it === null || it === undefined
       ? '-'
       : `${it.index}.${it.joinedAt}.${it.but === null ? '' : `${m(it.but.moment)}_${i(Number(it.but.member))}`}.${it.apart}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+  const edge = (it: State['ahead']) => (it === null ? '-' : `${it.index}.${it.unread}.${it.reach}`)
   return [
     world.items.map(item).join(','),
     f(floor),
@@ -706,7 +709,8 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     count === null
       ? '-'
       : `${count.end}.${count.isOver}.${count.start}.${count.ids}.${count.hasMember}.${count.isClosed}`,
-    state.edge === null ? '-' : `${state.edge.index}.${state.edge.unread}.${state.edge.isRun}.${state.edge.reach}`,
+    edge(state.ahead),
+    edge(state.within),
     state.repeat === null
       ? '-'
       : `${i(Number(state.repeat.id))}.${state.repeat.skip}.${state.repeat.place}.${state.repeat.wasPlaced}`,
@@ -728,7 +732,7 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     world.sinceFloor,
     count === null ? 0 : world.sinceCount,
     scopeRepeats ? world.sinceAlone : 0,
-    state.edge === null ? 0 : world.sinceEdge,
+    state.within === null ? 0 : world.sinceEdge,
     world.broken.toSorted().join(''),
     world.counted.map(i).join('_'),
     way(early),

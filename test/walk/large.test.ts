@@ -6,12 +6,12 @@ import { type Item, makeModel, walkModel } from './model.ts'
 
 const MOST_SIZE = 100
 
-/** Walks `items`, of which each answer holds as many as fit. */
+/** Walks `items`, of which each answer holds as many as fit; `refuses`: a window that does not fit is refused. */
 async function walkSized(
   items: Item[],
   sizeOf: (id: string) => number,
   settings: { window: number; overlap: number },
-  isHidden: (id: string) => boolean = () => false,
+  { isHidden = () => false, refuses = false }: { isHidden?: (id: string) => boolean; refuses?: boolean } = {},
 ) {
   const model = makeModel(items, {
     answer(skip, take) {
@@ -20,7 +20,10 @@ async function walkSized(
       for (const item of items.slice(skip, skip + take)) {
         if (isHidden(item.id)) continue
         size += sizeOf(item.id)
-        if (answer.length > 0 && size > MOST_SIZE) break
+        if (answer.length > 0 && size > MOST_SIZE) {
+          if (refuses) return 'refused'
+          break
+        }
         answer.push(item)
       }
       return answer
@@ -43,18 +46,31 @@ describe('every list of up to seven tasks, of which some fill an answer alone, i
     { tied, window: 1000, overlap: 10, most: 110 },
     { tied, window: 5, overlap: 2, most: 110 },
   ])
-  test.each(worlds)('$tied of one createdAt, windows of $window', async ({ tied, window, overlap, most }) => {
-    for (let count = 1; count <= 7; count += 1) {
-      const items = listOf(count, tied)
-      for (let large = 1; large < 2 ** count; large += 1) {
-        const isLarge = (id: string): boolean => (large & (1 << Number(id.slice(1)))) !== 0
-        const walked = await walkSized(items, (id) => (isLarge(id) ? MOST_SIZE : 1), { window, overlap })
-        const where = `${count} tasks, large: ${large.toString(2)}`
-        expect(walked, where).toMatchObject({ verdict: 'complete', reason: null, total: count, met: count })
-        expect(walked.requests, where).toBeLessThanOrEqual(most)
+  const ways = [
+    { refuses: false, share: 1 },
+    { refuses: true, share: 0.6 },
+  ]
+  const cases = ways.flatMap((way) => worlds.map((world) => ({ ...world, ...way })))
+  test.each(cases)(
+    '$tied of one createdAt, windows of $window, refused where they do not fit: $refuses',
+    async ({ tied, window, overlap, most, refuses, share }) => {
+      for (let count = 1; count <= 7; count += 1) {
+        const items = listOf(count, tied)
+        for (let large = 1; large < 2 ** count; large += 1) {
+          const isLarge = (id: string): boolean => (large & (1 << Number(id.slice(1)))) !== 0
+          const walked = await walkSized(
+            items,
+            (id) => (isLarge(id) ? share * MOST_SIZE : 1),
+            { window, overlap },
+            { refuses },
+          )
+          const where = `${count} tasks, large: ${large.toString(2)}`
+          expect(walked, where).toMatchObject({ verdict: 'complete', reason: null, total: count, met: count })
+          expect(walked.requests, where).toBeLessThanOrEqual(most)
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 test('one large task second from the end of ten is no end that keeps moving', async () => {
@@ -78,7 +94,7 @@ describe('light tasks, and behind them heavy ones: what holds fewer than the ans
       const random = seeded(seed)
       const gone = new Set(items.filter(() => random.chance(hidden)).map(({ id }) => id))
       const sizeOf = (id: string): number => (Number(id.slice(1)) < 300 ? light : 15)
-      const walked = await walkSized(items, sizeOf, { window: 100, overlap: 10 }, (id) => gone.has(id))
+      const walked = await walkSized(items, sizeOf, { window: 100, overlap: 10 }, { isHidden: (id) => gone.has(id) })
       expect({ seed, ...walked }).toMatchObject({
         seed,
         met: 600 - gone.size,
@@ -107,7 +123,7 @@ describe.each([1, 7])('2,000 tasks, %i at a time of one createdAt', (tied) => {
       const sizes = new Map(items.map(({ id }, at) => [id, weight(at, random)]))
       const gone = new Set(items.filter(() => random.chance(hidden)).map(({ id }) => id))
       const sizeOf = (id: string): number => sizes.get(id) as number
-      const walked = await walkSized(items, sizeOf, { window: 200, overlap: 10 }, (id) => gone.has(id))
+      const walked = await walkSized(items, sizeOf, { window: 200, overlap: 10 }, { isHidden: (id) => gone.has(id) })
       expect({ hidden, ...walked }).toMatchObject({
         hidden,
         met: 2000 - gone.size,
@@ -118,24 +134,29 @@ describe.each([1, 7])('2,000 tasks, %i at a time of one createdAt', (tied) => {
   })
 })
 
-test('long lists of tasks of all sizes, many of one createdAt, are complete', async () => {
-  const some = Array.from({ length: 40 }, (_, index) => index + 1)
-  // Each of these took a walk once for another list than it is, or went round in circles for good.
-  for (const seed of [...some, 138, 518, 666, 1852, 3053, 3346]) {
-    const random = seeded(seed)
-    const count = 1 + random.int(seed % 10 === 0 ? 300 : 60)
-    const [ties, large] = [random.int(9), random.int(7)]
-    let at = 9_000_000
-    const items = Array.from({ length: count }, (_, index) => {
-      if (random.int(10) >= ties) at -= 1000
-      return { id: `t${String(random.int(1_000_000)).padStart(6, '0')}-${index}`, at }
-    })
-    const sizes = new Map(
-      items.map(({ id }) => [id, random.int(10) < large ? 20 + random.int(100) : 1 + random.int(5)]),
-    )
-    const window = [1000, 50, 10, 5][random.int(4)] as number
-    const walked = await walkSized(items, (id) => sizes.get(id) as number, { window, overlap: window < 50 ? 2 : 10 })
-    expect(walked, `seed ${seed}`).toMatchObject({ verdict: 'complete', reason: null, total: count, met: count })
-    expect(walked.requests, `seed ${seed}`).toBeLessThan(100 + 8 * count)
-  }
-})
+test.each([false, true])(
+  'long lists of tasks of all sizes, many of one createdAt, are complete; refused where they do not fit: %s',
+  async (refuses) => {
+    const some = Array.from({ length: 40 }, (_, index) => index + 1)
+    // Each of these took a walk once for another list than it is, or went round in circles for good.
+    for (const seed of [...some, 138, 518, 666, 1852, 3053, 3346]) {
+      const random = seeded(seed)
+      const count = 1 + random.int(seed % 10 === 0 ? 300 : 60)
+      const [ties, large] = [random.int(9), random.int(7)]
+      let at = 9_000_000
+      const items = Array.from({ length: count }, (_, index) => {
+        if (random.int(10) >= ties) at -= 1000
+        return { id: `t${String(random.int(1_000_000)).padStart(6, '0')}-${index}`, at }
+      })
+      const sizes = new Map(
+        items.map(({ id }) => [id, random.int(10) < large ? 20 + random.int(100) : 1 + random.int(5)]),
+      )
+      const window = [1000, 50, 10, 5][random.int(4)] as number
+      const sizeOf = (id: string): number =>
+        refuses ? Math.min(MOST_SIZE, sizes.get(id) as number) : (sizes.get(id) as number)
+      const walked = await walkSized(items, sizeOf, { window, overlap: window < 50 ? 2 : 10 }, { refuses })
+      expect(walked, `seed ${seed}`).toMatchObject({ verdict: 'complete', reason: null, total: count, met: count })
+      expect(walked.requests, `seed ${seed}`).toBeLessThan(100 + 8 * count)
+    }
+  },
+)
