@@ -35,9 +35,9 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   guessAhead(ongoing)
   let found: Found | null = null
   for (;;) {
-    const { fruitless, met, reader } = ongoing
+    const { fruitless, windows, reader } = ongoing
     const isOver = reader.requests >= ongoing.request.settings.maxRequests
-    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(met / Math.max(1, reader.largest))) {
+    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(windows)) {
       if (found !== null) reader.drop(found.window)
       if (!isOver) yield* sweep(ongoing)
       return ongoing.result(isOver ? 'request-limit' : 'no-progress')
