@@ -75,8 +75,7 @@ export class OngoingWalk {
     this.met = resumed?.met ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
     this.doubts = [...(resumed?.doubts ?? [])]
-    if (resumed !== undefined)
-      Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
+    if (resumed !== undefined) Object.assign(this.reader, { take: resumed.take, served: resumed.served })
     const { last, end } = this.chain
     this.reader.last = last === null ? null : { ...last, index: end - 1 }
     this.skip = resumed === undefined ? request.start : this.forward()
@@ -198,7 +197,6 @@ export class OngoingWalk {
       owedFrom,
       met,
       take: reader.take,
-      largest: reader.largest,
       served: reader.served,
       doubts: [...doubts],
       kernel: this.kernel.save(),

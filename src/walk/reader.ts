@@ -41,8 +41,6 @@ export class Reader {
   take: number
   /** The largest size that was answered in this walk; 0 before the first answer. */
   served = 0
-  /** The largest answer of this walk. */
-  largest = 0
   /** The last position that could not be read. */
   unreadable = Number.NEGATIVE_INFINITY
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
@@ -75,6 +73,11 @@ export class Reader {
     this.#settings = settings
     this.#range = range
     this.take = settings.window
+  }
+
+  /** The most items that an answer of this walk held, of those that were asked for. */
+  get largest(): number {
+    return this.kernel.state.largest
   }
 
   /** What the walk would like to ask for: fewer items where they are heavy. */
@@ -124,7 +127,6 @@ export class Reader {
     const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
     const handle = answer.kind === 'items' ? answer.handle : null
     this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
-    this.largest = Math.max(this.largest, ids.length)
     if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
     // A few may be hidden, and too many refused for their number.

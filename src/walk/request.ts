@@ -58,7 +58,6 @@ export interface WalkState {
   met: number
   kernel: Saved
   take: number
-  largest: number
   served: number
   /** Reasons why the verdict can only be `partial`. */
   doubts: string[]
