@@ -42,12 +42,10 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
  * too. `more`: but something lies directly behind, which has to be met first. Null: neither is known.
  */
 export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
-  const { chain, request, reader, end, kernel } = ongoing
+  const { request, reader, end, kernel } = ongoing
   if ((request.beyond && end.looked === null) || !kernel.hasPassed || reader.pending.some((id) => reader.unmet.has(id)))
     return null
-  if (!reader.isLookedBehind && (await showsMore(ongoing))) return 'more'
-  ongoing.total = chain.end
-  return 'passed'
+  return !reader.isLookedBehind && (await showsMore(ongoing)) ? 'more' : 'passed'
 }
 
 /** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */

@@ -210,7 +210,7 @@ export class OngoingWalk {
   }
 
   /** `isWhole`: it claims the whole list or its range, and not only what it has read. */
-  result(stopped: string | null, isWhole = true): WalkResult {
+  result(stopped: string | null, isWhole: boolean): WalkResult {
     const { chain } = this
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)

@@ -9,7 +9,7 @@ import { endInMotion, passHorizon } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { suspectFilter } from './last-item.ts'
-import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
+import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { isCreatedOrder, orderKept } from './order.ts'
 import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
@@ -21,6 +21,8 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 // A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new, `requestsLeft`
 // (ongoing-walk.ts, counts items) where they always do, and `maxRequests` all together.
 
+/** The walk ends partial for these with what is left of the list unread. */
+const SWEPT = ['no-order', 'end-keeps-moving', 'no-progress']
 /** Steps forward over items that have been met double up to this many windows. */
 const LARGEST_STEP = 1024
 /** This many answers in no order at all end a walk. */
@@ -33,33 +35,37 @@ const LAP_REQUESTS_PER_WINDOW = 5
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   const ongoing = new OngoingWalk(source, request)
   guessAhead(ongoing)
+  const ending = yield* readToEnd(ongoing)
+  const isListEnd = ending.kind === 'list-end'
+  const reason = ending.kind === 'stop' ? ending.reason : null
+  if (reason === null && ongoing.kernel.owed !== undefined && !ongoing.isUnpaid) yield* payOwed(ongoing)
+  yield* markCounted(ongoing)
+  if (reason !== null && SWEPT.includes(reason)) yield* sweep(ongoing)
+  const isFrontMoving = reason === null && request.lap === 'unless-one-answer' && ongoing.front === null
+  if (isListEnd || isFrontMoving) yield* closingLap(ongoing)
+  return ongoing.result(reason, isListEnd || request.range !== undefined)
+}
+
+/** Reads window after window until the walk is over. */
+async function* readToEnd(ongoing: OngoingWalk): Steps<WalkEnding> {
   let found: Found | null = null
   for (;;) {
-    const { fruitless, windows, reader } = ongoing
-    const isOver = reader.requests >= ongoing.request.settings.maxRequests
-    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(windows)) {
-      if (found !== null) reader.drop(found.window)
-      if (!isOver) yield* sweep(ongoing)
-      return ongoing.result(isOver ? 'request-limit' : 'no-progress')
+    const spent = whatIsSpent(ongoing)
+    if (spent !== null) {
+      if (found !== null) ongoing.reader.drop(found.window)
+      return { kind: 'stop', reason: spent }
     }
     const onward: Onward = found === null ? yield* readOn(ongoing) : yield* join(ongoing, found)
     found = onward?.kind === 'window' ? onward : null
     if (onward?.kind === 'window') continue
     const ended = onward ?? (await endWhereShown(ongoing))
-    if (ended?.kind === 'stop') {
-      if (ended.reason === null && ongoing.kernel.owed !== undefined) yield* payOwed(ongoing)
-      yield* markCounted(ongoing)
-      if (ended.reason === 'no-order' || ended.reason === 'end-keeps-moving') yield* sweep(ongoing)
-      else if (ended.reason === null && request.lap === 'unless-one-answer' && ongoing.front === null)
-        yield* closingLap(ongoing)
-      return ongoing.result(ended.reason, request.range !== undefined)
-    }
-    if (ended?.kind === 'list-end') break
+    if (ended !== null) return ended
   }
-  if (ongoing.kernel.owed !== undefined && !ongoing.isUnpaid) yield* payOwed(ongoing)
-  yield* markCounted(ongoing)
-  yield* closingLap(ongoing)
-  return ongoing.result(null)
+}
+
+function whatIsSpent({ fruitless, windows, reader, request, requestsLeft }: OngoingWalk): string | null {
+  if (reader.requests >= request.settings.maxRequests) return 'request-limit'
+  return requestsLeft < 0 || fruitless > inVain(windows) ? 'no-progress' : null
 }
 
 /** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */
@@ -142,7 +148,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   if (twice !== null) return twice
 
   const passed = await passHorizon(ongoing)
-  if (passed === 'passed') return { kind: 'list-end' }
+  if (passed === 'passed') return ongoing.endsAt(ongoing.chain.end - 1)
   const seems = passed === null ? looksLast(ongoing, window, earlier, { isFarthest, follows }) : null
   if (seems !== null) {
     const onward = yield* askForEnd(ongoing, seems === 'no-overlap')
