@@ -38,8 +38,7 @@ export class OngoingWalk {
   skip: number
   /** Where the end of the chain is looked for, while windows show nothing of it. */
   private search: Search | null = null
-  /** How far to reach back at the next tie, and forward over what has been met. Doubled each time. */
-  reachBack = 1
+  /** How far to reach forward over what has been met. Doubled each time. */
   reachAhead = 1
   /** Where pages are filtered: how far apart windows may begin, at most. Halved where one shows nothing of what the chain ends with. */
   leap = Number.POSITIVE_INFINITY
@@ -47,8 +46,7 @@ export class OngoingWalk {
   fruitless = 0
   /** Items met. */
   met: number
-  /** The chain's last item when a window was read anew because of its ties, and how often that was. */
-  tiedAt: string | null = null
+  /** How often a window behind the chain's last item was read anew because of its ties, each time from twice as far back. */
   tiedTries = 0
   /** Windows that showed ties alone, and were dropped because they did not join. */
   unjoined = 0

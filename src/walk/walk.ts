@@ -129,7 +129,6 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<Onward> {
   const earlier = ongoing.chain
   const beginning = earlier.last === null
-  ongoing.reachBack = 1
   const isFarthest = ongoing.reader.last?.id === earlier.last?.id && window.skip >= ongoing.forward()
   const newlyMet = yield* ongoing.takeIn(window, follows)
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
@@ -203,7 +202,10 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
     // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
     ongoing.skip += (ongoing.reachAhead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
     ongoing.reachAhead = Math.min(ongoing.reachAhead * 2, LARGEST_STEP)
-  } else ongoing.reachAhead = 1
+  } else {
+    ongoing.reachAhead = 1
+    ongoing.tiedTries = 0
+  }
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
   if (reader.take !== reader.window || reader.kernel.horizon !== null) return
