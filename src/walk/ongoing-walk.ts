@@ -32,7 +32,6 @@ export class OngoingWalk {
   firstWindow: FirstWindow | null
   /** Requests until the first window was taken in, by this process: a closing lap may need as many to come that far. */
   requestsBefore = 0
-  readonly doubts: string[]
   total: number | null = null
   /** Where the next window begins. */
   skip: number
@@ -72,7 +71,6 @@ export class OngoingWalk {
     this.owedFrom = resumed?.owedFrom ?? 0
     this.met = resumed?.met ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
-    this.doubts = [...(resumed?.doubts ?? [])]
     if (resumed !== undefined) Object.assign(this.reader, { take: resumed.take, served: resumed.served })
     const { last, end } = this.chain
     this.reader.last = last === null ? null : { ...last, index: end - 1 }
@@ -189,14 +187,13 @@ export class OngoingWalk {
 
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
-    const { chain, owedFrom, met, reader, doubts } = this
+    const { chain, owedFrom, met, reader } = this
     const state: WalkState = {
       chain,
       owedFrom,
       met,
       take: reader.take,
       served: reader.served,
-      doubts: [...doubts],
       kernel: this.kernel.save(),
     }
     const evidence = this.kernel.takeEvidence()
@@ -213,7 +210,7 @@ export class OngoingWalk {
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
     const missing = this.kernel.missing(isWhole)
-    const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : (REASONS[missing] ?? 'not-joined'))
+    const reason = stopped ?? (missing === null ? null : (REASONS[missing] ?? 'not-joined'))
     if (reason === null) this.kernel.conclude(isWhole)
     // In a list with an order no item that was seen can have been passed over.
     const passedOver = this.hasPassedOver()

@@ -59,8 +59,6 @@ export interface WalkState {
   kernel: Saved
   take: number
   served: number
-  /** Reasons why the verdict can only be `partial`. */
-  doubts: string[]
 }
 
 export interface WalkResult {

@@ -42,8 +42,8 @@ export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   yield* markCounted(ongoing)
   if (reason !== null && SWEPT.includes(reason)) yield* sweep(ongoing)
   const isFrontMoving = reason === null && request.lap === 'unless-one-answer' && ongoing.front === null
-  if (isListEnd || isFrontMoving) yield* closingLap(ongoing)
-  return ongoing.result(reason, isListEnd || request.range !== undefined)
+  const doubt = isListEnd || isFrontMoving ? yield* closingLap(ongoing) : null
+  return ongoing.result(reason ?? doubt, isListEnd || request.range !== undefined)
 }
 
 /** Reads window after window until the walk is over. */
@@ -240,10 +240,12 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
   }
 }
 
-async function* closingLap(ongoing: OngoingWalk): Steps<void> {
+/** Returns why it is in doubt what has moved meanwhile; null where it is not. */
+async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
   const { request, reader } = ongoing
-  if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0) return
-  if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return
+  if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0)
+    return null
+  if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return null
   // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
   // until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
@@ -252,17 +254,14 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
     const windows = Math.ceil((ongoing.total ?? 0) / reader.largest)
     const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
-    if (lap.doubt !== null) {
-      ongoing.doubts.push(lap.doubt)
-      return
-    }
-    if (lap.first === null) return
+    if (lap.doubt !== null || lap.first === null) return lap.doubt
     if (lap.isWhole) ongoing.front = lap.first.ids
     // Where one of two servers lags it may have answered, and not shown what the other one had in front when the end was shown.
     const isCounted = !ongoing.isCountable || request.isCounted?.(ongoing.total ?? 0) !== false
-    if ((lap.isWhole || !moves) && isCounted) return
+    if ((lap.isWhole || !moves) && isCounted) return null
     if (moves) goal = lap.first
   }
+  return null
 }
 
 /** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */
