@@ -63,7 +63,7 @@ export async function* goOnBehind(
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
     const isNext = isNew && place === null
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
-    const mayGrow = isNext && repeats === null && kernel.horizon === null
+    const mayGrow = isNext && repeats === null && kernel.emptyIndex === null
     const grows = mayGrow && (await measureGrowth(ongoing, last, window))
     if (isNew && !byPlace && !grows) await goesFar(ongoing, window.skip)
     reader.source.prefetch([])
@@ -169,7 +169,7 @@ async function* joinByPlace(
   }
   yield* setAside(last, passed)
   // Something had been seen further down: it is not the end that moves.
-  if (kernel.horizon === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
+  if (kernel.emptyIndex === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
@@ -235,7 +235,7 @@ function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generato
 /** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
 function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   const { reader, end } = ongoing
-  if (end.hasMoved || reader.kernel.horizon !== null || !looksFurther(ongoing, index + 1)) return
+  if (end.hasMoved || reader.kernel.emptyIndex !== null || !looksFurther(ongoing, index + 1)) return
   const further = placesFurther(ongoing, index + 1).map((skip) => ({ skip, take: probeSize(reader) }))
   reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
 }

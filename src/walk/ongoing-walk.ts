@@ -210,7 +210,7 @@ export class OngoingWalk {
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
     const missing = this.kernel.missing(isWhole)
-    const reason = stopped ?? (missing === null ? null : (REASONS[missing] ?? 'not-joined'))
+    const reason = stopped ?? (missing === null ? null : (REASON_OF[missing] ?? 'not-joined'))
     if (reason === null) this.kernel.conclude(isWhole)
     // In a list with an order no item that was seen can have been passed over.
     const passedOver = this.hasPassedOver()
@@ -240,7 +240,7 @@ export class OngoingWalk {
 }
 
 /** The stable words for what the kernel says is missing; for all others `not-joined`. */
-const REASONS: Partial<Record<MissingLink, string>> = {
+const REASON_OF: Partial<Record<MissingLink, string>> = {
   'join: no other run is owed': 'ties',
   'the run of equal createdAt that is owed has been counted': 'ties',
   'every run that was counted was marked': 'ties',

@@ -48,7 +48,7 @@ export class Reader {
   patience = 1
   /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
   readonly unmet = new Map<string, Moment>()
-  /** Those of `unmet` that were seen before the kernel's horizon was: they have to be met before "passed" is claimed. */
+  /** Those of `unmet` that were seen before the kernel knew an empty index: they have to be met before "passed" is claimed. */
   pending: string[] = []
   /** Whether it was looked directly behind the chain since then. */
   isLookedBehind = false
@@ -123,7 +123,7 @@ export class Reader {
     this.requests += 1
     const answer = await this.source.read(skip, take, options)
     const { askedAfter: sent, number: received, kind } = answer
-    const before = this.kernel.horizon
+    const before = this.kernel.emptyIndex
     const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
     const handle = answer.kind === 'items' ? answer.handle : null
     this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
@@ -133,8 +133,8 @@ export class Reader {
     else if (kind === 'items' ? take >= this.served : kind === 'refused' && take <= this.served)
       this.emptyFrom = Math.min(this.emptyFrom, skip)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
-    const { horizon } = this.kernel
-    if (horizon !== null && horizon.received !== before?.received) {
+    const { emptyIndex } = this.kernel
+    if (emptyIndex !== null && emptyIndex.received !== before?.received) {
       this.pending = [...this.unmet.keys()]
       this.isLookedBehind = false
     }

@@ -5,7 +5,7 @@ import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { endIfSpent, readAgain, seekNothing } from './further.ts'
-import { endInMotion, passHorizon } from './growing.ts'
+import { endInMotion, passEmptyIndex } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { suspectFilter } from './last-item.ts'
@@ -146,7 +146,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const twice = beginning ? null : await firstItemTwice(ongoing, window)
   if (twice !== null) return twice
 
-  const passed = await passHorizon(ongoing)
+  const passed = await passEmptyIndex(ongoing)
   if (passed === 'passed') return ongoing.endsAt(ongoing.chain.end - 1)
   const seems = passed === null ? looksLast(ongoing, window, earlier, { isFarthest, follows }) : null
   if (seems !== null) {
@@ -186,7 +186,7 @@ async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward>
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
   if (ended !== null) return ended
-  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
+  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.emptyIndex !== null
   ongoing.end.hasMoved ||= onward === 'moved'
   return ongoing.reader.largest < 2 ? null : endIfSpent(ongoing)
 }
@@ -208,7 +208,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   }
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
-  if (reader.take !== reader.window || reader.kernel.horizon !== null) return
+  if (reader.take !== reader.window || reader.kernel.emptyIndex !== null) return
   const stride = capacityOf(chain, reader) - (chain.end - ongoing.forward())
   reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
