@@ -61,16 +61,19 @@ export async function* goOnBehind(
     // Further down once more: it had been sought where it was just seen.
     if (moves > 0 && place !== null) await suspectFilter(ongoing, window, ongoing.chain)
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
-    const isNext = isNew && place === null
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
-    const mayGrow = isNext && repeats === null && kernel.emptyIndex === null
-    const grows = mayGrow && (await measureGrowth(ongoing, last, window))
+    if (repeats !== null) {
+      reader.source.prefetch([])
+      reader.drop(window)
+      if (repeats.kind !== 'last') return repeats
+      return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
+    }
+    const isNext = isNew && place === null
+    const grows = isNext && kernel.emptyIndex === null && (await measureGrowth(ongoing, last, window))
     if (isNew && !byPlace && !grows) await goesFar(ongoing, window.skip)
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
     reader.drop(window)
-    if (repeats?.kind === 'stop') return repeats
-    if (repeats?.kind === 'last') return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
     // Where the list grows it is asked for again, after there was nothing further on.
     if (isNext && byPlace) continue
     if (isNew) return null
