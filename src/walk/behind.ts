@@ -171,7 +171,7 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  // Something had been seen further down: it is not the end that moves.
+  // Something had been seen further down: it is not the end that moves. Else one that grows as it is read would be read on and on.
   if (kernel.emptyIndex === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
