@@ -139,7 +139,7 @@ export class Kernel {
   }
 
   /** Nothing stood there: what the walk has to come behind for "passed". */
-  get horizon(): EmptyIndex | null {
+  get emptyIndex(): EmptyIndex | null {
     return this.state.empty
   }
 

@@ -123,7 +123,7 @@ function startOf({ floor }: State): Mark {
  * What follows for `sight` from `mark`, seen just now, and from what is `known` of the positions before it: what stands at its first
  * index or behind before it and after it, stood there at its moment, too, and not at positions that brought nothing.
  */
-function resolved(state: State, sight: Sight, { mark, known }: { mark: Mark; known: Sight[] }, trial: Trial): Sight {
+function resolved(state: State, sight: Sight, { mark, known }: { mark: Sight; known: Sight[] }, trial: Trial): Sight {
   const { kind, from, to, rests } = sight
   const low = kind === 'items' ? from : to
   if (sight.low >= from) return { ...sight, low: Math.max(low, sight.low) }
@@ -146,8 +146,8 @@ function best(marks: Mark[]): Mark | undefined {
 }
 
 /** An answer that begins directly behind what could not be read when the floor's window joined, and cannot after `sight`: its run begins there. */
-function apart({ floor, pending }: State, mark: Mark, { received }: Sight, trial: Trial): Mark {
-  if (mark.but === null || floor === null || floor.apart === null || (mark as Sight).from !== floor.apart) return mark
+function apart({ floor, pending }: State, mark: Sight, { received }: Sight, trial: Trial): Sight {
+  if (mark.but === null || floor === null || floor.apart === null || mark.from !== floor.apart) return mark
   const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === floor.apart && sent >= received)
   return holds(trial, 'apart: still cannot be read', isStill)
     ? { ...mark, but: null, rests: union(mark.rests, ['unread-apart']) }

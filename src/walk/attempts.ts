@@ -3,7 +3,7 @@
 /** What may have failed only because the list had just moved is tried so often. */
 export const TRIES = 4
 
-/** Requests that may be made in vain in a list that filled so many windows. */
+/** Requests that may be made in vain by a walk of which so many windows brought something new. */
 export function inVain(windows: number): number {
   return 240 + 4 * windows
 }

@@ -61,16 +61,19 @@ export async function* goOnBehind(
     // Further down once more: it had been sought where it was just seen.
     if (moves > 0 && place !== null) await suspectFilter(ongoing, window, ongoing.chain)
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
-    const isNext = isNew && place === null
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
-    const mayGrow = isNext && repeats === null && kernel.horizon === null
-    const grows = mayGrow && (await measureGrowth(ongoing, last, window))
+    if (repeats !== null) {
+      reader.source.prefetch([])
+      reader.drop(window)
+      if (repeats.kind !== 'last') return repeats
+      return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
+    }
+    const isNext = isNew && place === null
+    const grows = isNext && kernel.emptyIndex === null && (await measureGrowth(ongoing, last, window))
     if (isNew && !byPlace && !grows) await goesFar(ongoing, window.skip)
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
     reader.drop(window)
-    if (repeats?.kind === 'stop') return repeats
-    if (repeats?.kind === 'last') return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
     // Where the list grows it is asked for again, after there was nothing further on.
     if (isNext && byPlace) continue
     if (isNew) return null
@@ -168,8 +171,8 @@ async function* joinByPlace(
     return 'moved'
   }
   yield* setAside(last, passed)
-  // Something had been seen further down: it is not the end that moves.
-  if (kernel.horizon === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
+  // Something had been seen further down: it is not the end that moves. Else one that grows as it is read would be read on and on.
+  if (kernel.emptyIndex === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
@@ -235,7 +238,7 @@ function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generato
 /** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
 function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   const { reader, end } = ongoing
-  if (end.hasMoved || reader.kernel.horizon !== null || !looksFurther(ongoing, index + 1)) return
+  if (end.hasMoved || reader.kernel.emptyIndex !== null || !looksFurther(ongoing, index + 1)) return
   const further = placesFurther(ongoing, index + 1).map((skip) => ({ skip, take: probeSize(reader) }))
   reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
 }

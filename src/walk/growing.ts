@@ -17,18 +17,18 @@ export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind
       if (!isNothing(await glanceAt(reader, place))) return false
   }
   end.looked = last.index
-  await seekHorizon(reader, behind)
-  return reader.kernel.horizon !== null
+  await seekEmptyIndex(reader, behind)
+  return reader.kernel.emptyIndex !== null
 }
 
 /**
  * Behind the answer that showed items behind the chain: an index at which there is nothing. The list has grown by as much
  * as that answer holds; by the next one it may have grown by as much again.
  */
-async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
+async function seekEmptyIndex(reader: Reader, behind: ItemsWindow): Promise<void> {
   let end = behind.skip + behind.ids.length
   let growth = behind.ids.length
-  const isKnown = (): boolean => (reader.kernel.horizon?.index ?? Infinity) <= end + growth
+  const isKnown = (): boolean => (reader.kernel.emptyIndex?.index ?? Infinity) <= end + growth
   for (let tries = 0; tries < TRIES && !isKnown(); tries += 1) {
     const answer = await lookAt(reader, end + growth)
     if (answer.kind !== 'items') return
@@ -41,13 +41,11 @@ async function seekHorizon(reader: Reader, behind: ItemsWindow): Promise<void> {
  * `passed`: everything has been met that was listed at a moment of this walk (docs/proof.md, "passed"), and it was looked for further on,
  * too. `more`: but something lies directly behind, which has to be met first. Null: neither is known.
  */
-export async function passHorizon(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
-  const { chain, request, reader, end, kernel } = ongoing
+export async function passEmptyIndex(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
+  const { request, reader, end, kernel } = ongoing
   if ((request.beyond && end.looked === null) || !kernel.hasPassed || reader.pending.some((id) => reader.unmet.has(id)))
     return null
-  if (!reader.isLookedBehind && (await showsMore(ongoing))) return 'more'
-  ongoing.total = chain.end
-  return 'passed'
+  return !reader.isLookedBehind && (await showsMore(ongoing)) ? 'more' : 'passed'
 }
 
 /** Whether there is more directly behind the chain, by an answer that begins where the next item would stand by now. */

@@ -32,14 +32,12 @@ export class OngoingWalk {
   firstWindow: FirstWindow | null
   /** Requests until the first window was taken in, by this process: a closing lap may need as many to come that far. */
   requestsBefore = 0
-  readonly doubts: string[]
   total: number | null = null
   /** Where the next window begins. */
   skip: number
   /** Where the end of the chain is looked for, while windows show nothing of it. */
   private search: Search | null = null
-  /** How far to reach back at the next tie, and forward over what has been met. Doubled each time. */
-  reachBack = 1
+  /** How far to reach forward over what has been met. Doubled each time. */
   reachAhead = 1
   /** Where pages are filtered: how far apart windows may begin, at most. Halved where one shows nothing of what the chain ends with. */
   leap = Number.POSITIVE_INFINITY
@@ -47,8 +45,7 @@ export class OngoingWalk {
   fruitless = 0
   /** Items met. */
   met: number
-  /** The chain's last item when a window was read anew because of its ties, and how often that was. */
-  tiedAt: string | null = null
+  /** How often a window behind the chain's last item was read anew because of its ties, each time from twice as far back. */
   tiedTries = 0
   /** Windows that showed ties alone, and were dropped because they did not join. */
   unjoined = 0
@@ -74,9 +71,7 @@ export class OngoingWalk {
     this.owedFrom = resumed?.owedFrom ?? 0
     this.met = resumed?.met ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
-    this.doubts = [...(resumed?.doubts ?? [])]
-    if (resumed !== undefined)
-      Object.assign(this.reader, { take: resumed.take, largest: resumed.largest, served: resumed.served })
+    if (resumed !== undefined) Object.assign(this.reader, { take: resumed.take, served: resumed.served })
     const { last, end } = this.chain
     this.reader.last = last === null ? null : { ...last, index: end - 1 }
     this.skip = resumed === undefined ? request.start : this.forward()
@@ -192,15 +187,13 @@ export class OngoingWalk {
 
   step(window: ItemsWindow): WalkStep {
     for (const id of window.ids) this.reader.unmet.delete(id)
-    const { chain, owedFrom, met, reader, doubts } = this
+    const { chain, owedFrom, met, reader } = this
     const state: WalkState = {
       chain,
       owedFrom,
       met,
       take: reader.take,
-      largest: reader.largest,
       served: reader.served,
-      doubts: [...doubts],
       kernel: this.kernel.save(),
     }
     const evidence = this.kernel.takeEvidence()
@@ -212,12 +205,12 @@ export class OngoingWalk {
   }
 
   /** `isWhole`: it claims the whole list or its range, and not only what it has read. */
-  result(stopped: string | null, isWhole = true): WalkResult {
+  result(stopped: string | null, isWhole: boolean): WalkResult {
     const { chain } = this
     const { known, settings } = this.request
     const shown = orderKept(chain.order, known, settings.settleMs)
     const missing = this.kernel.missing(isWhole)
-    const reason = stopped ?? this.doubts[0] ?? (missing === null ? null : (REASONS[missing] ?? 'not-joined'))
+    const reason = stopped ?? (missing === null ? null : (REASON_OF[missing] ?? 'not-joined'))
     if (reason === null) this.kernel.conclude(isWhole)
     // In a list with an order no item that was seen can have been passed over.
     const passedOver = this.hasPassedOver()
@@ -247,7 +240,7 @@ export class OngoingWalk {
 }
 
 /** The stable words for what the kernel says is missing; for all others `not-joined`. */
-const REASONS: Partial<Record<MissingLink, string>> = {
+const REASON_OF: Partial<Record<MissingLink, string>> = {
   'join: no other run is owed': 'ties',
   'the run of equal createdAt that is owed has been counted': 'ties',
   'every run that was counted was marked': 'ties',

@@ -41,8 +41,6 @@ export class Reader {
   take: number
   /** The largest size that was answered in this walk; 0 before the first answer. */
   served = 0
-  /** The largest answer of this walk. */
-  largest = 0
   /** The last position that could not be read. */
   unreadable = Number.NEGATIVE_INFINITY
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
@@ -50,7 +48,7 @@ export class Reader {
   patience = 1
   /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
   readonly unmet = new Map<string, Moment>()
-  /** Those of `unmet` that were seen before the kernel's horizon was: they have to be met before "passed" is claimed. */
+  /** Those of `unmet` that were seen before the kernel knew an empty index: they have to be met before "passed" is claimed. */
   pending: string[] = []
   /** Whether it was looked directly behind the chain since then. */
   isLookedBehind = false
@@ -75,6 +73,11 @@ export class Reader {
     this.#settings = settings
     this.#range = range
     this.take = settings.window
+  }
+
+  /** The most items that an answer of this walk held, of those that were asked for. */
+  get largest(): number {
+    return this.kernel.state.largest
   }
 
   /** What the walk would like to ask for: fewer items where they are heavy. */
@@ -120,19 +123,18 @@ export class Reader {
     this.requests += 1
     const answer = await this.source.read(skip, take, options)
     const { askedAfter: sent, number: received, kind } = answer
-    const before = this.kernel.horizon
+    const before = this.kernel.emptyIndex
     const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
     const handle = answer.kind === 'items' ? answer.handle : null
     this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
-    this.largest = Math.max(this.largest, ids.length)
     if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
     // A few may be hidden, and too many refused for their number.
     else if (kind === 'items' ? take >= this.served : kind === 'refused' && take <= this.served)
       this.emptyFrom = Math.min(this.emptyFrom, skip)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
-    const { horizon } = this.kernel
-    if (horizon !== null && horizon.received !== before?.received) {
+    const { emptyIndex } = this.kernel
+    if (emptyIndex !== null && emptyIndex.received !== before?.received) {
       this.pending = [...this.unmet.keys()]
       this.isLookedBehind = false
     }

@@ -53,13 +53,13 @@ async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Pro
 /**
  * Items where there should be none. Either the list moved back (something was inserted in front), or the service gives
  * its last window again (single answers far behind show the last item: it is at `index`), or it ignores skip or wraps around (the first
- * item is there and at 0 as well). `more`: something that has not been met stands far behind. Null where it is none of these.
+ * item is there and at 0 as well). Null where it is none of these.
  */
 export async function ofRepeats(
   ongoing: OngoingWalk,
   last: LastItem,
   window: ItemsWindow,
-): Promise<WalkEnding | { kind: 'last'; index: number } | { kind: 'more' } | null> {
+): Promise<WalkEnding | { kind: 'last'; index: number } | null> {
   const { reader, request } = ongoing
   // What a walk has not met that began further down may be the last window again, of which it knows the end alone.
   if (last.id === null || (isNews(window, last.id) && request.start === 0)) return null
@@ -76,7 +76,7 @@ export async function ofRepeats(
   }
   const near = await one(place)
   if (isLast(far) && isLast(near)) return reader.largest < 2 ? stop('page-of-one') : settleRepeat(ongoing, last, isLast)
-  if (far.met.includes(0)) return { kind: 'more' }
+  if (far.met.includes(0)) return null
   const next = await one(place + 1)
   if (near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]) return stop('skip-ignored')
   // A list that begins again shows what stands at its top; one that has grown by many windows meanwhile does not.

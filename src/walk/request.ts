@@ -58,10 +58,7 @@ export interface WalkState {
   met: number
   kernel: Saved
   take: number
-  largest: number
   served: number
-  /** Reasons why the verdict can only be `partial`. */
-  doubts: string[]
 }
 
 export interface WalkResult {

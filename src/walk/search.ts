@@ -5,9 +5,8 @@
 const FARTHEST = 2 ** 40
 
 export interface SearchOptions {
-  /** The unit of a step, items; and how many of them the first step goes beyond what is directly behind. */
+  /** The unit of a step, items. */
   stride?: number
-  leap?: number
   /** By how much each step is larger than the one before. */
   growth?: number
   /**
@@ -27,15 +26,17 @@ export class Search {
   readonly #stride: number
   readonly #growth: number
   readonly #mayMeet: boolean
+  /** So many strides beyond what is directly behind, or before, the next place lies. */
   #leap: number
 
-  constructor(place: number, { stride = 1, leap = 0, growth = 2, near, far = null }: SearchOptions = {}) {
+  constructor(place: number, { stride = 1, growth = 2, near, far = null }: SearchOptions = {}) {
     this.place = place
     this.near = near ?? null
     this.#mayMeet = near !== undefined
     this.far = far
     this.#stride = stride
-    this.#leap = leap
+    // Without bounds what is sought is looked for close by first.
+    this.#leap = this.#mayMeet ? 1 : 0
     this.#growth = growth
   }
 

@@ -23,7 +23,7 @@ export async function* seekMoment(
   source: Pick<WindowSource, 'read' | 'drop'>,
   sought: Sought,
 ): AsyncGenerator<WalkStep, number, StepResult> {
-  const search = new Search(0, { near: 0, far: sought.total, stride: sought.window, leap: 1 })
+  const search = new Search(0, { near: 0, far: sought.total, stride: sought.window })
   let shown = ''
   for (let reads = 0; reads < MOST_READS; reads += 1) {
     const { place } = search

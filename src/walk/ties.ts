@@ -24,16 +24,13 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   if (kernel.owed !== undefined) return true
   const chain = seenAgain(ongoing.chain, window)
   if (chain.tie === null) return true
-  const lastId = chain.last?.id ?? null
-  ongoing.tiedTries = ongoing.tiedAt === lastId ? ongoing.tiedTries + 1 : 0
-  ongoing.tiedAt = lastId
-  const reach = chain.end - chain.tie.start + ongoing.reachBack
+  const reach = chain.end - chain.tie.start + 2 ** ongoing.tiedTries
   const wanted = Math.max(chain.notBelow, chain.end - reach)
   if (ongoing.tiedTries < TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
     reader.drop(window)
     ongoing.fruitless += 1
     ongoing.retry(wanted)
-    ongoing.reachBack *= 2
+    ongoing.tiedTries += 1
     return false
   }
   return true

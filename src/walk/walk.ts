@@ -5,11 +5,11 @@ import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
 import { endIfSpent, readAgain, seekNothing } from './further.ts'
-import { endInMotion, passHorizon } from './growing.ts'
+import { endInMotion, passEmptyIndex } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { suspectFilter } from './last-item.ts'
-import { lastOf, OngoingWalk, type Steps } from './ongoing-walk.ts'
+import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { isCreatedOrder, orderKept } from './order.ts'
 import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
@@ -21,6 +21,8 @@ import { acceptTied, markCounted, payOwed } from './ties.ts'
 // A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new, `requestsLeft`
 // (ongoing-walk.ts, counts items) where they always do, and `maxRequests` all together.
 
+/** The walk ends partial for these with what is left of the list unread. */
+const SWEPT = ['no-order', 'end-keeps-moving', 'no-progress']
 /** Steps forward over items that have been met double up to this many windows. */
 const LARGEST_STEP = 1024
 /** This many answers in no order at all end a walk. */
@@ -33,33 +35,37 @@ const LAP_REQUESTS_PER_WINDOW = 5
 export async function* walk(source: WindowSource, request: WalkRequest): Walk {
   const ongoing = new OngoingWalk(source, request)
   guessAhead(ongoing)
+  const ending = yield* readToEnd(ongoing)
+  const isListEnd = ending.kind === 'list-end'
+  const reason = ending.kind === 'stop' ? ending.reason : null
+  if (reason === null && ongoing.kernel.owed !== undefined && !ongoing.isUnpaid) yield* payOwed(ongoing)
+  yield* markCounted(ongoing)
+  if (reason !== null && SWEPT.includes(reason)) yield* sweep(ongoing)
+  const isFrontMoving = reason === null && request.lap === 'unless-one-answer' && ongoing.front === null
+  const doubt = isListEnd || isFrontMoving ? yield* closingLap(ongoing) : null
+  return ongoing.result(reason ?? doubt, isListEnd || request.range !== undefined)
+}
+
+/** Reads window after window until the walk is over. */
+async function* readToEnd(ongoing: OngoingWalk): Steps<WalkEnding> {
   let found: Found | null = null
   for (;;) {
-    const { fruitless, met, reader } = ongoing
-    const isOver = reader.requests >= ongoing.request.settings.maxRequests
-    if (isOver || ongoing.requestsLeft < 0 || fruitless > inVain(met / Math.max(1, reader.largest))) {
-      if (found !== null) reader.drop(found.window)
-      if (!isOver) yield* sweep(ongoing)
-      return ongoing.result(isOver ? 'request-limit' : 'no-progress')
+    const spent = whatIsSpent(ongoing)
+    if (spent !== null) {
+      if (found !== null) ongoing.reader.drop(found.window)
+      return { kind: 'stop', reason: spent }
     }
     const onward: Onward = found === null ? yield* readOn(ongoing) : yield* join(ongoing, found)
     found = onward?.kind === 'window' ? onward : null
     if (onward?.kind === 'window') continue
     const ended = onward ?? (await endWhereShown(ongoing))
-    if (ended?.kind === 'stop') {
-      if (ended.reason === null && ongoing.kernel.owed !== undefined) yield* payOwed(ongoing)
-      yield* markCounted(ongoing)
-      if (ended.reason === 'no-order' || ended.reason === 'end-keeps-moving') yield* sweep(ongoing)
-      else if (ended.reason === null && request.lap === 'unless-one-answer' && ongoing.front === null)
-        yield* closingLap(ongoing)
-      return ongoing.result(ended.reason, request.range !== undefined)
-    }
-    if (ended?.kind === 'list-end') break
+    if (ended !== null) return ended
   }
-  if (ongoing.kernel.owed !== undefined && !ongoing.isUnpaid) yield* payOwed(ongoing)
-  yield* markCounted(ongoing)
-  yield* closingLap(ongoing)
-  return ongoing.result(null)
+}
+
+function whatIsSpent({ fruitless, windows, reader, request, requestsLeft }: OngoingWalk): string | null {
+  if (reader.requests >= request.settings.maxRequests) return 'request-limit'
+  return requestsLeft < 0 || fruitless > inVain(windows) ? 'no-progress' : null
 }
 
 /** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */
@@ -123,7 +129,6 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<Onward> {
   const earlier = ongoing.chain
   const beginning = earlier.last === null
-  ongoing.reachBack = 1
   const isFarthest = ongoing.reader.last?.id === earlier.last?.id && window.skip >= ongoing.forward()
   const newlyMet = yield* ongoing.takeIn(window, follows)
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
@@ -141,8 +146,8 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   const twice = beginning ? null : await firstItemTwice(ongoing, window)
   if (twice !== null) return twice
 
-  const passed = await passHorizon(ongoing)
-  if (passed === 'passed') return { kind: 'list-end' }
+  const passed = await passEmptyIndex(ongoing)
+  if (passed === 'passed') return ongoing.endsAt(ongoing.chain.end - 1)
   const seems = passed === null ? looksLast(ongoing, window, earlier, { isFarthest, follows }) : null
   if (seems !== null) {
     const onward = yield* askForEnd(ongoing, seems === 'no-overlap')
@@ -181,7 +186,7 @@ async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward>
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
   if (ended !== null) return ended
-  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.horizon !== null
+  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.emptyIndex !== null
   ongoing.end.hasMoved ||= onward === 'moved'
   return ongoing.reader.largest < 2 ? null : endIfSpent(ongoing)
 }
@@ -197,10 +202,13 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
     // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
     ongoing.skip += (ongoing.reachAhead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
     ongoing.reachAhead = Math.min(ongoing.reachAhead * 2, LARGEST_STEP)
-  } else ongoing.reachAhead = 1
+  } else {
+    ongoing.reachAhead = 1
+    ongoing.tiedTries = 0
+  }
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
-  if (reader.take !== reader.window || reader.kernel.horizon !== null) return
+  if (reader.take !== reader.window || reader.kernel.emptyIndex !== null) return
   const stride = capacityOf(chain, reader) - (chain.end - ongoing.forward())
   reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
@@ -232,10 +240,12 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
   }
 }
 
-async function* closingLap(ongoing: OngoingWalk): Steps<void> {
+/** Returns why it is in doubt what has moved meanwhile; null where it is not. */
+async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
   const { request, reader } = ongoing
-  if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0) return
-  if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return
+  if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0)
+    return null
+  if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return null
   // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
   // until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
@@ -244,17 +254,14 @@ async function* closingLap(ongoing: OngoingWalk): Steps<void> {
     const windows = Math.ceil((ongoing.total ?? 0) / reader.largest)
     const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
-    if (lap.doubt !== null) {
-      ongoing.doubts.push(lap.doubt)
-      return
-    }
-    if (lap.first === null) return
+    if (lap.doubt !== null || lap.first === null) return lap.doubt
     if (lap.isWhole) ongoing.front = lap.first.ids
     // Where one of two servers lags it may have answered, and not shown what the other one had in front when the end was shown.
     const isCounted = !ongoing.isCountable || request.isCounted?.(ongoing.total ?? 0) !== false
-    if ((lap.isWhole || !moves) && isCounted) return
+    if ((lap.isWhole || !moves) && isCounted) return null
     if (moves) goal = lap.first
   }
+  return null
 }
 
 /** `first`: the answer that showed the head of the list; `isWhole`: it was the only one that the lap needed. */

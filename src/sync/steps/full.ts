@@ -52,7 +52,6 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
       },
       resume,
       startedAt,
-      total: run.facts.total ?? null,
     })
     resume = null
     drift += done.result.drift

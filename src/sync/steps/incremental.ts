@@ -51,7 +51,6 @@ async function runHead(run: Run): Promise<IncrementalDone> {
       range: { order: 'created_desc', from: null, to: frontier - (facts.inversion_ms ?? 0) },
       reached: list.found,
     },
-    total: null,
   })
   const { result } = done
   const { verdict, reason, isRefuted } = judge(done, ends.doubt(done))
@@ -120,7 +119,6 @@ async function runFront(run: Run): Promise<IncrementalDone> {
       joined: list.joined,
       reached: () => list.judge() !== null,
     },
-    total: null,
   })
   const { result } = done
   const learned = await learnedInFront(run, result)
@@ -163,7 +161,6 @@ async function runTail(run: Run): Promise<IncrementalDone> {
       beyond: false,
       lap: 'never',
     },
-    total: null,
   })
   const { result } = done
   const isMore =

@@ -113,7 +113,6 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     },
     steps: seekAndWalk,
     expected: () => expected,
-    total: null,
   })
   const { result } = done
   const isDisordered = known === undefined || result.contradicted

@@ -34,8 +34,6 @@ export interface WalkTask {
   onParsed?(parsed: ParsedList): Promise<void>
   /** Called with what the walk has come to: so many items the list was seen to hold, apart from the walk. */
   seenBeside?(result: WalkResult): number | Promise<number>
-  /** Items in the list when its end was last proven: for progress and for reading ahead. */
-  total: number | null
 }
 
 export interface WalkDone {
@@ -84,7 +82,9 @@ async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
 export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
-  const { kind, range = { since: null, until: null }, resume = null, total } = task
+  const { kind, range = { since: null, until: null }, resume = null } = task
+  // For progress and for reading ahead: other walks do not read all of the list.
+  const total = kind === 'full' ? (run.facts.total ?? null) : null
   const walkId = resume?.id ?? (await writer.beginWalk(kind, range, task.startedAt ?? now()))
   await task.begun?.(walkId)
   const length = listLength(run, walkId, total, kind === 'full')

@@ -22,7 +22,7 @@ const CLOSE = 6
  * Null there, and where no end shows or a look fails. Three looks for 25,000 items, eight for a million, 16 at most.
  */
 export async function estimateEnd(look: Look, known: number): Promise<Reach | null> {
-  const search = new Search(2 * known, { near: known, stride: known, leap: 1, growth: GROWTH })
+  const search = new Search(2 * known, { near: known, stride: known, growth: GROWTH })
   for (;;) {
     const { near: low, far: high, place } = search as { near: number; far: number | null; place: number }
     if (high !== null && high - low <= high / CLOSE) return { low, high }

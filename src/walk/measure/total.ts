@@ -29,7 +29,7 @@ export async function findTotal(pager: Pager, start: Start, past: PastEnd, hint:
   if (known === 0) return confirmEmpty(pager, start)
   const first = hint !== null && hint > known ? hint - 1 : known
   const end = {
-    search: new Search(first, { near: known, stride: start.take, leap: 1 }),
+    search: new Search(first, { near: known, stride: start.take }),
     lastId: start.ids.at(-1) as string,
   }
   const stuck = await close(pager, start, end)
@@ -107,7 +107,7 @@ async function confirmEmpty(pager: Pager, start: Start): Promise<Total> {
 
 /** Past the end every single item asked for is the last one: the first place that shows it is its own. */
 async function countRepeating(pager: Pager, start: Start, lastId: string): Promise<Total> {
-  const search = new Search(start.ids.length - 1, { near: 0, stride: Math.max(1, start.ids.length), leap: 1 })
+  const search = new Search(start.ids.length - 1, { near: 0, stride: Math.max(1, start.ids.length) })
   for (let step = 0; !search.isClosed && step < MOST_STEPS; step += 1) {
     const one = await pager.read(search.place, 1)
     if (one.kind !== 'items') break
