@@ -79,7 +79,7 @@ test('what fell short is said at the end of the summary', () => {
   ).toMatchInlineSnapshot(`
     "run         7 (backfill: head, open)
     outcome     partial, verdict partial (page-of-one)
-    range       created from 1970-01-01 00:00:00 UTC to before now
+    range       created from 1970-01-01 00:00:00 UTC on
     tasks       14 seen: 3 inserted, 1 updated, 10 unchanged
     open        12 tasks
     set aside   1 item; see task-mirror rejected
@@ -88,6 +88,16 @@ test('what fell short is said at the end of the summary', () => {
     not before  1970-01-01 00:00:00 UTC, as the service asked
     note: One item was set aside."
   `)
+})
+
+// A beginning in the future, or a service whose clock is ahead: "to before now" would not be true.
+test.each([
+  [{ since: 0, until: 86_400_000 }, 'created from 1970-01-01 00:00:00 UTC to before 1970-01-02 00:00:00 UTC'],
+  [{ since: 4_070_908_800_000, until: null }, 'created from 2099-01-01 00:00:00 UTC on'],
+  [{ since: null, until: 0 }, 'created before 1970-01-01 00:00:00 UTC'],
+])('the range of a walk has the ends that were asked for: %j', (range, words) => {
+  const text = runText({ summary: { ...summary, range }, exitCode: 0, isFirst: false, notes: [], error: null })
+  expect(text).toContain(`\nrange     ${words}\n`)
 })
 
 test.each([

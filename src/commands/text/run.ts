@@ -67,9 +67,8 @@ function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary): string {
 }
 
 function rangeText({ since, until }: RunSummary['range']): string | null {
-  if (since === null && until === null) return null
-  const from = since === null ? 'the beginning' : moment(since)
-  return `created from ${from} to before ${until === null ? 'now' : moment(until)}`
+  if (since === null) return until === null ? null : `created before ${moment(until)}`
+  return `created from ${moment(since)} ${until === null ? 'on' : `to before ${moment(until)}`}`
 }
 
 /** What the run met and what that changed; changes of which there were none are left out. */
