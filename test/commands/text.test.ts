@@ -90,6 +90,14 @@ test('what fell short is said at the end of the summary', () => {
   `)
 })
 
+test('the verdict of a run that was cut off is said to be that of the walks that ended', () => {
+  const cutOff: RunSummary = { ...summary, plan: ['head', 'open', 'full'], outcome: 'interrupted' }
+  const error = new Error('Stopped by SIGTERM')
+  expect(runText({ summary: cutOff, exitCode: 143, isFirst: false, notes: [], error })).toContain(
+    '\noutcome   interrupted, verdict of the walks that ended: complete\n',
+  )
+})
+
 // A beginning in the future, or a service whose clock is ahead: "to before now" would not be true.
 test.each([
   [{ since: 0, until: 86_400_000 }, 'created from 1970-01-01 00:00:00 UTC to before 1970-01-02 00:00:00 UTC'],
