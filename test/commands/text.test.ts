@@ -128,26 +128,29 @@ test.each([
   expect(stoppedText('Stopped by SIGINT', { ...summary, seen }, path)).toBe(`Stopped by SIGINT: ${said}`)
 })
 
+const EMPTY = {
+  baseUrl: null,
+  tasks: { live: 0, open: 0, late: null, hidden: 0, deleted: 0, setAside: 0 },
+  owed: { details: 0, candidates: 0, withoutResult: 0 },
+  forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
+  order: null,
+  total: null,
+  frontier: null,
+  notBefore: null,
+  freshAt: null,
+  lastFullWalk: null,
+  walks: [],
+  runs: [],
+  walBytes: 0,
+}
+
 test('the status of an empty mirror reads well', () => {
-  const found = {
-    baseUrl: null,
-    tasks: { live: 0, open: 0, late: null, hidden: 0, deleted: 0, setAside: 0 },
-    owed: { details: 0, candidates: 0, withoutResult: 0 },
-    forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
-    order: null,
-    total: null,
-    frontier: null,
-    notBefore: null,
-    freshAt: null,
-    lastFullWalk: null,
-    walks: [],
-    runs: [],
-    walBytes: 0,
-  }
   const published = { snapshots: 0, bytes: 0 }
   const disk = { mirrorBytes: 409_600, walBytes: 0, snapshotBytes: 0, freeBytes: 77e9 }
   const age = { ageMs: null, maxAge: 60_000, stale: true, settleMs: 60_000, now: 0 }
-  expect(statusText({ path: 'a.sqlite', ...age, found, published, disk, keepsAll: true })).toMatchInlineSnapshot(`
+  expect(
+    statusText({ path: 'a.sqlite', ...age, found: EMPTY, published, disk, keepsAll: true }),
+  ).toMatchInlineSnapshot(`
     "mirror     a.sqlite
     fresh      no complete walk yet
     tasks      0 live (0 open), 0 deleted
@@ -187,6 +190,18 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
     /^frontier +all that is listed and was created before 1970-01-01 00:00:00 UTC has been met$/m,
   )
   expect(text).toMatch(/^ {2}1 {2}1970-01-01 00:00:00 UTC {2}ok +0 {2}complete$/m)
+})
+
+test('only the newest run may be running: an earlier one without an end was killed', () => {
+  const none = { command: 'sync', startedAt: 0, finishedAt: null, outcome: null, verdict: null, exitCode: null }
+  const counts = { requests: 0, inserted: 0, updated: 0, deleted: 0, rejected: 0, error: null }
+  const runs = [3, 2].map((id) => ({ id, ...none, ...counts }))
+  const found = { ...EMPTY, runs }
+  const facts = { path: 'a.sqlite', ageMs: null, maxAge: null, stale: false, settleMs: 60_000, now: 0 }
+  const disk = { mirrorBytes: 0, walBytes: 0, snapshotBytes: 0, freeBytes: null }
+  const text = statusText({ ...facts, found, published: { snapshots: 0, bytes: 0 }, disk, keepsAll: true })
+  expect(text).toMatch(/^ {2}3 {2}1970-01-01 00:00:00 UTC {2}running or killed /m)
+  expect(text).toMatch(/^ {2}2 {2}1970-01-01 00:00:00 UTC {2}killed /m)
 })
 
 test('a table sets numbers to the right, cuts long cells and takes control characters out', () => {
