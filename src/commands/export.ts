@@ -200,7 +200,7 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
 }
 
 /** The result goes to stdout, unless the tasks themselves went there: then to the log. */
-async function tell({ json, log, print, columns }: CommandContext, result: ExportResult): Promise<void> {
+async function tell({ json, log, printSummary, columns }: CommandContext, result: ExportResult): Promise<void> {
   const { snapshotId, rows, bytes, cut } = result
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited])
     if (note !== null) log.warn({ snapshotId }, note)
@@ -208,7 +208,7 @@ async function tell({ json, log, print, columns }: CommandContext, result: Expor
     log.info({ snapshotId, rows, bytes, cut, verdict: result.verdict }, 'The snapshot is written')
     return
   }
-  if (json) return print(result)
+  if (json) return printSummary(result)
   const { exportText } = await import('./text/export.ts')
-  return print(exportText(result, columns))
+  return printSummary(exportText(result, columns))
 }

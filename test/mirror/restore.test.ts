@@ -141,6 +141,18 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
   expect(facts(path)).toEqual(['new', 'old'])
 })
 
+test('--quiet leaves out what was done, but nothing of --json', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const args = ['restore', scratch.path('backup.sqlite'), '--db', path]
+  expect((await runHere(args, {})).stdout).toMatch(/^restored /m)
+  expect(await runHere([...args, '--quiet'], {})).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(JSON.parse((await runHere([...args, '--quiet', '--json'], {})).stdout)).toMatchObject({
+    schemaVersion: 1,
+    path,
+  })
+})
+
 test('where there is no mirror, only what an old one left is moved away', async () => {
   using scratch = makeScratch()
   const path = crashed(scratch)
