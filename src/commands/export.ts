@@ -12,7 +12,7 @@ import {
   titlesOf,
 } from '../export/formats.ts'
 import type { ExportOptions, ExportResult, PlainExportOptions } from '../export/options.ts'
-import { USUAL_ENDINGS } from '../export/publish/target.ts'
+import { OTHER_ENDINGS, USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
 import { flagOf, listed } from '../shown.ts'
@@ -55,7 +55,7 @@ export const exporting: CommandSpec<ExportFlags> = {
   flags: [
     {
       flags: '--out <path>',
-      description: `a file (${USUAL_ENDINGS.join(', ')}), a folder/ or s3://bucket/prefix for a dataset, or - for ${titlesOf(STREAM_FORMATS.slice(0, 1), 'or')} on stdout (default: a dataset in export.dir)`,
+      description: `a file (${USUAL_ENDINGS.join(', ')}; ${OTHER_ENDINGS.join(', ')}), a folder/ or s3://bucket/prefix for a dataset, or - for ${titlesOf(STREAM_FORMATS.slice(0, 1), 'or')} on stdout (default: a dataset in export.dir)`,
     },
     {
       flags: '--format <format>',
