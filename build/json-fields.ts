@@ -234,7 +234,8 @@ const status: Chapter = {
     runs: 'array of object: the last five runs, newest first',
     'runs[].id': 'number: `id` of the table `runs`',
     'runs[].command': 'string: `sync`, `backfill`, `get`, `probe`, `rejected` or `verify`',
-    'runs[].outcome': 'string or null: `ok`, `partial`, `failed` or `interrupted`; null: it is running, or was killed',
+    'runs[].outcome':
+      'string or null: `ok`, `partial`, `failed` or `interrupted`; null: it was killed or, the newest, may be running',
     'runs[].verdict':
       'string or null: what its walks prove, or of `verify` whether all was equal: `complete` or `partial`; null: nothing',
     'runs[].requests': 'number: requests sent, retries included',

@@ -67,6 +67,10 @@ export async function createContext(
     now,
   })
   streams.onProgressRequest(() => progress.print())
+  const print = async (data: string | object): Promise<void> => {
+    progress.finish()
+    await printPieces(stdout, jsonPieceTexts(typeof data === 'string' ? data : JSON.stringify(data)))
+  }
   return {
     env,
     stdout,
@@ -86,9 +90,10 @@ export async function createContext(
       line.clear()
       tellError(error, log, { isTTY: stderr.isTTY, write: line.write }, { command, ...facts })
     },
-    async print(data) {
-      progress.finish()
-      await printPieces(stdout, jsonPieceTexts(typeof data === 'string' ? data : JSON.stringify(data)))
+    print,
+    async printSummary(data) {
+      if (quiet && typeof data === 'string') progress.finish()
+      else await print(data)
     },
   }
 }

@@ -18,7 +18,7 @@ export const SHARED_FLAGS: readonly Flag[] = [
   { flags: '--json', description: 'print the result as one JSON object on one line' },
   {
     flags: '-q, --quiet',
-    description: 'no progress, only warnings and errors in the log, no summary of sync and backfill',
+    description: 'no progress, only warnings and errors in the log, no summary of what was done',
   },
   {
     flags: '--log-level <level>',

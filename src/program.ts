@@ -164,7 +164,8 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
   if (exitCode === 0 || code === 'commander.help') return null
   const [, what = message, suggestion] = /^error: (.*?)\n?(?:\((.*)\))?$/s.exec(message) ?? []
   const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
-  const isKey = /^unknown option '--?(api|key)/i.test(what)
+  // That of the simulator is made up, and a flag.
+  const isKey = command !== 'simulate' && /^unknown option '--?(api|key)/i.test(what)
   // What is suggested for a command may be far from what was meant.
   const all = what.startsWith('unknown command') ? [suggestion, help] : [suggestion ?? help]
   const hint = isKey ? KEY_PLACES : all.filter(Boolean).join(' ')

@@ -34,6 +34,16 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** Of a run, newest first: one without an outcome is over as soon as another has begun, since runs hold a lock. */
+export function runOutcome(outcome: string | null, index: number): string {
+  return outcome ?? (index === 0 ? 'running or killed' : 'killed')
+}
+
+/** How several values of `flag` are written, for a `value` with a comma, which may be meant; else nothing. */
+export function severalText(flag: string, value: string): string {
+  return value.includes(',') ? ` Several are written ${flag} ${value.replace(/[\s,]+/g, ' ').trim()}.` : ''
+}
+
 /** As the command line has it: `withMeta` is `--with-meta`. */
 export function flagOf(option: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

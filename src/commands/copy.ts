@@ -27,7 +27,7 @@ export const copy: CommandSpec<CopyFlags> = {
       inUse: await context.filesInUse(),
     })
     const { copyText } = await import('./text/copy.ts')
-    await context.print(context.json ? result : copyText(result, context.columns))
+    await context.printSummary(context.json ? result : copyText(result, context.columns))
     return EXIT.done
   },
 }

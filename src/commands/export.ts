@@ -12,7 +12,7 @@ import {
   titlesOf,
 } from '../export/formats.ts'
 import type { ExportOptions, ExportResult, PlainExportOptions } from '../export/options.ts'
-import { USUAL_ENDINGS } from '../export/publish/target.ts'
+import { OTHER_ENDINGS, USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
 import { flagOf, listed } from '../shown.ts'
@@ -55,7 +55,7 @@ export const exporting: CommandSpec<ExportFlags> = {
   flags: [
     {
       flags: '--out <path>',
-      description: `a file (${USUAL_ENDINGS.join(', ')}), a folder/ or s3://bucket/prefix for a dataset, or - for ${titlesOf(STREAM_FORMATS.slice(0, 1), 'or')} on stdout (default: a dataset in export.dir)`,
+      description: `a file (${USUAL_ENDINGS.join(', ')}; ${OTHER_ENDINGS.join(', ')}), a folder/ or s3://bucket/prefix for a dataset, or - for ${titlesOf(STREAM_FORMATS.slice(0, 1), 'or')} on stdout (default: a dataset in export.dir)`,
     },
     {
       flags: '--format <format>',
@@ -200,7 +200,7 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
 }
 
 /** The result goes to stdout, unless the tasks themselves went there: then to the log. */
-async function tell({ json, log, print, columns }: CommandContext, result: ExportResult): Promise<void> {
+async function tell({ json, log, printSummary, columns }: CommandContext, result: ExportResult): Promise<void> {
   const { snapshotId, rows, bytes, cut } = result
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited])
     if (note !== null) log.warn({ snapshotId }, note)
@@ -208,7 +208,7 @@ async function tell({ json, log, print, columns }: CommandContext, result: Expor
     log.info({ snapshotId, rows, bytes, cut, verdict: result.verdict }, 'The snapshot is written')
     return
   }
-  if (json) return print(result)
+  if (json) return printSummary(result)
   const { exportText } = await import('./text/export.ts')
-  return print(exportText(result, columns))
+  return printSummary(exportText(result, columns))
 }

@@ -42,7 +42,7 @@ export const prune: CommandSpec<PruneFlags> = {
       onProgress: (done) => progress.set({ phase: 'prune', done }),
     })
     const { pruneText } = await import('./text/prune.ts')
-    await context.print(
+    await context.printSummary(
       context.json ? { schemaVersion: 1, deletedBefore, dryRun, ...result } : pruneText({ dryRun, ...result }),
     )
     return EXIT.done

@@ -41,7 +41,7 @@ export const report: CommandSpec<ReportFlags> = {
       const bytes = Buffer.from(html)
       await publishFile(path, bytes, { now: Date.now(), inUse })
       const told = { schemaVersion: 1, path, bytes: bytes.length, durationMs }
-      await context.print(context.json ? told : `The report is in ${path}`)
+      await context.printSummary(context.json ? told : `The report is in ${path}`)
       return 0
     } finally {
       await thread.end()

@@ -24,7 +24,7 @@ export const restore: CommandSpec = {
       now,
       onProgress: (phase, done, total) => progress.set({ phase, done, total }),
     })
-    await context.print(context.json ? { schemaVersion: 1, ...result } : restoreText(result, context.columns))
+    await context.printSummary(context.json ? { schemaVersion: 1, ...result } : restoreText(result, context.columns))
     return EXIT.done
   },
 }

@@ -28,10 +28,12 @@ export const schedule: CommandSpec = {
     // Whatever is wrong with the configuration ends it here, before anything runs.
     const first = await serviceContext(context)
     const { config } = first
+    const { origins, file } = await context.config()
     const { env, log, signal, wall, monotonic, random } = context
     await runSchedule({
       ...{ config, env, log, signal, now: wall, monotonic, random, toolVersion: toolVersion() },
       makeRunContext: async (now) => ({ ...first, now, apiKey: (await context.apiKey()).key }),
+      nameOf: (key) => (origins[key] === 'default' || origins[key] === file ? key : (origins[key] ?? key)),
       inUse: await context.filesInUse(),
       tell: context.tell,
       onReady: ({ url, jobs }) => context.print(context.json ? { schemaVersion: 1, url, jobs } : readyText(url, jobs)),

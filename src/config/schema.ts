@@ -78,7 +78,7 @@ const service = section(DEFAULTS.service, {
 const sync = section(DEFAULTS.sync, {
   window: count(1, 1000).describe('Items asked for in one request; the service allows 1000.'),
   overlap: count(1, 500).describe(
-    'Items that neighbouring windows share, which proves that nothing lies between them.',
+    'Items that neighbouring windows share, about half of an answer at most; they prove that nothing lies between.',
   ),
   settleMs: durationMs(0).describe(
     'How late a task may appear in the list, and how far createdAt may be out of order.',

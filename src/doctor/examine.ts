@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { checkTarget } from '../config/target.ts'
 import { thisCaller } from '../config/trust.ts'
 import { isMirrorError } from '../errors.ts'
-import { filesOfMirror, realMirrorPath } from '../mirror/files.ts'
+import { danglingTarget, filesOfMirror, realMirrorPath } from '../mirror/files.ts'
 import { refuseDangling } from '../mirror/inspect.ts'
 import { readFirstRows, withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
@@ -106,7 +106,9 @@ function lookAtMirror(
   const mirrorBytes = files[0]?.path === path ? statSync(path).size : 0
   const bytes = walBytes(path)
   const checks = [
-    folderCheck(folder, found),
+    ...(found === null && danglingTarget(config.mirror.path) !== null
+      ? notLooked(['folder'], 'the mirror is a link to what is not there')
+      : [folderCheck(folder, found)]),
     (opened.isOurs && files[0]?.path === path ? mirrorFilesCheck(files) : null) ?? opened.check,
     fileSystemCheck(mountHolding(folder)),
     ...(found === null ? notLooked(['disk'], 'there is no folder') : [diskCheck(roomIn(folder, mirrorBytes))]),

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { recordSnapshot } from '../mirror/tables/snapshots.ts'
+import { severalText } from '../shown.ts'
 import { aboutOf, filtersOf, openContent, packingOf, refuseMisplaced, type Snapshot } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
 import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
@@ -126,12 +127,8 @@ function refuseUnknownStatus(cut: CutReader, statuses: readonly string[] | null)
   const known = cut.someStatuses(MOST_NAMED)
   if (known.length === 0) return
   const more = known.length === MOST_NAMED ? ', ...' : ''
-  // A status may hold a comma, as any text of the service.
-  const several = unknown.includes(',')
-    ? ` Several are written --status ${unknown.replace(/[\s,]+/g, ' ').trim()}.`
-    : ''
   throw new MirrorError('usage-invalid', `--status: no task in the mirror ever had the status "${unknown}"`, {
-    hint: `There are: ${known.join(', ')}${more}. Upper and lower case are told apart.${several}`,
+    hint: `There are: ${known.join(', ')}${more}. Upper and lower case are told apart.${severalText('--status', unknown)}`,
   })
 }
 

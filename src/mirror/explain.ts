@@ -4,23 +4,26 @@ import { fileLimitOr, MirrorError } from '../errors.ts'
 
 type Detail = ConstructorParameters<typeof MirrorError>[2]
 
-/** Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`. */
-export function explaining<T>(path: string, work: () => T): T {
+/**
+ * Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`: the mirror, or a file
+ * beside it whose disk is that of `mirror`.
+ */
+export function explaining<T>(path: string, work: () => T, mirror = path): T {
   try {
     return work()
   } catch (error) {
-    throw explain(path, error)
+    throw explain(path, error, mirror)
   }
 }
 
 /** What an error of SQLite or of the file system means for the mirror at `path`. Others come back as they are. */
-export function explain(path: string, error: unknown): unknown {
+export function explain(path: string, error: unknown, mirror = path): unknown {
   if (error instanceof MirrorError || fileLimitOr(error) !== error) return fileLimitOr(error)
   if (!(error instanceof Error) || !('code' in error)) return error
   const code = String(error.code)
   const detail = { facts: { path, sqlite: code }, cause: error }
   if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code) || code === 'ENOSPC' || code === 'EDQUOT') {
-    return new MirrorError('disk-full', `The disk of ${path} is full; what was committed before is kept`, {
+    return new MirrorError('disk-full', `The disk of ${mirror} is full; what was committed before is kept`, {
       ...detail,
       hint: 'Free some space and run the same command again.',
     })

@@ -23,7 +23,7 @@ export function takeLock(path: string, command: string, now: number): Lock {
   refuseForeign(path)
   const file = lockPath(path)
   const holder = holderPath(path)
-  return explaining(file, () => {
+  const take = () => {
     for (const name of [file, `${file}-journal`, `${file}-wal`]) refuseOddFile(name)
     refuseFolder(holder)
     try {
@@ -62,7 +62,8 @@ export function takeLock(path: string, command: string, now: number): Lock {
       throw error
     }
     return { release }
-  })
+  }
+  return explaining(file, take, path)
 }
 
 function refuseFolder(path: string): void {

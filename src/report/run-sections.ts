@@ -4,7 +4,7 @@ import { ageOf } from '../clock.ts'
 import type { Recent } from '../mirror/shown/recent.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
 import type { RunRow } from '../mirror/tables/runs.ts'
-import { grouped } from '../shown.ts'
+import { grouped, runOutcome } from '../shown.ts'
 import { duration, escapeHtml, minute, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
@@ -69,9 +69,9 @@ export function age(ms: number | null, { now, ago }: When): string {
   return ageMs === null ? 'in the future: the clock was wrong' : `${duration(ageMs)} ${ago}`
 }
 
-function outcomeText({ outcome, exitCode }: RunRow): string {
-  if (outcome === null) return 'running or killed'
-  return exitCode === null || exitCode === 0 ? outcome : `${outcome}, exit ${exitCode}`
+function outcomeText({ outcome, exitCode }: RunRow, index = 0): string {
+  const text = runOutcome(outcome, index)
+  return exitCode === null || exitCode === 0 ? text : `${text}, exit ${exitCode}`
 }
 
 /** A run or a publication. */
@@ -87,11 +87,11 @@ interface Done {
 
 function doneOf({ runs: all, publications }: Recent): Done[] {
   const ran = all.map(
-    (run): Done => ({
+    (run, index): Done => ({
       at: run.startedAt,
       command: run.command,
       durationMs: run.finishedAt === null ? null : run.finishedAt - run.startedAt,
-      outcome: outcomeText(run),
+      outcome: outcomeText(run, index),
       series: run.outcome === 'ok' ? 'ok' : 'bad',
       run,
       notes: shortText(run.error ?? '', LONGEST_MESSAGE),

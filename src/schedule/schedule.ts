@@ -29,6 +29,8 @@ interface ScheduleOptions {
   /** ms. */
   monotonic: Clock
   random: () => number
+  /** What the user has written for a configuration key, for messages. */
+  nameOf: (key: string) => string
   toolVersion: string
   /** Configuration and key, see `ExportOptions`. */
   inUse: readonly string[]
@@ -46,8 +48,8 @@ const LEAST_MAX_AGE_MS = 60_000
 
 /** Runs until `signal` aborts, then lets the run in hand commit. Throws `config-invalid` before anything has begun. */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
-  const { config, log, signal, now, monotonic, random } = options
-  const timetables = timetablesOf(config)
+  const { config, log, signal, now, monotonic, random, nameOf } = options
+  const timetables = timetablesOf(options)
   checkMonitors(config.notify)
   const { hosts, tokenFile, jitterMs, listen } = config.schedule
   const { token, warning } = tokenFile === null ? { token: null, warning: null } : readToken(tokenFile)
@@ -62,7 +64,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const server =
     listen === null
       ? null
-      : await startServer(listen, { hosts, token }, pages).catch(async (error) => {
+      : await startServer(listen, { hosts, token }, pages, nameOf('schedule.listen')).catch(async (error) => {
           await cache.end()
           throw error
         })
@@ -172,10 +174,10 @@ interface Timetables {
   export: Timetable | null
 }
 
-function timetablesOf({ schedule }: Config): Timetables {
+function timetablesOf({ config: { schedule }, nameOf }: ScheduleOptions): Timetables {
   const make = (name: 'sync' | 'export') => {
     const expression = schedule[name]
-    return expression === null ? null : makeTimetable(expression, schedule.timezone, `schedule.${name}`)
+    return expression === null ? null : makeTimetable(expression, schedule.timezone, nameOf(`schedule.${name}`))
   }
   return { sync: make('sync'), export: make('export') }
 }

@@ -38,8 +38,13 @@ export function parseListen(listen: string): { host: string; port: number } {
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
 }
 
-/** Throws `config-invalid` where the address cannot be listened on. */
-export async function startServer(listen: string, access: Access, pages: Pages): Promise<StatusServer> {
+/** Throws `config-invalid` that names `key` where the address cannot be listened on. */
+export async function startServer(
+  listen: string,
+  access: Access,
+  pages: Pages,
+  key = 'schedule.listen',
+): Promise<StatusServer> {
   const { host, port } = parseListen(listen)
   const kept = keepAWhile(pages)
   const reply = (request: IncomingMessage, response: ServerResponse) => {
@@ -69,7 +74,7 @@ export async function startServer(listen: string, access: Access, pages: Pages):
   const server = createServer()
   const connections = boundConnections(server, (stream) => http.emit('connection', stream), isHealthCheck)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(refused(listen, error)))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(refused(`${key}: ${listen}`, error)))
     server.listen({ host, port, backlog: 4096 }, resolve)
   })
   const bound = server.address() as AddressInfo
@@ -133,8 +138,8 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.writeHead(status, { 'content-type': content, 'content-length': Buffer.byteLength(body) }).end(body)
 }
 
-function refused(listen: string, error: NodeJS.ErrnoException): MirrorError {
-  return new MirrorError('config-invalid', `schedule.listen: ${listen} cannot be listened on (${error.code})`, {
+function refused(what: string, error: NodeJS.ErrnoException): MirrorError {
+  return new MirrorError('config-invalid', `${what} cannot be listened on (${error.code})`, {
     hint: 'Choose another address with --listen, or none with schedule.listen null.',
     cause: error,
   })

@@ -3,7 +3,7 @@ import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors
 import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
 import type { Service } from '../service/service.ts'
-import { countText } from '../shown.ts'
+import { countText, severalText } from '../shown.ts'
 import { seeAccount } from './account.ts'
 import { bindRun, checkRequests, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
 import { concludeRun, fallShort, type RunTally } from './conclude.ts'
@@ -246,7 +246,8 @@ async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void
   if (absent === 0) return
   const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
   const more = absent > named.length ? ', ...' : ''
-  fallShort(ended, `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.`)
+  const several = severalText('--id', missing.find(({ taskId }) => taskId.includes(','))?.taskId ?? '')
+  fallShort(ended, `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.${several}`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

@@ -477,11 +477,14 @@ describe.concurrent('a state that a look-up has shown, and no list', () => {
   )
 })
 
-test('backfill --id names the ids that brought no task', async () => {
+test.each([
+  ['nobody', '1 of 2 ids brought no task: "nobody".\n'],
+  ['a,b', '1 of 2 ids brought no task: "a,b". Several are written --id a b.\n'],
+])('backfill --id %j names the ids that brought no task, and how several are written', async (id, words) => {
   await using stage = await makeStage({ tasks: 3, openFraction: 0 })
-  const { code, stdout } = await stage.runHere(['backfill', '--id', 'nobody', stage.simulator.account.idAt(0)])
+  const { code, stdout } = await stage.runHere(['backfill', '--id', id, stage.simulator.account.idAt(0)])
   expect(code).toBe(3)
-  expect(stdout).toContain('1 of 2 ids brought no task: "nobody".')
+  expect(stdout).toContain(words)
 })
 
 describe('a service that lists tasks and does not answer for single ones', () => {

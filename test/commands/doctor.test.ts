@@ -64,17 +64,25 @@ test('a table that is damaged makes the mirror wrong, whatever else can be read'
   expect({ code, mirror: of('mirror').state }).toEqual({ code: 3, mirror: 'wrong' })
 })
 
-test('a link to what is not there makes the mirror wrong, as no run would make one', async () => {
-  using scratch = folder()
-  await using simulator = await startSimulator({ tasks: 5, key: KEY })
-  symlinkSync('not-mounted.sqlite', scratch.path('task-mirror.sqlite'))
-  const { code, of } = await doctor(scratch, { TASK_MIRROR_BASE_URL: simulator.url })
-  expect({ code, ...of('mirror') }).toMatchObject({
-    code: 3,
-    state: 'wrong',
-    todo: expect.stringContaining('mend the link'),
-  })
-})
+test.each([
+  ['not-mounted.sqlite', 'ok'],
+  // To make the folder would hide that its disk is not there.
+  ['not-mounted/m.sqlite', 'note'],
+])(
+  'a link to %s, which is not there, makes the mirror wrong, as no run would make one, and its folder is not to be made',
+  async (target, folderState) => {
+    using scratch = folder()
+    await using simulator = await startSimulator({ tasks: 5, key: KEY })
+    symlinkSync(target, scratch.path('task-mirror.sqlite'))
+    const { code, of } = await doctor(scratch, { TASK_MIRROR_BASE_URL: simulator.url })
+    expect({ code, ...of('mirror') }).toMatchObject({
+      code: 3,
+      state: 'wrong',
+      todo: expect.stringContaining('mend the link'),
+    })
+    expect(of('folder')).toMatchObject({ state: folderState, todo: null })
+  },
+)
 
 test('what an operator got wrong is named with what to do, exit 3', async () => {
   using scratch = folder()

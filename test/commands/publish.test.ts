@@ -97,6 +97,29 @@ test.each([
   expect(code).toBe(2)
 })
 
+test.each([
+  [['export', '--out', 'a.csv']],
+  [['export', '--out', 'lake/']],
+  [['copy', '--out', 'copy.sqlite']],
+  [['report']],
+  [['prune', '--deleted-before', '1d']],
+])('%j says nothing of what it has done with --quiet, and with --json all the same', async (args) => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const run = (...more: string[]) => runInside([...args, ...more], { cwd: scratch.dir })
+  expect((await run()).stdout).not.toBe('')
+  expect(await run('--quiet')).toMatchObject({ code: 0, stdout: '' })
+  expect(JSON.parse((await run('--quiet', '--json')).stdout)).toMatchObject({ schemaVersion: 1 })
+})
+
+test('what --out - asks for is printed with --quiet, too', async () => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const run = (...args: string[]) => runInside([...args, '--out', '-', '--quiet'], { cwd: scratch.dir })
+  expect((await run('export', '--columns', 'id', '--format', 'csv')).stdout).toBe('id\r\nt1\r\n')
+  expect((await run('report')).stdout).toMatch(/^<!doctype html>/)
+})
+
 test('names of headers and columns, which hold no commas, may stand between commas', async () => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 1)

@@ -79,7 +79,7 @@ test('what fell short is said at the end of the summary', () => {
   ).toMatchInlineSnapshot(`
     "run         7 (backfill: head, open)
     outcome     partial, verdict partial (page-of-one)
-    range       created from 1970-01-01 00:00:00 UTC to before now
+    range       created from 1970-01-01 00:00:00 UTC on
     tasks       14 seen: 3 inserted, 1 updated, 10 unchanged
     open        12 tasks
     set aside   1 item; see task-mirror rejected
@@ -88,6 +88,24 @@ test('what fell short is said at the end of the summary', () => {
     not before  1970-01-01 00:00:00 UTC, as the service asked
     note: One item was set aside."
   `)
+})
+
+test('the verdict of a run that was cut off is said to be that of the walks that ended', () => {
+  const cutOff: RunSummary = { ...summary, plan: ['head', 'open', 'full'], outcome: 'interrupted' }
+  const error = new Error('Stopped by SIGTERM')
+  expect(runText({ summary: cutOff, exitCode: 143, isFirst: false, notes: [], error })).toContain(
+    '\noutcome   interrupted, verdict of the walks that ended: complete\n',
+  )
+})
+
+// A beginning in the future, or a service whose clock is ahead: "to before now" would not be true.
+test.each([
+  [{ since: 0, until: 86_400_000 }, 'created from 1970-01-01 00:00:00 UTC to before 1970-01-02 00:00:00 UTC'],
+  [{ since: 4_070_908_800_000, until: null }, 'created from 2099-01-01 00:00:00 UTC on'],
+  [{ since: null, until: 0 }, 'created before 1970-01-01 00:00:00 UTC'],
+])('the range of a walk has the ends that were asked for: %j', (range, words) => {
+  const text = runText({ summary: { ...summary, range }, exitCode: 0, isFirst: false, notes: [], error: null })
+  expect(text).toContain(`\nrange     ${words}\n`)
 })
 
 test.each([
@@ -110,26 +128,29 @@ test.each([
   expect(stoppedText('Stopped by SIGINT', { ...summary, seen }, path)).toBe(`Stopped by SIGINT: ${said}`)
 })
 
+const EMPTY = {
+  baseUrl: null,
+  tasks: { live: 0, open: 0, late: null, hidden: 0, deleted: 0, setAside: 0 },
+  owed: { details: 0, candidates: 0, withoutResult: 0 },
+  forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
+  order: null,
+  total: null,
+  frontier: null,
+  notBefore: null,
+  freshAt: null,
+  lastFullWalk: null,
+  walks: [],
+  runs: [],
+  walBytes: 0,
+}
+
 test('the status of an empty mirror reads well', () => {
-  const found = {
-    baseUrl: null,
-    tasks: { live: 0, open: 0, late: null, hidden: 0, deleted: 0, setAside: 0 },
-    owed: { details: 0, candidates: 0, withoutResult: 0 },
-    forms: { compared: 0, comparedAt: null, summary: [], uneven: [] },
-    order: null,
-    total: null,
-    frontier: null,
-    notBefore: null,
-    freshAt: null,
-    lastFullWalk: null,
-    walks: [],
-    runs: [],
-    walBytes: 0,
-  }
   const published = { snapshots: 0, bytes: 0 }
   const disk = { mirrorBytes: 409_600, walBytes: 0, snapshotBytes: 0, freeBytes: 77e9 }
   const age = { ageMs: null, maxAge: 60_000, stale: true, settleMs: 60_000, now: 0 }
-  expect(statusText({ path: 'a.sqlite', ...age, found, published, disk, keepsAll: true })).toMatchInlineSnapshot(`
+  expect(
+    statusText({ path: 'a.sqlite', ...age, found: EMPTY, published, disk, keepsAll: true }),
+  ).toMatchInlineSnapshot(`
     "mirror     a.sqlite
     fresh      no complete walk yet
     tasks      0 live (0 open), 0 deleted
@@ -169,6 +190,18 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
     /^frontier +all that is listed and was created before 1970-01-01 00:00:00 UTC has been met$/m,
   )
   expect(text).toMatch(/^ {2}1 {2}1970-01-01 00:00:00 UTC {2}ok +0 {2}complete$/m)
+})
+
+test('only the newest run may be running: an earlier one without an end was killed', () => {
+  const none = { command: 'sync', startedAt: 0, finishedAt: null, outcome: null, verdict: null, exitCode: null }
+  const counts = { requests: 0, inserted: 0, updated: 0, deleted: 0, rejected: 0, error: null }
+  const runs = [3, 2].map((id) => ({ id, ...none, ...counts }))
+  const found = { ...EMPTY, runs }
+  const facts = { path: 'a.sqlite', ageMs: null, maxAge: null, stale: false, settleMs: 60_000, now: 0 }
+  const disk = { mirrorBytes: 0, walBytes: 0, snapshotBytes: 0, freeBytes: null }
+  const text = statusText({ ...facts, found, published: { snapshots: 0, bytes: 0 }, disk, keepsAll: true })
+  expect(text).toMatch(/^ {2}3 {2}1970-01-01 00:00:00 UTC {2}running or killed /m)
+  expect(text).toMatch(/^ {2}2 {2}1970-01-01 00:00:00 UTC {2}killed /m)
 })
 
 test('a table sets numbers to the right, cuts long cells and takes control characters out', () => {

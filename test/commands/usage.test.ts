@@ -29,6 +29,8 @@ test.each([
   [['sync', '--ful'], 'Did you mean --full?'],
   [['sync', '--fast'], '`task-mirror sync --help` says what there is.'],
   [['sync', '--api-key=hunter2'], 'never from a flag'],
+  [['simulate', '--api-key', 'x'], '`task-mirror simulate --help` says what there is.'],
+  [['simulate', '--keys', 'x'], 'Did you mean --key?'],
   [['config', 'shw'], 'Did you mean show?'],
   [['get'], "missing required argument 'id'"],
   [['get', 'a', 'b'], 'too many arguments'],

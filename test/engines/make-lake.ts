@@ -10,7 +10,7 @@ import { argv } from 'node:process'
 import Database from 'better-sqlite3'
 import { DEFAULTS } from '../../src/config/defaults.ts'
 import { COLUMNS, type RawRow } from '../../src/export/read/columns.ts'
-import { Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
+import { Redactor, redactionOf, rowRedactor } from '../../src/export/read/redact.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runCli } from '../support/cli.ts'
 
@@ -91,14 +91,14 @@ const names = COLUMNS.map(({ name }) => name)
 
 /** Of the rows that are in the mirror now. test/engines/digest.py does the same to what an engine has read. */
 function digest(db: Database.Database, where: string, redact: readonly string[] | null): Digest {
-  const redactor = new Redactor(redactionOf(redact))
+  const redactRow = rowRedactor(new Redactor(redactionOf(redact)))
   const hashes = names.map((): [Hash, Hash] => [createHash('sha256'), createHash('sha256')])
   const length = Buffer.alloc(4)
   let rows = 0
   const all = db.prepare(`SELECT ${COLUMNS.map(({ source }) => source)} FROM tasks WHERE ${where} ORDER BY id`)
   for (const row of all.raw().safeIntegers().iterate() as IterableIterator<RawRow>) {
     rows += 1
-    redactRow(row, redactor)
+    redactRow(row)
     row.forEach((value, i) => {
       const bytes = value === null ? null : Buffer.from(String(value))
       length.writeInt32LE(bytes?.length ?? -1)

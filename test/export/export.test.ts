@@ -115,6 +115,17 @@ test('credentials stay in the mirror unless asked for, and are counted', async (
   expect(open.redacted).toEqual({ names: [], values: {} })
 })
 
+test.each(['a.csv', 'a.parquet'])('credentials that stand in no column of %s are not counted', async (name) => {
+  const rows = ordinaryRows(2)
+  rows[0]!.data_header = '{"Authorization":"Bearer CANARY"}'
+  rows[0]!.data_url = 'https://user:CANARY@example.com/'
+  const mirror = makeMirror(...rows)
+  const { redacted } = await exporting(mirror, name, { columns: ['id', 'data_url'] })
+  expect(redacted.values).toEqual({ url: 1 })
+  const narrow = await exporting(mirror, name, { columns: ['id'] })
+  expect(narrow.redacted).toEqual({ names: redacted.names, values: {} })
+})
+
 test('withMeta adds what the mirror knows of each task', async () => {
   const mirror = makeMirror({ id: 'a', created_at: 1, deleted_at: 8 })
   const { path } = await exporting(mirror, 'a.ndjson', { withMeta: true, filters: { includeDeleted: true } })

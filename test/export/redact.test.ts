@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
 import { COLUMNS, positionOf, type RawRow } from '../../src/export/read/columns.ts'
-import { Redactor, redactionOf, redactRow } from '../../src/export/read/redact.ts'
+import { Redactor, redactionOf, rowRedactor } from '../../src/export/read/redact.ts'
 import { redactFlat } from '../../src/export/read/redact-flat.ts'
 import { redactUrl } from '../../src/export/read/redact-url.ts'
 import fc from '../support/fc.ts'
@@ -263,10 +263,10 @@ test('rows lose credentials in URLs, in headers that hold URLs and in extra, and
   row[positionOf('result_header')] = '{"Location":"https://a.example/?sig=x","etag":"W/\\"a\\""}'
   row[positionOf('extra')] = '{"data":{"url":"https://u@a.example/\\ud800"},"n":1.0}'
   const kept = [...row]
-  redactRow(row, new Redactor(redactionOf(null)))
+  rowRedactor(new Redactor(redactionOf(null)))(row)
   expect(row).toEqual(kept)
   const redactor = new Redactor(redactionOf(REDACTED))
-  redactRow(row, redactor)
+  rowRedactor(redactor)(row)
   expect(row.filter((value) => value !== null)).toEqual([
     `https://${RED}@a.example/?token=${RED}`,
     `{"Location":"https://a.example/?sig=${RED}","etag":"W/\\"a\\""}`,

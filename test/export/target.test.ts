@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { refuseMisplaced } from '../../src/export/content.ts'
+import { FORMAT_NAMES, formatEntry } from '../../src/export/formats.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { endingOf, targetOf } from '../../src/export/publish/target.ts'
+import { runHere } from '../support/cli.ts'
 
 type Asked = [out: string, format?: Parameters<typeof targetOf>[1], compression?: Parameters<typeof targetOf>[2]]
 
@@ -10,6 +12,14 @@ function told([out, format, compression]: Asked, isFolder = false): string {
   const target = targetOf(out, format, compression, isFolder)
   return `${target.kind} ${target.format} ${target.compression} ${endingOf(target)}`
 }
+
+test('what names can end in is told in full by export --help', async () => {
+  const { stdout } = await runHere(['help', 'export'], {})
+  const told = stdout.replace(/\s+/g, ' ')
+  const endings = FORMAT_NAMES.flatMap((format) => formatEntry(format).endings)
+  expect(endings.filter((ending) => !told.includes(ending))).toEqual([])
+  expect(told).toContain('.jsonl as .ndjson')
+})
 
 test.each<[Asked, string]>([
   [['a.parquet'], 'file parquet zstd .parquet'],

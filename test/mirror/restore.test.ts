@@ -5,6 +5,7 @@ import {
   linkSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -115,10 +116,17 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
     return scratch.path(name)
   }
   writeFileSync(scratch.path('text'), 'no database')
+  writeFileSync(scratch.path('empty'), '')
+  const backup = readFileSync(scratch.path('backup.sqlite'))
+  writeFileSync(scratch.path('torn.sqlite'), backup.fill(0xff, 4096))
   const cases: [string, number][] = [
     [bad('trigger.sqlite', 'CREATE TRIGGER t BEFORE INSERT ON tasks BEGIN SELECT RAISE(IGNORE); END'), 7],
     [bad('json.sqlite', "UPDATE service_facts SET value = 'x'"), 7],
+    [bad('newer.sqlite', 'PRAGMA user_version = 999'), 7],
+    [bad('other.sqlite', 'PRAGMA application_id = 1'), 7],
+    [scratch.path('torn.sqlite'), 7],
     [scratch.path('text'), 7],
+    [scratch.path('empty'), 3],
     [scratch.path('none'), 2],
     [path, 2],
   ]
@@ -126,10 +134,23 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
     const { code, stdout, stderr } = await restore(path, from)
     expect({ from, code, stdout }).toEqual({ from, code: expected, stdout: '' })
     // It is not the mirror that is wrong.
-    expect(stderr).not.toContain('with --db')
+    expect(stderr).toMatch(/backup/i)
+    expect(stderr).not.toMatch(/with --db|--db says which|If this was it|`task-mirror sync`/)
   }
   expect(readdirSync(scratch.dir).filter((name) => /before-|^\./.test(name))).toEqual([])
   expect(facts(path)).toEqual(['new', 'old'])
+})
+
+test('--quiet leaves out what was done, but nothing of --json', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  const args = ['restore', scratch.path('backup.sqlite'), '--db', path]
+  expect((await runHere(args, {})).stdout).toMatch(/^restored /m)
+  expect(await runHere([...args, '--quiet'], {})).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(JSON.parse((await runHere([...args, '--quiet', '--json'], {})).stdout)).toMatchObject({
+    schemaVersion: 1,
+    path,
+  })
 })
 
 test('where there is no mirror, only what an old one left is moved away', async () => {

@@ -138,6 +138,18 @@ test('the last error stands first, with what has happened since; exports stand a
   expect(rows).toHaveLength(4)
 })
 
+test('only the newest run may be running: an earlier one without an end was killed', () => {
+  const { db } = makeMirror(...ordinaryRows(1))
+  const begin = db.prepare("INSERT INTO runs (command, started_at, tool_version) VALUES ('sync', ?, '0')")
+  for (const ago of [60_000, 30_000]) begin.run(BigInt(NOW - ago))
+  const html = reportPage(shownOf(db), { toolVersion: '1', now: NOW })
+  const rows = [...html.slice(html.indexOf('id="runs"')).matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)]
+  expect(rows.map(([row]) => /<td[^>]*>((?:running or )?killed)</.exec(row)?.[1])).toEqual([
+    'running or killed',
+    'killed',
+  ])
+})
+
 test('--out - prints the page', async () => {
   const { path, folder } = makeMirror(...ordinaryRows(1))
   const { code, stdout } = await runInside(['report', '--db', path, '--out', '-'], { cwd: folder })

@@ -130,8 +130,24 @@ test('an export that fails stands on the status page until one ends well', async
   }
 })
 
+test('an address that is taken is named as it was given: by flag, variable or key', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 1 })
+  const { host } = new URL(simulator.url)
+  writeFileSync(scratch.path('task-mirror.json'), JSON.stringify({ schedule: { listen: host } }))
+  const said = async (args: string[], env: Record<string, string> = {}) => {
+    const given = { cwd: scratch.dir, env: { TASK_MIRROR_BASE_URL: simulator.url, ...env } }
+    const { code, stderr } = await runInside(['schedule', ...args], given)
+    expect(code).toBe(2)
+    return /"msg":"(.*?): .* cannot be listened on/.exec(stderr)?.[1]
+  }
+  expect(await said(['--listen', host])).toBe('--listen')
+  expect(await said([], { TASK_MIRROR_LISTEN: host })).toBe('TASK_MIRROR_LISTEN')
+  expect(await said([])).toBe('schedule.listen')
+})
+
 test.each([
-  [['--sync', 'sometimes'], 'schedule.sync: \\"sometimes\\" is not a cron expression'],
+  [['--sync', 'sometimes'], '--sync: \\"sometimes\\" is not a cron expression'],
   [['--timezone', 'Mars/Olympus'], '--timezone: expected a time zone'],
   [['--listen', 'here'], '--listen: expected an address'],
 ])('%j is wrong configuration: exit 2 before anything runs', async (args, message) => {

@@ -71,4 +71,6 @@ export interface CommandContext {
   tell(error: unknown, facts?: ErrorFacts): void
   /** Ends the progress line, and writes to stdout: an object as one line of JSON, text with a newline behind. What may be long: reading.ts. */
   print(data: string | object): Promise<void>
+  /** The same of what a command has done, which no pipe needs: --quiet leaves the text out. */
+  printSummary(data: string | object): Promise<void>
 }

@@ -24,14 +24,14 @@ interface RunTextOptions {
 }
 
 export function runText(
-  { summary, isFirst, notes }: RunResult,
+  { summary, isFirst, notes, error }: RunResult,
   { path = null, isDryRun = false, width = Number.POSITIVE_INFINITY, command = 'task-mirror' }: RunTextOptions = {},
 ): string {
   const isNew = isFirst && path !== null
   const lines = pairs(
     [
       ['run', `${summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`],
-      ['outcome', outcomeText(summary)],
+      ['outcome', outcomeText(summary, error !== null)],
       ['range', rangeText(summary.range)],
       ['tasks', changesText(summary)],
       ['open', summary.openTasks === 0 ? null : countText(summary.openTasks, 'task')],
@@ -60,16 +60,16 @@ export function stoppedText(why: string, { seen }: RunSummary, path: string | nu
   return `${why}: the ${countText(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
 }
 
-function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary): string {
-  const proved = verdict === null ? '' : `, verdict ${verdict}`
+/** `isCutOff`: something ended the run early, a walk perhaps, of which the verdict says nothing. */
+function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary, isCutOff: boolean): string {
+  const proved = verdict === null ? '' : `, verdict ${isCutOff ? `of the walks that ended: ${verdict}` : verdict}`
   const reason = verdict === 'partial' && lastFullWalk?.reason != null ? ` (${lastFullWalk.reason})` : ''
   return `${outcome}${proved}${reason}`
 }
 
 function rangeText({ since, until }: RunSummary['range']): string | null {
-  if (since === null && until === null) return null
-  const from = since === null ? 'the beginning' : moment(since)
-  return `created from ${from} to before ${until === null ? 'now' : moment(until)}`
+  if (since === null) return until === null ? null : `created before ${moment(until)}`
+  return `created from ${moment(since)} ${until === null ? 'on' : `to before ${moment(until)}`}`
 }
 
 /** What the run met and what that changed; changes of which there were none are left out. */

@@ -7,7 +7,7 @@ import type { MirrorStatus, WalkFigures } from '../../mirror/shown/status.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../../mirror/tables/facts.ts'
 import type { RunRow } from '../../mirror/tables/runs.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
-import { countText, grouped } from '../../shown.ts'
+import { countText, grouped, runOutcome } from '../../shown.ts'
 import { moment, pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
@@ -153,10 +153,10 @@ function rangeText({ kind, rangeSince, rangeUntil }: WalkFigures): string {
 function runsTable(runs: readonly RunRow[], width?: number): string {
   return table(
     ['run', 'started', 'outcome', 'exit', 'verdict', 'command', 'requests', 'inserted', 'updated', 'deleted'],
-    runs.map((run) => [
+    runs.map((run, index) => [
       run.id,
       moment(run.startedAt),
-      run.outcome ?? 'running or killed',
+      runOutcome(run.outcome, index),
       run.exitCode,
       run.verdict ?? '',
       run.command,

@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { codeOf, type Format, formatEntry } from '../formats.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
-import { type Redactor, redactRow } from '../read/redact.ts'
+import { type Redactor, rowRedactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
 import type { Encoder, Encoding, PackedKeyRange } from './format.ts'
 
@@ -31,12 +31,13 @@ export async function keyRangePacker(
 ): Promise<PackKeyRange> {
   const encoder = await encoderOf(packing)
   const packer = encoder.packer(packing.encoding, 2 * formatEntry(packing.format).pieceBytes)
+  const redact = rowRedactor(redactor, packing.encoding.columns)
   return async (keyRange) => {
     let rows = 0
     let first: bigint | null = null
     let last: RawRow | null = null
     for (const batch of cut.batches(keyRange)) {
-      if (redactor.names.length > 0) for (const row of batch) redactRow(row, redactor)
+      if (redactor.names.length > 0) for (const row of batch) redact(row)
       packer.take(batch)
       rows += batch.length
       for (let i = 0; first === null && i < batch.length; i++) first = createdAtOf(batch[i]!)

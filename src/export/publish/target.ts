@@ -35,6 +35,12 @@ export const USUAL_ENDINGS: readonly string[] = ENDINGS.filter(({ text, format }
   text.startsWith(formatEntry(format).endings[0]!),
 ).map(({ text }) => text)
 
+/** Such as ".jsonl as .ndjson". */
+export const OTHER_ENDINGS: readonly string[] = FORMAT_NAMES.flatMap((format) => {
+  const [usual, ...others] = formatEntry(format).endings
+  return others.map((other) => `${other} as ${usual}`)
+})
+
 /** Whether a destination is written as a URL, not as a path; `C://` is a drive. */
 export function isUrl(out: string): boolean {
   return /^(s3:|[a-z][a-z0-9+.-]+:\/\/)/i.test(out)

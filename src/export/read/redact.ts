@@ -3,7 +3,7 @@ import { MirrorError } from '../../errors.ts'
 import { HEADER_NAME } from '../../http-policy.ts'
 import { isObject, parseExact } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
-import { positionOf, type RawRow } from './columns.ts'
+import { COLUMNS, type Column, positionOf, type RawRow } from './columns.ts'
 import { isCredentialName } from './credential-names.ts'
 import { type Redaction, redactFlat } from './redact-flat.ts'
 import { redactUrl, redactUrls } from './redact-url.ts'
@@ -223,20 +223,25 @@ export class Redactor {
   }
 }
 
-const HEADERS = [positionOf('data_header'), positionOf('result_header')]
-const EXTRA = positionOf('extra')
-const URL_COLUMN = positionOf('data_url')
+/** Where a row may hold what a snapshot must not, and what becomes of it. */
+const PLACES_IN_ROW: [column: string, redact: (redactor: Redactor, text: string) => string][] = [
+  ['data_url', (redactor, text) => redactor.url(text)],
+  ['data_header', (redactor, text) => redactor.header(text)],
+  ['result_header', (redactor, text) => redactor.header(text)],
+  ['extra', (redactor, text) => redactor.extra(text)],
+]
 
-/** Replaces what a snapshot must not hold, in place. */
-export function redactRow(row: RawRow, redactor: Redactor): void {
-  const url = row[URL_COLUMN]
-  if (typeof url === 'string') row[URL_COLUMN] = redactor.url(url)
-  for (const i of HEADERS) {
-    const text = row[i]
-    if (typeof text === 'string') row[i] = redactor.header(text)
+/** Replaces what a snapshot of `columns` must not hold, in place. What stands in other columns is not in it, nor counted. */
+export function rowRedactor(redactor: Redactor, columns: readonly Column[] = COLUMNS): (row: RawRow) => void {
+  const places = PLACES_IN_ROW.flatMap(([name, redact]) =>
+    columns.some((column) => column.source === name) ? [{ at: positionOf(name), redact }] : [],
+  )
+  return (row) => {
+    for (const { at, redact } of places) {
+      const text = row[at]
+      if (typeof text === 'string') row[at] = redact(redactor, text)
+    }
   }
-  const extra = row[EXTRA]
-  if (typeof extra === 'string') row[EXTRA] = redactor.extra(extra)
 }
 
 /** An own property whatever its name: plain assignment to `__proto__` would change the prototype. */

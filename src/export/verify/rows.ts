@@ -5,7 +5,7 @@ import type { FoundRow } from '../encode/format.ts'
 import { codeOf, formatEntry } from '../formats.ts'
 import { encodingOf, type Manifest, type RecordedFilters } from '../publish/manifest.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
-import { Redactor, redactRow } from '../read/redact.ts'
+import { Redactor, rowRedactor } from '../read/redact.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 
 /** How many rows were compared, and how many have changed in the mirror since. */
@@ -28,7 +28,7 @@ export function comparisonOf(dbPath: string, manifest: Manifest) {
   const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = manifest.filters as RecordedFilters
   const filters = { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq }
   const mirror = openCut(dbPath, filters)
-  const redactor = new Redactor(manifest.redacted.names)
+  const redact = rowRedactor(new Redactor(manifest.redacted.names))
   const result: Comparison = {
     compared: 0,
     changedSince: 0,
@@ -41,7 +41,7 @@ export function comparisonOf(dbPath: string, manifest: Manifest) {
     const row = mirror.row(id)
     if (row === null) return undefined
     if (!isOfCut(row, manifest)) return null
-    redactRow(row, redactor)
+    redact(row)
     return row
   }
 

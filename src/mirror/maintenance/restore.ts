@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { MirrorError } from '../../errors.ts'
+import { isMirrorError, MirrorError } from '../../errors.ts'
 import { connect, lend } from '../connect.ts'
 import { explain, explaining } from '../explain.ts'
 import {
@@ -47,7 +47,7 @@ export interface Restored {
   movedTo: string | null
 }
 
-/** Throws `usage-invalid`, `mirror-damaged` (the backup), `mirror-locked`, `disk-full`, `interrupted`. */
+/** Throws `usage-invalid`, `mirror-damaged` and what else `openReader` throws (of the backup), `mirror-locked`, `disk-full`, `interrupted`. */
 export async function restoreMirror(request: RestoreRequest): Promise<Restored> {
   const { path, from, fileMode, signal, now } = request
   refuseSame(from, path)
@@ -63,7 +63,9 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
     const draft = join(folder, `${prefix}${randomBytes(6).toString('hex')}`)
     try {
       makeFile(draft, fileMode)
-      const { tasks, cut } = await vacuumInto(from, draft, signal)
+      const { tasks, cut } = await vacuumInto(from, draft, signal).catch((error) => {
+        throw ofBackup(error)
+      })
       await check(draft, request)
       makeWalMode(draft)
       const bytes = statSync(draft).size
@@ -93,6 +95,15 @@ function refuseSame(from: string, path: string): void {
     facts: { from },
     hint: 'Name a backup, such as a file that `task-mirror copy` has made; --db says where it goes.',
   })
+}
+
+/** What is wrong with a file that was opened as a mirror, said of one that was named as a backup. */
+function ofBackup(error: unknown): unknown {
+  if (!isMirrorError(error, 'mirror-foreign', 'mirror-missing', 'mirror-damaged', 'mirror-newer')) return error
+  const { code, message, facts, cause } = error
+  const way = code === 'mirror-newer' ? 'Restore it with the newer program, or name' : 'Name'
+  const hint = `Nothing was changed. ${way} another backup, such as a file that \`task-mirror copy\` has made.`
+  return new MirrorError(code, message, { facts, cause, hint })
 }
 
 async function check(draft: string, { from, signal, onProgress }: RestoreRequest): Promise<void> {
