@@ -4,7 +4,6 @@ import {
   accessSync,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -16,6 +15,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -44,7 +44,7 @@ export function realMirrorPath(path: string): string {
 /** Where the symbolic link at `path` leads, which is not there; null where `path` is no such link. */
 export function danglingTarget(path: string): string | null {
   try {
-    if (!lstatSync(path).isSymbolicLink() || existsSync(path)) return null
+    if (!lstatSync(path).isSymbolicLink() || statSync(path, { throwIfNoEntry: false }) !== undefined) return null
     return resolve(realpathSync(dirname(path)), readlinkSync(path))
   } catch {
     return null
