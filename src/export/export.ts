@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { recordSnapshot } from '../mirror/tables/snapshots.ts'
+import { recordSnapshot, snapshotsAt } from '../mirror/tables/snapshots.ts'
 import { severalText } from '../shown.ts'
 import { aboutOf, filtersOf, openContent, packingOf, refuseMisplaced, type Snapshot } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
@@ -83,7 +83,7 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   const limits = { partitionBy: options.partitionBy ?? 'none', rowsPerFile: options.rowsPerFile ?? null }
   const { cut, packers } = await packersOf(options, wanted, packing, limits)
   try {
-    refuseUnknownStatus(cut, filters.statuses)
+    refuseUnknownStatus(cut, to, options.dbPath)
     const present = store !== null && latest != null && base !== null ? await store.snapshotIds() : []
     refuseOtherMirror({ dbPath: options.dbPath, cut: cut.cut, present }, base, destination)
     // Not before it is known that there is something to publish: it makes the folder.
@@ -120,14 +120,19 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   }
 }
 
-/** A value that no task ever had is a slip of the pen: an empty snapshot would hide it. Throws `usage-invalid`. */
-function refuseUnknownStatus(cut: CutReader, statuses: readonly string[] | null): void {
-  const unknown = statuses?.find((status) => !cut.hasStatus(status))
+/**
+ * A value that no task has is a slip of the pen, and an empty snapshot would hide it; unless it was published there before. Throws
+ * `usage-invalid`.
+ */
+function refuseUnknownStatus(cut: CutReader, { place, target, filters }: Destination, dbPath: string): void {
+  const unknown = filters.statuses?.find((status) => !cut.hasStatus(status))
   if (unknown === undefined) return
+  const before = snapshotsAt(dbPath, place, target.format)
+  if (before.some((one) => (one.filters as RecordedFilters).statuses?.includes(unknown))) return
   const known = cut.someStatuses(MOST_NAMED)
   if (known.length === 0) return
   const more = known.length === MOST_NAMED ? ', ...' : ''
-  throw new MirrorError('usage-invalid', `--status: no task in the mirror ever had the status "${unknown}"`, {
+  throw new MirrorError('usage-invalid', `--status: no task in the mirror has the status "${unknown}"`, {
     hint: `There are: ${known.join(', ')}${more}. Upper and lower case are told apart.${severalText('--status', unknown)}`,
   })
 }

@@ -199,7 +199,7 @@ test('the event loop turns between batches, so that signals are heard', async ()
   expect(turnsOfPiece).toBeGreaterThan(30)
 })
 
-test('a status that no task ever had is refused with those there are, and leaves what was published', async () => {
+test('a status that no task has is refused with those there are, and leaves what was published', async () => {
   const mirror = makeMirror(...ordinaryRows(3), { id: 'gone', system_status: 'LOST', created_at: 1, deleted_at: 2 })
   await exporting(mirror, 'a.ndjson')
   const before = readFileSync(join(mirror.folder, 'a.ndjson'))
@@ -211,6 +211,15 @@ test('a status that no task ever had is refused with those there are, and leaves
   expect(readFileSync(join(mirror.folder, 'a.ndjson'))).toEqual(before)
   expect(await exporting(mirror, 'b.ndjson', { filters: { statuses: ['LOST'] } })).toMatchObject({ rows: 0 })
   expect(await exporting(makeMirror(), 'c.ndjson', { filters: { statuses: ['ANY'] } })).toMatchObject({ rows: 0 })
+})
+
+test('a status that was published there, and that no task has any more, is no slip of the pen: nothing has it now', async () => {
+  const mirror = makeMirror(...ordinaryRows(3), { id: 'open', system_status: 'PENDING', created_at: 1 })
+  const pending = { filters: { statuses: ['PENDING'] } }
+  expect(await exporting(mirror, 'a.ndjson', pending)).toMatchObject({ rows: 1 })
+  mirror.db.exec("UPDATE tasks SET system_status = 'DONE', change_seq = 9 WHERE id = 'open'")
+  expect(await exporting(mirror, 'a.ndjson', pending)).toMatchObject({ rows: 0 })
+  await expect(exporting(mirror, 'b.ndjson', pending)).rejects.toMatchObject({ code: 'usage-invalid' })
 })
 
 test('an export is one cut while another connection keeps writing', async () => {

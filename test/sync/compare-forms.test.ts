@@ -57,6 +57,26 @@ test('all final tasks are gone when they are to be compared, and the open ones a
   expect(notes.join()).toMatch('could not be compared')
 })
 
+test.each([
+  { silent: 'open', exitCode: 0 },
+  { silent: 'final', exitCode: 3 },
+])(
+  'look-ups that do not find tasks that are $silent, most of those compared: exit $exitCode',
+  async ({ silent, exitCode }) => {
+    using scratch = makeScratch()
+    await using simulator = await startSimulator({ tasks: 8, openFraction: silent === 'open' ? 0.7 : 0.3 })
+    const { account } = simulator
+    const isOpen = (id: string): boolean => !/"completedAt":\d/.test(account.get(id) ?? '')
+    simulator.setFaults(({ operation, id }) =>
+      operation === 'get' && id !== null && account.get(id) !== null && isOpen(id) === (silent === 'open')
+        ? { status: 404 }
+        : null,
+    )
+    const run = await runSync(makeRunContext(simulator.url, scratch.path('m.sqlite')), { command: 'sync' })
+    expect(run.exitCode).toBe(exitCode)
+  },
+)
+
 /** Full walks of 30 tasks; `show` is told which one, and gives what list and detail add to a task. */
 async function afterWalks(walks: number, show: (walk: number, index: number) => { list: object; detail: object }) {
   using scratch = makeScratch()

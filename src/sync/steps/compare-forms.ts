@@ -41,8 +41,8 @@ export async function beginComparison(run: Run): Promise<void> {
  * Asks for the chosen tasks by id, learns from them, takes them in, and owes the details that follow.
  *
  * `isTold`: whether it is known now what the list shows of a task. It is not where the service refuses the key for
- * single tasks, where what differs could not be listed again, where as many tasks as are found by id, or more, are
- * listed again and not found, and where none was ever compared, or only open ones although final ones were chosen.
+ * single tasks, where what differs could not be listed again, where as many final tasks (open ones, where there are no final ones) as are
+ * found by id, or more, are listed again and not found, and where none was ever compared, or only open ones although final ones were chosen.
  * `isMore`: a field that had said nothing of a task's state says something now: the walks before have passed over its
  * changes.
  */
@@ -68,9 +68,12 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
       )
       gone = again.gone
       await askFor(run, again.listed, { latest, failed })
-      const silent = again.listed.filter((id) => !latest.has(id)).length
-      // What is not listed again may just have been deleted; what could not be listed again teaches nothing.
-      isTold = again.isRead && (silent === 0 || silent < latest.size)
+      // What is not listed again may just have been deleted; what could not be listed again teaches nothing. Of open ones some services tell
+      // nothing by id: the final ones count, where there are any.
+      const finals = new Set(sampled.flatMap(({ id, isFinal }) => (isFinal ? [id] : [])))
+      const counts = (id: string): boolean => finals.size === 0 || finals.has(id)
+      const silent = again.listed.filter((id) => counts(id) && !latest.has(id)).length
+      isTold = again.isRead && (silent === 0 || silent < [...latest.keys()].filter(counts).length)
     }
     const { learned, unfinished } = await writer.endSample(isTold, now())
     Object.assign(run.facts, learned)
