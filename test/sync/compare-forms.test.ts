@@ -64,7 +64,7 @@ test.each([
   'look-ups that do not find tasks that are $silent, most of those compared: exit $exitCode',
   async ({ silent, exitCode }) => {
     using scratch = makeScratch()
-    await using simulator = await startSimulator({ tasks: 8, openFraction: silent === 'open' ? 0.7 : 0.3 })
+    await using simulator = await startSimulator({ tasks: 8, openFraction: silent === 'open' ? 0.8 : 0.3 })
     const { account } = simulator
     const isOpen = (id: string): boolean => !/"completedAt":\d/.test(account.get(id) ?? '')
     simulator.setFaults(({ operation, id }) =>
