@@ -47,6 +47,8 @@ export type Oddity =
   | { kind: 'silent-limit'; items: number }
   /** Before the second run every task is removed and others come. */
   | { kind: 'replaced' }
+  /** A window with more than so many bytes of tasks is refused, unless it holds one alone. */
+  | { kind: 'refused-size'; bytes: number }
 
 /** The oddity of that kind among `oddities`. */
 export function ofKind<Kind extends Oddity['kind']>(
@@ -146,6 +148,9 @@ export class OddList {
     if (varying !== undefined)
       some = some.slice(0, 1 + (varying.bySkip ? (skip * 7) % this.#window : this.#random.int(this.#window)))
     const texts = some.map((id) => this.#ledger.textAt(id, asOf))
+    const most = ofKind(this.#oddities, 'refused-size')?.bytes ?? Number.POSITIVE_INFINITY
+    if (texts.length > 1 && texts.reduce((sum, text) => sum + text.length, 0) > most)
+      return { kind: 'refusal', status: 413, message: 'Payload Too Large', sequence: ids }
     const cut = texts.slice(0, fittingCount(texts, this.#paging.capBytes))
     // Cut first: an answer is one piece of the list, or nothing could be said of any list.
     const fitting = this.#has('reordered-windows') ? shuffle(cut, this.#random) : cut

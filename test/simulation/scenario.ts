@@ -252,6 +252,13 @@ export function sparingScenarioOf(seed: number): Scenario {
   return { ...scenario, account: { ...scenario.account, ...summaryPlanOf(random, 1) }, runs }
 }
 
+/** A story of a service that refuses windows with too many bytes: of what is small a few fit into one, of the rest none. */
+export function sizedScenarioOf(seed: number): Scenario {
+  const { takeover: _, account, ...scenario } = scenarioOf(seed)
+  const bytes = seeded(seed, 0x512).pick([700, 900, 1_400, 2_100, 4_000])
+  return { ...scenario, oddity: { kind: 'refused-size', bytes }, account: { ...account, capBytes: 0 } }
+}
+
 /** A story of a list that shows tasks in a sequence that depends on the window, and is still most of the time. */
 export function unsortedScenarioOf(seed: number): Scenario {
   const { takeover: _, account, ...scenario } = scenarioOf(seed)
@@ -427,7 +434,10 @@ function longestRun(moments: readonly number[]): number {
 export function isProvable(scenario: Scenario, moments: number[]): boolean {
   const { order, ignoreSkip, wrap, skipLimit, hiddenFraction, repeatLast, shuffleTies } = scenario.account
   if (order === 'shuffled' || ignoreSkip || wrap || skipLimit > 0 || hiddenFraction > 0) return false
-  if (scenario.poisoned > 0 || scenario.oddity !== undefined) return false
+  if (scenario.poisoned > 0) return false
+  if (scenario.oddity !== undefined && scenario.oddity.kind !== 'refused-size') return false
+  // Where no answer shows an item beside another, only its place tells it from its ties, and the end from a list that begins anew.
+  if (scenario.oddity !== undefined && (shuffleTies || repeatLast)) return false
   const size = answerSize(scenario)
   if (size < 2 && moments.length > 0) return false
   // Its last window again and again: with one page it looks as if skip were ignored, with shuffled ties as if it moved.

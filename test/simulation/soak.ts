@@ -9,6 +9,7 @@ import {
   oddScenarioOf,
   type Scenario,
   scenarioOf,
+  sizedScenarioOf,
   sparingScenarioOf,
   twiceOddScenarioOf,
   unsortedScenarioOf,
@@ -32,6 +33,8 @@ const KINDS: ((seed: number) => Scenario)[] = [
   sparingScenarioOf,
   // The sequence of the list depends on the window.
   unsortedScenarioOf,
+  // Windows with too many bytes are refused.
+  sizedScenarioOf,
 ]
 const only = process.env.SOAK_ODD
 const logs = process.env.SOAK_LOGS !== 'none'
