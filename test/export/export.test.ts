@@ -219,6 +219,8 @@ test('a status that was published there, and that no task has any more, is no sl
   expect(await exporting(mirror, 'a.ndjson', pending)).toMatchObject({ rows: 1 })
   mirror.db.exec("UPDATE tasks SET system_status = 'DONE', change_seq = 9 WHERE id = 'open'")
   expect(await exporting(mirror, 'a.ndjson', pending)).toMatchObject({ rows: 0 })
+  const never = { filters: { statuses: ['PENDNIG'] } }
+  await expect(exporting(mirror, 'a.ndjson', never)).rejects.toMatchObject({ code: 'usage-invalid' })
   await expect(exporting(mirror, 'b.ndjson', pending)).rejects.toMatchObject({ code: 'usage-invalid' })
 })
 
