@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { makeStage } from '../acceptance/stage.ts'
 
 const EXTRA = `UPDATE tasks SET extra = '{bad', list_hash = NULL`
+const HEADER = `UPDATE tasks SET data_header = '{bad', list_hash = NULL`
 
 test.each<[string, string, string[]]>([
   ['a fact of the service', "UPDATE service_facts SET value = '{bad' WHERE key = 'total'", ['status']],
@@ -19,6 +20,7 @@ test.each<[string, string, string[]]>([
     ['export', '--changes', 'last', '--out', 'LAKE'],
   ],
   ['what belongs to a task', EXTRA, ['sync', '--full']],
+  ['the header of a task', HEADER, ['sync', '--full']],
   ['what belongs to a task', EXTRA, ['get', 'ID']],
   ['what belongs to a task', EXTRA, ['export', '--out', '-', '--format', 'ndjson']],
   ['what belongs to a task', EXTRA, ['export', '--out', '-', '--format', 'ndjson', '--no-redact']],
