@@ -146,3 +146,17 @@ test('a list that shows something else of a few tasks is known to do so, whateve
   expect(runs.slice(1)).toEqual(Array(4).fill({ exitCode: 0, verdict: 'complete' }))
   expect({ timeframes, summary }).toEqual({ timeframes: [1], summary: [{ path: ['timeframe'], how: 'replaced' }] })
 })
+
+test('a list that leaves something out of all tasks has a full walk compare no more tasks than its sample', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 60, openFraction: 0, listOmits: ['result.body'] })
+  const context = makeRunContext(simulator.url, scratch.path('m.sqlite'))
+  const lookedUp = async () => {
+    const before = simulator.log.length
+    await runSync(context, { command: 'sync', full: true })
+    return new Set(simulator.log.slice(before).flatMap(({ operation, id }) => (operation === 'get' ? [id] : []))).size
+  }
+  await lookedUp()
+  // What differs is asked for twice.
+  expect([await lookedUp(), await lookedUp()]).toEqual([6, 6])
+})
