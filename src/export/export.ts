@@ -125,10 +125,11 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
  * `usage-invalid`.
  */
 function refuseUnknownStatus(cut: CutReader, { place, target, filters }: Destination, dbPath: string): void {
-  const unknown = filters.statuses?.find((status) => !cut.hasStatus(status))
+  const missing = filters.statuses?.filter((status) => !cut.hasStatus(status)) ?? []
+  if (missing.length === 0) return
+  const before = snapshotsAt(dbPath, place, target.format).flatMap((one) => (one.filters as RecordedFilters).statuses)
+  const unknown = missing.find((status) => !before.includes(status))
   if (unknown === undefined) return
-  const before = snapshotsAt(dbPath, place, target.format)
-  if (before.some((one) => (one.filters as RecordedFilters).statuses?.includes(unknown))) return
   const known = cut.someStatuses(MOST_NAMED)
   if (known.length === 0) return
   const more = known.length === MOST_NAMED ? ', ...' : ''

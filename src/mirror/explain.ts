@@ -2,6 +2,10 @@
 import { accessSync, constants } from 'node:fs'
 import { fileLimitOr, MirrorError } from '../errors.ts'
 
+/** What to do about a damaged mirror. */
+export const DAMAGED_HINT =
+  'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
+
 type Detail = ConstructorParameters<typeof MirrorError>[2]
 
 /**
@@ -31,7 +35,7 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
     return new MirrorError('mirror-damaged', `The mirror ${path} is damaged: ${error.message}`, {
       ...detail,
-      hint: 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.',
+      hint: DAMAGED_HINT,
     })
   }
   if (isUnreadable(path)) {

@@ -109,6 +109,7 @@ function sidesShown(before: State, fact: Fact, trial: Trial) {
   const { ahead, within, owed } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && within !== null && skip + asked <= within.reach)
   const isOther = kind === 'items' && first !== owed?.moment
+  // The list may have moved between one from before the count and the end that began it.
   const isSince = (ahead?.sent ?? 0) >= (before.count?.since ?? 0)
   const behindEdge = within !== null && isNext(within, fact) && (isOver || isOther) ? within.index : runEnd
   return {
@@ -123,7 +124,7 @@ function isNext(edge: Edge | null, { skip, sent }: Fact): boolean {
   return edge !== null && skip === edge.index + edge.unread && sent >= edge.received
 }
 
-/** Where answers end that end in front of the run, or in it, with the positions directly behind that cannot be read. */
+/** Where the last answers end that end with another item, and with one of the run, and what directly behind them cannot be read. */
 function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State, 'ahead' | 'within'> {
   const { ahead, within, owed } = state
   const { sent, received, kind, skip, count, asked, last, runGoesOn } = fact

@@ -141,7 +141,8 @@ async function* readRun(
     if (answer === 'nothing') {
       if (start < 0) return { lies: 'before' }
       if (kernel.owed === undefined) return here()
-      // A refusal may be about the window: only behind one that reaches further nothing stands. And so few may be hidden.
+      // A refusal may be about the window: only behind one that reaches further nothing stands. And where fewer are asked for than answers
+      // hold, all of what stands there may be left out.
       const isReached = (kernel.state.within?.reach ?? 0) > skip
       if (!isReached) await lookAt(reader, skip - 1)
       if (!isReached || reader.take < reader.largest) await lookAt(reader, skip)

@@ -377,11 +377,14 @@ test('a kill midway leaves the previous publication in force, and the next one c
   expect(inLake(mirror).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('a damaged latest.json is told of and not written over', async () => {
+test.each([
+  ['a manifest elsewhere', /"manifest": ".*"/, '"manifest": "../../etc/passwd"'],
+  ['filters that are none', /"statuses": null/, '"statuses": 1'],
+])('a damaged latest.json, with %s, is told of and not written over', async (_, what, damage) => {
   const mirror = makeMirror(...ordinaryRows(1))
   await publishing(mirror)
   const path = join(mirror.folder, 'lake/latest.json')
-  writeFileSync(path, '{"schemaVersion":1,"full":{"manifest":"../../etc/passwd"},"changes":null}')
+  writeFileSync(path, readFileSync(path, 'utf8').replace(what, damage))
   await expect(publishing(mirror)).rejects.toMatchObject({ code: 'snapshot-damaged' })
   rmSync(path)
   renameSync(join(mirror.folder, 'lake'), join(mirror.folder, 'moved'))

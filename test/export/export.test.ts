@@ -219,6 +219,8 @@ test('a status that was published there, and that no task has any more, is no sl
   expect(await exporting(mirror, 'a.ndjson', pending)).toMatchObject({ rows: 1 })
   mirror.db.exec("UPDATE tasks SET system_status = 'DONE', change_seq = 9 WHERE id = 'open'")
   expect(await exporting(mirror, 'a.ndjson', pending)).toMatchObject({ rows: 0 })
+  for (const statuses of [['TYPO'], ['PENDING', 'TYPO']])
+    await expect(exporting(mirror, 'a.ndjson', { filters: { statuses } })).rejects.toThrow('has the status "TYPO"')
   await expect(exporting(mirror, 'b.ndjson', pending)).rejects.toMatchObject({ code: 'usage-invalid' })
 })
 

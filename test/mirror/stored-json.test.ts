@@ -3,6 +3,9 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { makeStage } from '../acceptance/stage.ts'
 
+const EXTRA = `UPDATE tasks SET extra = '{bad', list_hash = NULL`
+const HEADER = `UPDATE tasks SET data_header = '{bad', list_hash = NULL`
+
 test.each<[string, string, string[]]>([
   ['a fact of the service', "UPDATE service_facts SET value = '{bad' WHERE key = 'total'", ['status']],
   ['a fact of the service', "UPDATE service_facts SET value = '{bad' WHERE key = 'total'", ['sync']],
@@ -11,8 +14,16 @@ test.each<[string, string, string[]]>([
     "UPDATE walks SET verdict = NULL, reason = NULL, finished_at = NULL, state = '{bad'",
     ['sync'],
   ],
-  ['the filters of a publication', "UPDATE snapshots SET filters = '{bad'", ['export', '--changes']],
-  ['what belongs to a task', `UPDATE tasks SET extra = '{bad', list_hash = NULL`, ['sync', '--full']],
+  [
+    'the filters of a publication',
+    "UPDATE snapshots SET filters = '{bad'",
+    ['export', '--changes', 'last', '--out', 'LAKE'],
+  ],
+  ['what belongs to a task', EXTRA, ['sync', '--full']],
+  ['the header of a task', HEADER, ['sync', '--full']],
+  ['what belongs to a task', EXTRA, ['get', 'ID']],
+  ['what belongs to a task', EXTRA, ['export', '--out', '-', '--format', 'ndjson']],
+  ['what belongs to a task', EXTRA, ['export', '--out', '-', '--format', 'ndjson', '--no-redact']],
   [
     'what the list showed of a task',
     `UPDATE tasks SET detail_at = 1; INSERT INTO open_checks (task_id, reason, owed_at, next_check_at, listed)
@@ -22,12 +33,14 @@ test.each<[string, string, string[]]>([
 ])('%s: exit 7', async (_, sql, args) => {
   await using stage = await makeStage({ tasks: 20, openFraction: 0 })
   expect((await stage.runHere(['sync'])).code).toBe(0)
-  const out = ['--out', `${stage.dir}/lake/`]
-  expect((await stage.runHere(['export', ...out])).code).toBe(0)
+  const meant: Record<string, string> = { ID: stage.simulator.account.idAt(0), LAKE: `${stage.dir}/lake/` }
+  const run = (...words: string[]) => stage.runHere(words.map((word) => meant[word] ?? word))
+  expect((await run('export', '--out', 'LAKE')).code).toBe(0)
   const db = new Database(stage.mirrorPath)
   db.exec(sql)
   db.close()
-  const { code, stderr } = await stage.runHere([...args, ...(args[0] === 'export' ? out : [])])
+  const { code, stderr } = await run(...args)
+  expect(stderr).not.toContain('{bad')
   expect({ code, stderr }).toMatchObject({
     code: 7,
     stderr: expect.stringMatching(/mirror-damaged.*task-mirror verify/s),

@@ -295,6 +295,30 @@ test('an id that an answer showed which was asked for before the count began is 
   expect(reader.kernel.missing(false)).toBeNull()
 })
 
+test('where the run begins is shown by no answer that was asked for before its end was seen: the list may have moved', () => {
+  const reader = new Reader('a9 b8 c5 d5 e5 f5 g5')
+  reader.join(0, 4)
+  reader.join(3, 3)
+  reader.look(0, 2)
+  // The first one is deleted, and of the run the one that was not met stands in front by now.
+  reader.list = 'b8 g5 c5 d5 e5 f5'.split(' ')
+  const isOver = () => {
+    reader.look(6, 5)
+    reader.look(6, 5)
+  }
+  reader.look(4, 2)
+  isOver()
+  for (let time = 0; time < 2; time += 1) {
+    reader.look(2, 4)
+    isOver()
+  }
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  reader.look(0, 1)
+  reader.look(1, 5)
+  isOver()
+  expect(reader.kernel.missing()).toBeNull()
+})
+
 test('an answer that was cut by size is known as such, too, where what it left out has joined by its place', () => {
   const reader = new Reader('a9 b8 c7 d6 e5')
   reader.join(0, 3)

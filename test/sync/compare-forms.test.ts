@@ -77,6 +77,31 @@ test.each([
   },
 )
 
+/** Whether a run could compare the tasks of a list, of which look-ups find only those of `found`. */
+async function isCompared(openFraction: number, found: (isOpen: boolean, nth: number) => boolean): Promise<boolean> {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 8, openFraction })
+  const { account } = simulator
+  const isOpen = (id: string): boolean => !/"completedAt":\d/.test(account.get(id) ?? '')
+  const [opens, finals] = [true, false].map((open) => account.ids().filter((id) => isOpen(id) === open))
+  simulator.setFaults(({ operation, id }) => {
+    if (operation !== 'get' || id === null || account.get(id) === null) return null
+    const of = isOpen(id) ? opens! : finals!
+    return found(isOpen(id), of.indexOf(id)) ? null : { status: 404 }
+  })
+  const { notes } = await runSync(makeRunContext(simulator.url, scratch.path('m.sqlite')), { command: 'sync' })
+  return !notes.join().includes('could not be compared')
+}
+
+test('where all tasks are open, those tell whether look-ups find what is listed', async () => {
+  expect(await isCompared(1, (_, nth) => nth < 1)).toBe(false)
+  expect(await isCompared(1, (_, nth) => nth > 1)).toBe(true)
+})
+
+test('open tasks that are found tell nothing of final ones that are not', async () => {
+  expect(await isCompared(0.8, (isOpen, nth) => isOpen || nth < 1)).toBe(false)
+})
+
 /** Full walks of 30 tasks; `show` is told which one, and gives what list and detail add to a task. */
 async function afterWalks(walks: number, show: (walk: number, index: number) => { list: object; detail: object }) {
   using scratch = makeScratch()
@@ -120,4 +145,18 @@ test('a list that shows something else of a few tasks is known to do so, whateve
   }))
   expect(runs.slice(1)).toEqual(Array(4).fill({ exitCode: 0, verdict: 'complete' }))
   expect({ timeframes, summary }).toEqual({ timeframes: [1], summary: [{ path: ['timeframe'], how: 'replaced' }] })
+})
+
+test('a list that leaves something out of all tasks has a full walk compare no more tasks than its sample', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 60, openFraction: 0, listOmits: ['result.body'] })
+  const context = makeRunContext(simulator.url, scratch.path('m.sqlite'))
+  const lookedUp = async () => {
+    const before = simulator.log.length
+    await runSync(context, { command: 'sync', full: true })
+    return new Set(simulator.log.slice(before).flatMap(({ operation, id }) => (operation === 'get' ? [id] : []))).size
+  }
+  await lookedUp()
+  // What differs is asked for twice.
+  expect([await lookedUp(), await lookedUp()]).toEqual([6, 6])
 })

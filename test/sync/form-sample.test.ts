@@ -9,28 +9,20 @@ const done = (n: number, more: object = {}) =>
   ({ id: `t${n}`, systemStatus: 'DONE', data: { body: '' }, result: { body: 'short' }, ...more }) as Task
 const open = (n: number) => ({ id: `t${n}`, systemStatus: 'PENDING', data: {} }) as Task
 
+const NONE = { full: 0, newFinal: 0, newOpen: 0, signs: [], known: false, doubted: 0, otherwise: 0, seed: 5 }
+const AS_HELD = { isChanged: false, showsLess: false, isHeldOtherwise: false }
+
 /** What is chosen of a walk over `tasks` in windows of ten, the first `again` of them twice; `found`: what the mirror had of each. */
 function chosen(
   tasks: Task[],
   request: Partial<SampleRequest>,
   kind: 'full' | 'head' | 'range' = 'full',
-  found = { isChanged: false, showsLess: false, isHeldOtherwise: false },
+  found = AS_HELD,
   again = 0,
 ) {
   const sample = new FormSample()
   const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
-  sample.begin({
-    full: 0,
-    newFinal: 0,
-    newOpen: 0,
-    longest,
-    signs: [],
-    known: false,
-    doubted: 0,
-    otherwise: 0,
-    seed: 5,
-    ...request,
-  })
+  sample.begin({ ...NONE, longest, ...request })
   const windows = Array.from({ length: Math.ceil(tasks.length / 10) }, (_, n) => 10 * n)
   for (const skip of [...windows, ...windows.slice(0, again)]) {
     sample.enter(1, () => kind)
@@ -41,7 +33,7 @@ function chosen(
   return sample.take().map(({ id }) => id)
 }
 
-const NEW = { isChanged: true, showsLess: false, isHeldOtherwise: false }
+const NEW = { ...AS_HELD, isChanged: true }
 const LIST = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? open(n) : done(n)))
 const withItem = (at: number, task: Task) => LIST.with(at, task)
 
@@ -56,10 +48,7 @@ test('the first and the last final task, an open one, and some by chance', () =>
 })
 
 test('the last of the list, and not of the window that was read last', () => {
-  for (const seed of [1, 2, 3])
-    expect(
-      chosen(LIST, { full: 6, seed }, 'full', { isChanged: false, showsLess: false, isHeldOtherwise: false }, 2),
-    ).toContain('t198')
+  for (const seed of [1, 2, 3]) expect(chosen(LIST, { full: 6, seed }, 'full', AS_HELD, 2)).toContain('t198')
 })
 
 test.each<[string, Task]>([
@@ -86,25 +75,10 @@ test.each(['{"a":"x', '{"a":"x ', '[1,', '<p>x'])('a body that breaks off (%s), 
 test('beside a full walk, what is only looked at: a walk that counts ties by looks takes in one window', () => {
   const sample = new FormSample()
   const longest = { result: 0, data: 0 }
-  sample.begin({
-    full: 6,
-    newFinal: 0,
-    newOpen: 0,
-    longest,
-    signs: [],
-    known: false,
-    doubted: 0,
-    otherwise: 0,
-    seed: 5,
-  })
+  sample.begin({ ...NONE, longest, full: 6 })
   const enter = (walkId: number | null, skip: number, tasks: Task[]) => {
     sample.enter(walkId, () => 'full')
-    for (const [index, task] of tasks.entries())
-      sample.offer(prepareTask(task, DONE), skip + index, {
-        isChanged: false,
-        showsLess: false,
-        isHeldOtherwise: false,
-      })
+    for (const [index, task] of tasks.entries()) sample.offer(prepareTask(task, DONE), skip + index, AS_HELD)
     sample.leave()
   }
   enter(null, 60, [...LIST.slice(60, 69), done(69, { data: { body: '{"a":"x' } })])
@@ -116,20 +90,10 @@ test('beside a full walk, what is only looked at: a walk that counts ties by loo
 test('of two full walks what the last one shows', () => {
   const sample = new FormSample()
   const longest = { result: 0, data: 0 }
-  sample.begin({
-    full: 6,
-    newFinal: 0,
-    newOpen: 0,
-    longest,
-    signs: [],
-    known: false,
-    doubted: 0,
-    otherwise: 0,
-    seed: 5,
-  })
+  sample.begin({ ...NONE, longest, full: 6 })
   for (const walkId of [1, 2]) {
     sample.enter(walkId, () => 'full')
-    sample.offer(prepareTask(done(walkId), DONE), 0, { isChanged: false, showsLess: false, isHeldOtherwise: false })
+    sample.offer(prepareTask(done(walkId), DONE), 0, AS_HELD)
     sample.leave()
   }
   expect(sample.take().map(({ id }) => id)).toEqual(['t2'])
@@ -182,17 +146,35 @@ test('nothing is kept before a sample begins, and after it was taken', () => {
   expect(sample.take()).toEqual([])
 })
 
+test('what was taken is of no later sample', () => {
+  const sample = new FormSample()
+  const request = { ...NONE, longest: { result: 0, data: 0 }, full: 1, doubted: 1, otherwise: 1 }
+  sample.begin(request)
+  sample.enter(1, () => 'full')
+  for (const [index, found] of [
+    AS_HELD,
+    { ...AS_HELD, showsLess: true },
+    { ...AS_HELD, isHeldOtherwise: true },
+  ].entries())
+    sample.offer(prepareTask(open(index), DONE), index, found)
+  sample.leave()
+  expect(sample.take().map(({ id }) => id)).toEqual(['t0', 't1', 't2'])
+  sample.begin(request)
+  expect(sample.take()).toEqual([])
+})
+
 test('in any walk, what shows less than the mirror holds', () => {
-  const less = { isChanged: false, showsLess: true, isHeldOtherwise: false }
+  const less = { ...AS_HELD, showsLess: true }
   expect(chosen(LIST, { doubted: 2 }, 'head', less)).toEqual(['t0', 't1'])
   expect(chosen(LIST, { doubted: 2 }, 'full', less)).toEqual(['t0', 't1'])
   expect(chosen(LIST, {}, 'head', less)).toEqual([])
 })
 
 test('in a full walk, what the mirror holds otherwise', () => {
-  const otherwise = { isChanged: false, showsLess: false, isHeldOtherwise: true }
+  const otherwise = { ...AS_HELD, isHeldOtherwise: true }
   expect(chosen(LIST, { otherwise: 2 }, 'full', otherwise)).toEqual([])
-  expect(chosen(LIST, { otherwise: 2, full: 1 }, 'full', otherwise)).toEqual(expect.arrayContaining(['t0', 't1']))
+  const alone = chosen(LIST, { full: 1 })
+  expect(chosen(LIST, { otherwise: 2, full: 1 }, 'full', otherwise)).toEqual([...new Set([...alone, 't0', 't1'])])
   expect(chosen(LIST, { otherwise: 2, newFinal: 1 }, 'head', otherwise)).toEqual([])
 })
 
@@ -205,17 +187,7 @@ test('a task with hundreds of signs is kept once', () => {
   const heavy = prepareTask(done(1, { ...signs, result: { body: 'x'.repeat(1_000_000) } }), DONE)
   const sample = new FormSample()
   const longest = { result: 2_000_000, data: 2_000_000 }
-  sample.begin({
-    full: 0,
-    newFinal: 0,
-    newOpen: 0,
-    longest,
-    signs: [],
-    known: false,
-    doubted: 0,
-    otherwise: 0,
-    seed: 5,
-  })
+  sample.begin({ ...NONE, longest })
   sample.enter(1, () => 'head')
   const before = process.memoryUsage().arrayBuffers
   sample.offer(heavy, 0, NEW)

@@ -20,7 +20,7 @@ export interface FeedDestination {
   latest: Latest | null | undefined
 }
 
-/** `last`: the last publication there that took these rows, and perhaps more; without one, or in an emptied folder, all has changed. */
+/** `last`: the last publication there whose filters took all that these take; without one, or in an emptied folder, all has changed. */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const nothing = { sinceSeq: 0, buildsOn: null }
   if (changes === 'last' && destination.latest === null) return nothing
@@ -80,7 +80,7 @@ export function refuseNarrower({ place, filters, latest }: FeedDestination): voi
   if (narrower.length === 0) return
   throw new MirrorError(
     'usage-invalid',
-    `${narrower.join(', ')}: ${place} holds snapshots without, and readers of its latest.json would miss what this one leaves out`,
+    `${narrower.join(', ')}: the last full snapshot in ${place} holds more, and readers of its latest.json would miss what this one leaves out`,
     { facts: { place, snapshotId: full.snapshotId }, hint: 'Publish it into a folder of its own, or to a file.' },
   )
 }

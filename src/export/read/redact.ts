@@ -2,6 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import { HEADER_NAME } from '../../http-policy.ts'
 import { isObject, parseExact } from '../../json.ts'
+import { storedJson } from '../../mirror/stored-json.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
 import { COLUMNS, type Column, positionOf, type RawRow } from './columns.ts'
 import { isCredentialName } from './credential-names.ts'
@@ -153,7 +154,7 @@ export class Redactor {
     }
     if (!this.#maybe.test(text)) return text
     const before = this.#total()
-    const redacted = this.#walk(parse(text), place)
+    const redacted = this.#walk(storedJson<JsonValue>(text, parseExact), place)
     return this.#total() === before ? text : JSON.stringify(redacted)
   }
 
@@ -247,16 +248,4 @@ export function rowRedactor(redactor: Redactor, columns: readonly Column[] = COL
 /** An own property whatever its name: plain assignment to `__proto__` would change the prototype. */
 function put(node: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(node, key, { value, enumerable: true, configurable: true, writable: true })
-}
-
-/** The value of a text that the mirror holds as JSON. */
-function parse(text: string): JsonValue {
-  try {
-    return parseExact(text)
-  } catch (cause) {
-    throw new MirrorError('mirror-damaged', 'The mirror holds a header that is no JSON text', {
-      cause,
-      hint: 'Check it with `task-mirror verify`.',
-    })
-  }
 }

@@ -15,7 +15,7 @@ export interface KnownTask {
   /** Whether the list last showed it with the hash that was asked for. */
   isListedSo: boolean
   /** Whether the list last showed it with another content than the row holds. */
-  isHeldOtherwise: boolean
+  isListedOtherwise: boolean
   deletedAt: number | null
   /** Start of the read that brought the present content, epoch ms. */
   readAt: number
@@ -132,8 +132,8 @@ export class TaskTable {
       | [number, number | null, number | null, number | null, number]
       | undefined
     if (found === undefined) return undefined
-    const [seq, isListedSo, isHeldOtherwise, deletedAt, readAt] = found
-    return { seq, isListedSo: isListedSo === 1, isHeldOtherwise: isHeldOtherwise === 1, deletedAt, readAt }
+    const [seq, isListedSo, isListedOtherwise, deletedAt, readAt] = found
+    return { seq, isListedSo: isListedSo === 1, isListedOtherwise: isListedOtherwise === 1, deletedAt, readAt }
   }
 
   hashes(seq: number): KnownHashes {

@@ -126,8 +126,8 @@ export class FormSample {
   }
 
   /**
-   * `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it; `isHeldOtherwise`: it has it otherwise
-   * than the list showed it before, and does still.
+   * `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it; `isHeldOtherwise`: the list shows it as
+   * before, and the mirror has other content, by a look-up.
    */
   offer(
     listed: ListedTask,

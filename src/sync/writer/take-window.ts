@@ -75,7 +75,7 @@ export class WindowTaking {
     const { seq, ...found } = this.#takeTask(listed, known, place)
     this.#writing.sample.offer(listed, place, {
       ...found,
-      isHeldOtherwise: known?.isListedSo === true && known.isHeldOtherwise,
+      isHeldOtherwise: known?.isListedSo === true && known.isListedOtherwise,
     })
     if (this.#marks?.add(seq) === true) {
       this.newlyMet += 1
