@@ -69,8 +69,9 @@ export class Kernel {
     const before = this.state
     const fact = factOf(told, before, this.#seen, this.#hasRange)
     const counts = this.#judge.tell(fact, handle)
-    // Shown as a whole it is all there, wherever it was counted.
-    const ofRun = counts === null ? [] : idsOfRun(answer, counts === 'paid' ? { ...before, count: null } : before)
+    // Shown as a whole it is all there, wherever it was counted. What closes a count may show another run of that createdAt alone.
+    const isShown = counts === 'paid' && fact.hasMember
+    const ofRun = counts === null ? [] : idsOfRun(answer, isShown ? { ...before, count: null } : before)
     if (counts === 'paid') this.#counted = new Set([...this.#seen, ...ofRun])
     else for (const id of ofRun) this.#seen.add(id)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()

@@ -537,6 +537,19 @@ test('a run that is shown as a whole is marked as a whole, wherever it was count
   expect(reader.kernel.takeCounted()).toEqual(['e', 'l', 'p'])
 })
 
+test('a run that was counted is no other one of the same createdAt, which the last answer shows behind it', () => {
+  const reader = new Reader('a9 b5 c5 d5 f2 h5 g1')
+  reader.join(0, 2)
+  reader.join(1, 2)
+  expect(reader.kernel.owed).toBe(5)
+  reader.marks = false
+  for (const skip of [2, 4, 0, 2]) reader.look(skip, skip === 4 ? 1 : 2)
+  expect(reader.kernel.takeCounted()).toEqual([])
+  reader.look(4, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.takeCounted()).toEqual(['b', 'c', 'd'])
+})
+
 test('what stands behind a first item that cannot be read rests on that being apart', () => {
   const reader = new Reader('a9! b8 c7')
   reader.look(0, 1)
