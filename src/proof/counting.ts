@@ -1,5 +1,5 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
-import type { Fact, RunMember } from './facts.ts'
+import { type Fact, idsOfRun, type ListAnswer, type RunMember } from './facts.ts'
 import { type Basis, type Edge, ended, holds, isUnread, reachOf, type State, type Trial, union } from './state.ts'
 
 /** What a debt changes. */
@@ -19,6 +19,17 @@ export function countsFor(before: State, { owed, count }: State): 'paid' | 'coun
   // Another one may be owed at once.
   if (owed !== before.owed) return 'paid'
   return count !== null && count.since === before.count?.since && count.ids > before.count.ids ? 'counts' : null
+}
+
+/** Ids of the run that was owed, by an answer that has done that for it. */
+export function idsFor(
+  before: State,
+  counts: 'paid' | 'counts',
+  answer: ListAnswer,
+  { hasMember }: Fact,
+): readonly string[] {
+  // Shown as a whole it is all there, wherever it was counted. What closes a count may show another run of that createdAt alone.
+  return idsOfRun(answer, counts === 'paid' && hasMember ? { ...before, count: null } : before)
 }
 
 /** A run is owed from now on, unless one was. `isOver`: nothing stands at `end`, behind it. */

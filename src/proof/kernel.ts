@@ -2,7 +2,8 @@
 // It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md). It makes facts of
 // answers, which the judge goes by, and keeps them as the evidence of the walk.
 import type { Moment } from '../task.ts'
-import { type Fact, factOf, idsOfRun, type ListAnswer } from './facts.ts'
+import { idsFor } from './counting.ts'
+import { type Fact, factOf, type ListAnswer } from './facts.ts'
 import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
 import type { Seam } from './rules.ts'
 import type { EmptyIndex, State, WalkRange } from './state.ts'
@@ -69,9 +70,7 @@ export class Kernel {
     const before = this.state
     const fact = factOf(told, before, this.#seen, this.#hasRange)
     const counts = this.#judge.tell(fact, handle)
-    // Shown as a whole it is all there, wherever it was counted. What closes a count may show another run of that createdAt alone.
-    const isShown = counts === 'paid' && fact.hasMember
-    const ofRun = counts === null ? [] : idsOfRun(answer, isShown ? { ...before, count: null } : before)
+    const ofRun = counts === null ? [] : idsFor(before, counts, told, fact)
     if (counts === 'paid') this.#counted = new Set([...this.#seen, ...ofRun])
     else for (const id of ofRun) this.#seen.add(id)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()

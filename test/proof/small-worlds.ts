@@ -4,8 +4,8 @@
 
 import { hash } from 'node:crypto'
 import type { ConditionName } from '../../src/proof/conditions.ts'
-import { countsFor, showsAll } from '../../src/proof/counting.ts'
-import { type Fact, factOf, idsOfRun, type ListAnswer } from '../../src/proof/facts.ts'
+import { countsFor, idsFor, showsAll } from '../../src/proof/counting.ts'
+import { type Fact, factOf, type ListAnswer } from '../../src/proof/facts.ts'
 import {
   asTold,
   atEnd,
@@ -455,7 +455,7 @@ class Search {
     next.trail = { line, before: world.trail }
     const counts = countsFor(before, after)
     const isPaid = counts === 'paid'
-    const ofRun = counts === null ? [] : idsOfRun(answer, isPaid ? { ...before, count: null } : before).map(Number)
+    const ofRun = counts === null ? [] : idsFor(before, counts, answer, fact).map(Number)
     const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
     if (isPaid) next.items = met(world.items, counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
