@@ -225,6 +225,8 @@ describe('what a sample teaches', () => {
       summary: [
         { path: ['mask'], how: 'replaced' },
         { path: ['rest'], how: 'absent' },
+        { path: ['cut'], how: 'cut', from: 9 },
+        { path: ['flag'], how: 'marked' },
       ],
       uneven: [
         { path: ['tag'], how: 'only-listed' },
@@ -232,16 +234,24 @@ describe('what a sample teaches', () => {
         { path: ['seen'], how: 'volatile' },
       ],
     }
-    const all = { mask: 0, rest: 0, tag: 1, at: 2, seen: 3 }
+    const all = { mask: 0, rest: 0, cut: 'a', flag: true, tag: 1, at: 2, seen: 3 }
     const alike = sampled([all], [all])
+    const held = (form: object) => ({ ...alike, held: task({ ...DONE, ...all, ...form }) })
     const other = sampled(twice({ mask: 0, tag: 1, at: 2 }), twice({ mask: 1, tag: 1, at: 3 }))
     const left = (...sample: (typeof alike)[]) => {
       const { summary, uneven } = withoutEven(known, sample)
       return [...summary, ...uneven].map(({ path }) => path[0])
     }
-    expect(left(alike, alike, alike, OPEN)).toEqual(['rest', 'seen'])
-    expect(left(alike, alike, alike, other)).toEqual(['mask', 'rest', 'at', 'seen'])
-    expect(left(alike, alike, OPEN, OPEN)).toEqual(['mask', 'rest', 'tag', 'at', 'seen'])
+    const summary = ['mask', 'rest', 'cut', 'flag']
+    expect(left(alike, alike, alike, OPEN)).toEqual([...summary, 'seen'])
+    expect(left(alike, alike, held({ mask: 9 }))).toEqual(['rest', 'cut', 'flag', 'seen'])
+    expect(left(alike, alike, held({ rest: 9, cut: 'abc', flag: false }))).toEqual(['mask', 'flag', 'seen'])
+    expect(left(alike, alike, alike, other)).toEqual([...summary, 'at', 'seen'])
+    expect(left(alike, held({ mask: 9 }), other, alike)).toEqual([...summary, 'at', 'seen'])
+    expect(left(alike, held({ mask: 9 }), OPEN, OPEN)).toEqual([...summary, 'tag', 'at', 'seen'])
+    // What neither of the two has any more tells nothing of those that have it.
+    const gone = { ...sampled([{}], [{}]), held: task({ ...DONE, rest: 1 }) }
+    expect(left(alike, alike, alike, gone)).toContain('rest')
   })
 
   test('a final task of which both ways show something else, and nobody knows why, tells nothing of the list', () => {

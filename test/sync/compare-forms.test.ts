@@ -123,9 +123,10 @@ async function afterWalks(walks: number, show: (walk: number, index: number) => 
   }
   const db = new Database(path, { readonly: true })
   const timeframes = db.prepare('SELECT DISTINCT timeframe FROM tasks').pluck().all()
+  const accuracies = db.prepare('SELECT DISTINCT accuracy FROM tasks ORDER BY 1').pluck().all()
   const { summary_fields: summary } = readFacts(db)
   db.close()
-  return { runs, timeframes, summary }
+  return { runs, timeframes, accuracies, summary }
 }
 
 test('look-ups that lagged behind an edit of many tasks look like a list that shows something else: that is over as soon as both agree', async () => {
@@ -136,6 +137,15 @@ test('look-ups that lagged behind an edit of many tasks look like a list that sh
   }))
   expect(runs.at(-1)).toEqual({ exitCode: 0, verdict: 'complete' })
   expect({ timeframes, summary }).toEqual({ timeframes: [2], summary: [] })
+})
+
+test('look-ups that lagged behind texts that were emptied look like a list that leaves them out: that is over as soon as both agree', async () => {
+  const { runs, accuracies, summary } = await afterWalks(4, (walk, index) => ({
+    list: { accuracy: walk > 0 && [5, 9, 19].includes(index) ? '' : 'DAY' },
+    detail: { accuracy: walk > 1 && [5, 9, 19].includes(index) ? '' : 'DAY' },
+  }))
+  expect(runs.at(-1)).toEqual({ exitCode: 0, verdict: 'complete' })
+  expect({ accuracies, summary }).toEqual({ accuracies: ['', 'DAY'], summary: [] })
 })
 
 test('a list that shows something else of a few tasks is known to do so, whatever others show', async () => {

@@ -9,6 +9,8 @@ export interface SampledForms {
   isFinal: boolean
   listed: Task[]
   details: Task[]
+  /** What the mirror held of it until then, where it held anything. */
+  held?: Task
 }
 
 interface JudgedSample {
@@ -140,10 +142,17 @@ export function withoutEven({ summary, uneven }: Forms, sample: SampledForms[]):
     const isShown = having.length >= ALIKE.over && !path.includes('[]')
     return how !== 'volatile' && isShown && having.every((each) => isAlike(each, path))
   }
-  return {
-    summary: summary.filter((field) => field.how !== 'replaced' || !isEven(field)),
-    uneven: uneven.filter((field) => !isEven(field)),
-  }
+  // Of a list that shows less of some tasks others tell nothing: one has to be among those of which it did.
+  const isOver = (field: SummaryField): boolean =>
+    field.how !== 'marked' &&
+    isEven(field) &&
+    compared.some((each) => has(each, field.path) && isHeldOtherwise(each, field.path))
+  return { summary: summary.filter((field) => !isOver(field)), uneven: uneven.filter((field) => !isEven(field)) }
+}
+
+function isHeldOtherwise({ listed, held }: SampledForms, path: FieldPath): boolean {
+  if (held === undefined) return false
+  return compareForms(listed.at(-1) as Task, held).some((each) => isBelow(each.path, path))
 }
 
 function isAlike({ listed, details }: SampledForms, path: FieldPath): boolean {

@@ -32,7 +32,7 @@ export async function beginComparison(run: Run): Promise<void> {
     signs: compared?.signs ?? [],
     known: (compared?.final ?? 0) === 0,
     doubted: DOUBTED,
-    otherwise: replacedFields(run).length > 0 ? DOUBTED : 0,
+    otherwise: otherwiseOf(facts.summary_fields ?? []),
     seed: Math.floor(random() * 2 ** 32),
   })
 }
@@ -99,13 +99,15 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
   return { isTold, isMore: !before.isSubsetOf(differingPaths(run)) }
 }
 
-/** Fields that list and detail are known to show differently. */
-function differingPaths({ facts }: Run): Set<string> {
-  return new Set([...(facts.uneven_fields ?? []), ...replacedFields({ facts })].map(({ path }) => pathText(path)))
+/** Of a summary most tasks are held otherwise than the list shows them: one is enough, in the place of another. */
+function otherwiseOf(summary: SummaryField[]): number {
+  return summary.some(({ how }) => how === 'replaced') ? DOUBTED : Math.min(1, summary.length)
 }
 
-function replacedFields({ facts }: Pick<Run, 'facts'>): SummaryField[] {
-  return facts.summary_fields?.filter(({ how }) => how === 'replaced') ?? []
+/** Fields that list and detail are known to show differently. */
+function differingPaths({ facts }: Run): Set<string> {
+  const fields = [...(facts.uneven_fields ?? []), ...(facts.summary_fields ?? [])]
+  return new Set(fields.map(({ path }) => pathText(path)))
 }
 
 /** The last answer of each, where it brought the task; and where it failed. */

@@ -51,7 +51,11 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const held = readFacts(db).forms_compared === undefined ? fewHeld(writing) : []
       for (const item of held) if (items.length < HELD && !items.some(({ id }) => id === item.id)) items.push(item)
       compared.clear()
-      for (const item of items) compared.set(item.id, comparedOf(item))
+      for (const item of items) {
+        const known = tables.tasks.find(item.id)
+        const held = known === undefined ? {} : { held: storedTask(tables.tasks.read(known.seq)) }
+        compared.set(item.id, { ...comparedOf(item), ...held })
+      }
       return items.map(({ id, place, isFinal: final }) => ({ id, place, isFinal: final }))
     },
 

@@ -181,6 +181,7 @@ export class FormSample {
     const changed = [...signs, ...this.#changed, this.#longest.result, this.#longest.data]
     const ofWalk = [
       longest.result,
+      this.#otherwise[0],
       rare[0],
       signs[0],
       open,
