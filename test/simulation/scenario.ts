@@ -432,12 +432,14 @@ function longestRun(moments: readonly number[]): number {
  * the createdAt of the list, in its order.
  */
 export function isProvable(scenario: Scenario, moments: number[]): boolean {
-  const { order, ignoreSkip, wrap, skipLimit, hiddenFraction, repeatLast, shuffleTies } = scenario.account
+  const { order, ignoreSkip, wrap, skipLimit, hiddenFraction, repeatLast, shuffleTies, shortBy, pastEnd } =
+    scenario.account
   if (order === 'shuffled' || ignoreSkip || wrap || skipLimit > 0 || hiddenFraction > 0) return false
   if (scenario.poisoned > 0) return false
   if (scenario.oddity !== undefined && scenario.oddity.kind !== 'refused-size') return false
-  // Where no answer shows an item beside another, only its place tells it from its ties, and the end from a list that begins anew.
-  if (scenario.oddity !== undefined && (shuffleTies || repeatLast)) return false
+  // Where no answer shows an item beside another, only its place tells it from its ties, and the end from a list that begins anew, or from a refusal.
+  const isEndHidden = repeatLast || (shortBy > 0 && pastEnd !== 'empty')
+  if (scenario.oddity !== undefined && (shuffleTies || isEndHidden)) return false
   const size = answerSize(scenario)
   if (size < 2 && moments.length > 0) return false
   // Its last window again and again: with one page it looks as if skip were ignored, with shuffled ties as if it moved.
