@@ -11,7 +11,7 @@ import { markCounted, payAtEnd } from './ties.ts'
 /** Few items directly behind the last one, which the list may have grown by: looks for an index at which there is nothing; whether there is one. */
 export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind: ItemsWindow): Promise<boolean> {
   const { reader, end } = ongoing
-  if (behind.ids.length >= reader.largest) return false
+  if (behind.ids.length >= Math.min(reader.largest, behind.asked)) return false
   if (end.looked === null && looksFurther(ongoing, last.index)) {
     for (const place of placesFurther(ongoing, last.index + 1, { near: false }))
       if (!isNothing(await glanceAt(reader, place))) return false

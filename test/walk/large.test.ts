@@ -160,3 +160,20 @@ test.each([false, true])(
     }
   },
 )
+
+// As many as were asked for: nothing says that the list has grown by them.
+test.each([
+  { list: '3:1 3:5 2:6 2:5 3:9 2:1 2:9', window: 10 },
+  { list: '1:1 2:6 2:5 3:6 3:6 2:9 3:5', window: 5 },
+])(
+  'one createdAt in several places, windows refused where they do not fit, $list: complete',
+  async ({ list, window }) => {
+    const parsed = list.split(' ').map((task, index) => {
+      const [at, size] = task.split(':').map(Number) as [number, number]
+      return { id: `t${index}`, at, size: 10 * size }
+    })
+    const sizeOf = (id: string): number => parsed.find((task) => task.id === id)?.size ?? 0
+    const walked = await walkSized(parsed, sizeOf, { window, overlap: 1 }, { refuses: true })
+    expect(walked).toMatchObject({ verdict: 'complete', total: parsed.length, met: parsed.length })
+  },
+)
