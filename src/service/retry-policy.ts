@@ -36,12 +36,13 @@ const calm = { strained: false, suspect: false }
 export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   // A 2xx with what was asked for; a detail without an item too, because its meaning is learned elsewhere.
   answered: { ends: 'ok', retried: false, ...calm },
-  // 204, or a 2xx without a byte.
+  // A 2xx without a byte.
   empty: { ends: 'not-json', retried: true, ...calm },
   // HTML, cut or invalid JSON, another top-level value, a content coding that nobody asked for.
   'not-json': { ends: 'not-json', retried: true, ...calm },
-  // A list whose success carries no items.
-  'no-payload': { ends: 'not-json', retried: true, ...calm },
+  // A list whose success carries no items, or a 204 to it: so some services say that nothing stands there, and others that they cannot answer. It
+  // is believed as little as a refusal: docs/proof.md, "end".
+  'no-payload': { ends: 'refused', retried: false, ...calm },
   // The same window would be as large again: the caller asks for a smaller one.
   'too-large': { ends: 'too-large', retried: false, ...calm },
   // Any other 4xx.
@@ -94,7 +95,7 @@ interface HeardAnswer {
 export function outcomeOf(operation: Operation, heard: HeardAnswer): AttemptOutcome {
   const byStatus = outcomeOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
   if (byStatus !== 'answered') return byStatus
-  if (heard.body === 'none') return 'empty'
+  if (heard.body === 'none') return operation === 'list' && heard.httpStatus === 204 ? 'no-payload' : 'empty'
   if (heard.body === 'not-json') return 'not-json'
   if (heard.body === 'too-much') return 'too-large'
   return heard.body === 'without-payload' && operation === 'list' ? 'no-payload' : 'answered'

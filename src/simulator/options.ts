@@ -124,7 +124,10 @@ const table = {
   ignoreSkip: flag.default(false).describe('every window starts at 0'),
   wrap: flag.default(false).describe('skip beyond the end starts again at the front'),
   repeatLast: flag.default(false).describe('skip beyond the end gives the last window again'),
-  pastEnd: z.enum(['empty', '400', '404']).default('empty').describe('answer to a skip beyond the end'),
+  pastEnd: z
+    .enum(['empty', '200', '400', '404'])
+    .default('empty')
+    .describe('answer to a skip beyond the end; 200: a success without items'),
   poison: list.default([]).describe('indexes or ids, comma-separated: windows that hold one are answered with 500'),
   // The server
   host: filled.default('127.0.0.1').describe('address to listen on'),

@@ -32,6 +32,7 @@ describe.concurrent('nothing is lost, exit 0', () => {
     { repeatLast: true, tasks: 2 * WINDOW },
     { pastEnd: '400' },
     { pastEnd: '404' },
+    { pastEnd: '200' },
     { pastEnd: '400', tasks: 2 * WINDOW },
     { capItems: 0.1 * WINDOW, pastEnd: '400' },
     { shortBy: 3, capItems: 0.5 * WINDOW, repeatLast: true },

@@ -153,13 +153,11 @@ describe('judging', () => {
 
   test.each([
     ['an empty 200', says(200), 'not-json'],
-    ['204', (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n'), 'not-json'],
     ['HTML with 200', says(200, '<html>maintenance</html>'), 'not-json'],
     ['HTML with 502', says(502, '<html>bad gateway</html>'), 'status'],
     ['JSON of the right length that ends early', says(200, '{"statusCode":200,"body":{"items":[{"id'), 'not-json'],
     ['a body that is a list', saysJson(200, []), 'not-json'],
     ['a body that is null', saysJson(200, null), 'not-json'],
-    ['items null', saysJson(200, { statusCode: 200, body: { items: null } }), 'not-json'],
     ['invalid UTF-8', says(200, Buffer.from('{"a":"\xff"}', 'latin1')), 'not-json'],
     ['an unknown content coding', says(200, '{}', { 'content-encoding': 'rot13' }), 'not-json'],
     ['1,000 content codings', says(200, '{}', { 'content-encoding': 'gzip,'.repeat(1000) }), 'not-json'],
@@ -243,10 +241,22 @@ describe('judging', () => {
   })
 
   test('messages say what went wrong, and how often', async () => {
-    await using server = await rawServer([saysJson(200, { statusCode: 200, message: 'OK', body: {} })])
+    await using server = await rawServer([says(200)])
     await using client = makeClient(server.url)
     const answer = await client.list(WINDOW, decodePage)
-    expect(answer).toMatchObject({ message: 'a success without items after 3 attempts' })
+    expect(answer).toMatchObject({ message: 'an answer without a body after 3 attempts' })
+  })
+
+  test.each([
+    ['no items', saysJson(200, { statusCode: 200, message: 'OK', body: {} })],
+    ['items null', saysJson(200, { statusCode: 200, body: { items: null } })],
+    ['204', (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n')],
+  ] as [string, ReturnType<typeof says>][])('a success with %s is a refusal', async (_title, behaviour) => {
+    await using server = await rawServer([behaviour])
+    await using client = makeClient(server.url)
+    const answer = await client.list(WINDOW, decodePage)
+    expect(answer).toMatchObject({ kind: 'refused', message: 'a success without items' })
+    expect(server.requests).toHaveLength(1)
   })
 
   test('a 401 to a list that carries no key asks for one', async () => {

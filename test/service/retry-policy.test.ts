@@ -67,10 +67,13 @@ test.each([
   expect(outcomeOfBreak(phase, code)).toBe(outcome)
 })
 
-test('a success without its payload is a fault of the list and an answer of a detail', () => {
+test('a success without its payload is a refusal of the list and an answer of a detail', () => {
   const heard = { httpStatus: 200, statusCode: 200, body: 'without-payload' } as const
-  expect(outcomeOf('list', heard)).toBe('no-payload')
+  expect(RETRY_POLICY[outcomeOf('list', heard)]).toMatchObject({ ends: 'refused', retried: false })
   expect(outcomeOf('get', heard)).toBe('answered')
+  const noContent = { httpStatus: 204, statusCode: null, body: 'none' } as const
+  expect(outcomeOf('list', noContent)).toBe('no-payload')
+  expect(outcomeOf('get', noContent)).toBe('empty')
 })
 
 test('nothing that ends the run or refuses is retried, and nothing answered strains', () => {
