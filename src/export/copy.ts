@@ -66,11 +66,12 @@ async function settle(draft: string): Promise<number> {
   }
 }
 
-/** A database in use would meet a WAL that is not its own. */
+/** A database in use, or left in the middle of a change, would meet a WAL or a journal that is not its own. */
 async function refuseOpenDatabase(path: string): Promise<void> {
-  const [present, wal] = await Promise.all([path, `${path}-wal`].map((name) => stat(name).catch(() => null)))
+  const names = [path, `${path}-wal`, `${path}-journal`]
+  const [present, wal, journal] = await Promise.all(names.map((name) => stat(name).catch(() => null)))
   const isOdd = present && !present.isFile()
-  const why = isOdd ? 'is there and is not a file' : wal ? 'is a database that a program has open' : null
+  const why = isOdd ? 'is there and is not a file' : (wal ?? journal) ? 'is a database that a program has open' : null
   if (why === null) return
   throw new MirrorError('usage-invalid', `${path} ${why}`, { facts: { path }, hint: 'Name another file with --out.' })
 }
