@@ -1,4 +1,4 @@
-// Publishes one snapshot of one cut: reads, redacts, writes, publishes, records, in this order.
+// Publishes one snapshot of one cut: reads, redacts, writes, publishes, records, names it in `latest.json`, in this order.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -14,9 +14,9 @@ import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import { type FeedDestination, feedBase, refuseNarrower, refuseOtherMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
-import type { RecordedFilters } from './publish/manifest.ts'
+import type { LatestEntry, RecordedFilters } from './publish/manifest.ts'
 import { isFolder, openDraft } from './publish/publish.ts'
-import { type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
+import { nameInLatest, type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
 import { removeExpired } from './publish/retention.ts'
 import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
@@ -46,8 +46,11 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const store = await storeAt(target, options)
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
-    const result = await publish({ place, store, target, filters, startedAt, now }, options)
+    const { result, entry } = await publish({ place, store, target, filters, startedAt, now }, options)
     if (place !== '-') await record(result, { place, filters, at: now() }, options)
+    // Not before, and no feed that the mirror does not know: the next ones would be refused. So they go on from the one before.
+    const isBase = result.recorded || result.kind === 'full'
+    if (store !== null && entry !== null && isBase) await nameInLatest(store, result.kind, entry)
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
   } finally {
@@ -70,12 +73,19 @@ interface Destination {
   now(): number
 }
 
-async function publish(to: Destination, options: ExportOptions): Promise<ExportResult> {
+/** With what `latest.json` is to say of it; null for a single file. */
+async function publish(
+  to: Destination,
+  options: ExportOptions,
+): Promise<{ result: ExportResult; entry: LatestEntry | null }> {
   const { place, store, target, filters, startedAt, now } = to
   // Before the work and not only at its end; a store looks at its own files.
   if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
   const latest = store === null ? undefined : await readLatest(store)
-  const destination: FeedDestination = { place, format: target.format, filters, latest }
+  // What `--keep` or somebody has removed is nothing to go on from.
+  const present =
+    store === null ? null : latest === null || options.changes === undefined ? [] : await store.snapshotIds()
+  const destination: FeedDestination = { place, format: target.format, filters, latest, present }
   if (options.changes === undefined) refuseNarrower(destination)
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
@@ -84,16 +94,18 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
   const { cut, packers } = await packersOf(options, wanted, packing, limits)
   try {
     refuseUnknownStatus(cut, to, options.dbPath)
-    const present = store !== null && latest != null && base !== null ? await store.snapshotIds() : []
-    refuseOtherMirror({ dbPath: options.dbPath, cut: cut.cut, present }, base, destination)
+    refuseOtherMirror({ dbPath: options.dbPath, cut: cut.cut }, base, destination)
     // Not before it is known that there is something to publish: it makes the folder.
     await store?.makeReady(startedAt)
     const id = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const encoder = await encoderOf(packing)
     const snapshot: Snapshot = { id, options, target, filters, packing, encoder, limits, cut, packers, base }
-    const published = store === null ? await publishOneFile(snapshot, to) : await publishDataset(snapshot, store, now)
+    const { published, entry } =
+      store === null
+        ? { published: await publishOneFile(snapshot, to), entry: null }
+        : await publishDataset(snapshot, store, now)
     const { redactor } = packers.head
-    return {
+    const result: ExportResult = {
       schemaVersion: 1,
       snapshotId: id,
       kind: base === null ? 'full' : 'changes',
@@ -113,6 +125,7 @@ async function publish(to: Destination, options: ExportOptions): Promise<ExportR
       notRecorded: null,
       durationMs: 0,
     }
+    return { result, entry }
   } finally {
     await packers.head.stop()
     cut.close()

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import type { Manifest } from '../../src/export/publish/manifest.ts'
@@ -86,6 +87,16 @@ test('a number says since when, whatever was published', async () => {
   expect(manifestOf(feed.manifest).buildsOn).toBeNull()
 })
 
+test('a number behind what was published there is refused: what lies between would be nowhere', async () => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  await publishing(mirror)
+  change(mirror, "system_status = 'X'", "id < 'task-00000003'")
+  await expect(publishing(mirror, { changes: 6 })).rejects.toMatchObject({ code: 'usage-invalid' })
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 4, rows: 3 })
+  change(mirror, "system_status = 'Y'", "id = 'task-00000003'")
+  expect(await publishing(mirror, { changes: 7 })).toMatchObject({ rows: 1 })
+})
+
 test.each<[string, Partial<ExportOptions>]>([
   ['other filters', { filters: { statuses: ['DONE'] } }],
   ['other redaction', { redact: ['cookie'] }],
@@ -134,6 +145,22 @@ test.each<[string, (mirror: FilledMirror, last: string) => void]>([
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ rows: 1 })
 })
 
+test('latest.json names nothing that the mirror does not know: whatever moment a kill comes at, feeds go on', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  await publishing(mirror)
+  const latest = () => readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
+  const before = latest()
+  mirror.db.exec('BEGIN IMMEDIATE')
+  const running = publishing(mirror, { changes: 'last', busyTimeoutMs: 20_000 })
+  await vi.waitFor(() => expect(inLake(mirror).length).toBe(3), 10_000)
+  // It stands there, and waits for the mirror to take its row.
+  await setTimeout(100)
+  expect(latest()).toBe(before)
+  mirror.db.exec('ROLLBACK')
+  const { snapshotId } = await running
+  expect(JSON.parse(latest()).changes.snapshotId).toBe(snapshotId)
+})
+
 test('a feed as one file carries on from the file before of the same name', async () => {
   const mirror = makeMirror(...ordinaryRows(4))
   const out = join(mirror.folder, 'changes.ndjson.gz')
@@ -161,6 +188,32 @@ test('keep lets nothing go that a kept feed builds on', async () => {
   const next = await publishing(mirror, more)
   expect(inLake(mirror)).toEqual([next.snapshotId, 'latest.json'])
   expect(next.removed).toHaveLength(3)
+})
+
+test.each<[string, (mirror: FilledMirror, last: string) => void]>([
+  ['--keep', () => {}],
+  ['somebody', ({ folder }, last) => rmSync(join(folder, 'lake', last), { recursive: true })],
+])('feeds of two kinds in one folder: whatever %s removes, each kind together is the mirror', async (_, happen) => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  let now = 1_790_000_000_000
+  const next = (more: Partial<ExportOptions>) => publishing(mirror, { now: () => (now += 1_000), keep: 1, ...more })
+  const changed = (n: number) => change(mirror, "system_status = 'X'", `id = 'task-0000000${n}'`)
+  await next({})
+  changed(1)
+  const { snapshotId } = await next({ changes: 'last' })
+  for (const n of [2, 3]) {
+    changed(n)
+    await next({ changes: 'last', format: 'ndjson' })
+  }
+  happen(mirror, snapshotId)
+  await next({ changes: 'last' })
+  const newest = new Map<unknown, Row>()
+  for (const id of inLake(mirror).slice(0, -1)) {
+    const path = join(mirror.folder, 'lake', id)
+    if (manifestOf(join(path, '_manifest.json')).format !== 'parquet') continue
+    for (const row of await rowsOf(path)) newest.set(row.id, row)
+  }
+  expect([...newest.values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(stored(mirror))
 })
 
 test('few changes of a large mirror are looked up, many are read through: the rows are the same', async () => {

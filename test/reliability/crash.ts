@@ -32,9 +32,10 @@ export async function crashPointsOf({ stage, args, env }: CrashOptions): Promise
   const whole = await trace({ stage, args, ...(env && { env }) })
   expect(whole, whole.stderr).toMatchObject({ code: 0 })
   const kills = killPoints(whole.points)
-  // Everything that makes something durable or visible is reached, but for what a second process does (`copy`, `restore`).
+  // Everything that makes something durable or visible is reached, but for what a second process does (`copy`, `restore`), or one of several
+  // threads, which are not told apart (`export`).
   const missed = whole.points.filter(isDurable).length - kills.filter(isDurable).length
-  expect(missed).toBeLessThanOrEqual(['copy', 'restore'].includes(args[0]!) ? 1 : 0)
+  expect(missed).toBeLessThanOrEqual(['copy', 'restore', 'export'].includes(args[0]!) ? 1 : 0)
   return kills
 }
 

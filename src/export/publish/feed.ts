@@ -18,32 +18,34 @@ export interface FeedDestination {
   filters: RecordedFilters
   /** What `latest.json` says; null where there is none; undefined where the destination is a file. */
   latest: Latest | null | undefined
+  /** Names of the publications that are there; null where the destination is a file. */
+  present: readonly string[] | null
 }
 
-/** `last`: the last publication there whose filters took all that these take; without one, or in an emptied folder, all has changed. */
+/** `last`: the last publication that is still there and whose filters took all that these take; without one all has changed. */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
-  const nothing = { sinceSeq: 0, buildsOn: null }
-  if (changes === 'last' && destination.latest === null) return nothing
+  const { present } = destination
   const series = seriesOf(destination.filters)
   const before = snapshotsAt(dbPath, destination.place, destination.format).filter(
     (row) =>
+      (present === null || present.includes(row.id)) &&
       seriesOf(row.filters) === series &&
       isWithin(destination.filters, row.filters) &&
       (changes === 'last' || row.cut === changes),
   )[0]
   if (changes !== 'last') return { sinceSeq: changes, buildsOn: before?.id ?? null }
-  return before === undefined ? nothing : { sinceSeq: before.cut, buildsOn: before.id }
+  return { sinceSeq: before?.cut ?? 0, buildsOn: before?.id ?? null }
 }
 
 /**
  * Throws `mirror-foreign` for a full snapshot (`base` null) or a feed at a destination, or a feed from a number, with later
  * changes than the mirror's; and for a feed after a publication that is gone, or that the mirror does not know: it was made
- * by another mirror, or after the backup that this one was restored from. `present`: the names of what is there.
+ * by another mirror, or after the backup that this one was restored from.
  */
 export function refuseOtherMirror(
-  { dbPath, cut, present }: { dbPath: string; cut: number; present: readonly string[] },
+  { dbPath, cut }: { dbPath: string; cut: number },
   base: FeedBase | null,
-  { place, latest }: FeedDestination,
+  { place, latest, present }: FeedDestination,
 ): void {
   const known = Math.max(latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
   if (known > cut)
@@ -54,8 +56,14 @@ export function refuseOtherMirror(
     throw foreign(`--changes ${sinceSeq}: the mirror has changes up to ${cut} only`, { place, cut, sinceSeq })
   const last = latest?.changes ?? latest?.full ?? null
   if (last === null) return
+  // The next changes would go on from it.
+  if (base.buildsOn === null && sinceSeq > known)
+    throw new MirrorError('usage-invalid', `--changes ${sinceSeq}: what was published at ${place} ends at ${known}`, {
+      facts: { place, known, sinceSeq },
+      hint: 'What lies between would be nowhere: use --changes last, or a folder of its own.',
+    })
   const { snapshotId } = last
-  if (!present.includes(snapshotId))
+  if (!present?.includes(snapshotId))
     throw unfounded(place, `${snapshotId}, which latest.json names, is not there`, snapshotId)
   if (!knowsSnapshot(dbPath, snapshotId))
     throw unfounded(place, `${snapshotId} was not published from this mirror, or it has no row about it`, snapshotId)
@@ -95,7 +103,7 @@ function foreign(message: string, facts: Record<string, string | number>): Mirro
 function unfounded(place: string, message: string, snapshotId: string): MirrorError {
   return new MirrorError('mirror-foreign', `Changes cannot be published at ${place}: ${message}`, {
     facts: { place, snapshotId },
-    hint: 'Publish a full snapshot there first, without --changes: the next changes go on from it.',
+    hint: 'Publish a full snapshot there first, without --changes: the next changes go on from it. After a restore, into a new folder.',
   })
 }
 
@@ -115,7 +123,8 @@ function isWithin(filters: RecordedFilters, before: Record<string, unknown>): bo
   return isFromThere && (until === null || (filters.until !== null && filters.until <= until))
 }
 
-function seriesOf(filters: Record<string, unknown>): string {
+/** Equal for publications that belong together but for bounds: a feed goes on from the last one. */
+export function seriesOf(filters: Record<string, unknown>): string {
   const all: Record<string, unknown> = { ...UNFILTERED, ...filters }
   const names = Object.keys(all).filter((name) => !OF_NO_SERIES.has(name))
   return JSON.stringify(names.sort().map((name) => [name, all[name]]))

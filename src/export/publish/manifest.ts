@@ -79,7 +79,7 @@ export interface Manifest {
 }
 
 /** One publication as `latest.json` names it. */
-interface LatestEntry {
+export interface LatestEntry {
   snapshotId: string
   /** Path of its manifest below the destination. */
   manifest: string

@@ -1,4 +1,4 @@
-// Publishes a dataset: its files, then its manifest, then `latest.json`.
+// Publishes a dataset: its files, then its manifest; and `latest.json` once the mirror knows of it.
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
@@ -7,7 +7,15 @@ import { pour, stopIfAborted } from '../encode/pour.ts'
 import { formatsWith } from '../formats.ts'
 import type { ExportResult } from '../options.ts'
 import { datasetWriter } from './dataset.ts'
-import { jsonBytes, type Latest, latestAfter, type Manifest, type ManifestFile, parseLatest } from './manifest.ts'
+import {
+  jsonBytes,
+  type Latest,
+  type LatestEntry,
+  latestAfter,
+  type Manifest,
+  type ManifestFile,
+  parseLatest,
+} from './manifest.ts'
 import { LATEST, MANIFEST, MOST_BYTES, type Store } from './store.ts'
 import { endingOf } from './target.ts'
 
@@ -16,8 +24,15 @@ export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows
 /** Between 128 and 512 MB: what engines of all kinds read well. */
 const FILE_BYTES = 256 * 1024 * 1024
 
-/** `now`: epoch ms. Throws what the store, the writers and the reading of the cut throw; then nothing of it is left. */
-export async function publishDataset(snapshot: Snapshot, store: Store, now: () => number): Promise<Published> {
+/**
+ * With what `latest.json` is to say of it. `now`: epoch ms. Throws what the store, the writers and the reading of the cut throw; then
+ * nothing of it is left.
+ */
+export async function publishDataset(
+  snapshot: Snapshot,
+  store: Store,
+  now: () => number,
+): Promise<{ published: Published; entry: LatestEntry }> {
   const { id: snapshotId, options, target, limits, cut, packers } = snapshot
   const publication = await store.begin(snapshotId)
   const dataset = datasetWriter(publication, {
@@ -33,7 +48,7 @@ export async function publishDataset(snapshot: Snapshot, store: Store, now: () =
     const { files } = dataset
     const publishedAt = now()
     const facts = manifestOf(snapshot, files, publishedAt)
-    const { kind, sinceSeq, rows, bytes } = facts
+    const { sinceSeq, rows, bytes } = facts
     const manifest = jsonBytes(facts)
     refuseTooLarge(manifest)
     await publication.publish(manifest)
@@ -45,16 +60,22 @@ export async function publishDataset(snapshot: Snapshot, store: Store, now: () =
       ...{ sinceSeq, rows, bytes, publishedAt, filters: snapshot.filters },
     }
     const path = `${store.place}/${snapshotId}`
-    try {
-      await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
-    } catch (error) {
-      if (!(await isWithdrawn(store, snapshotId))) throw notLatest(path, error)
-      throw error
-    }
-    return { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes, sha256: null, readerGone: false }
+    const whole = { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes }
+    return { published: { ...whole, sha256: null, readerGone: false }, entry }
   } catch (error) {
     await dataset.discard()
     await publication.discard()
+    throw error
+  }
+}
+
+/** Has `latest.json` name what was published. Throws what the store throws; the snapshot is gone then, or the message names it. */
+export async function nameInLatest(store: Store, kind: Manifest['kind'], entry: LatestEntry): Promise<void> {
+  try {
+    await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
+  } catch (error) {
+    const { snapshotId } = entry
+    if (!(await isWithdrawn(store, snapshotId))) throw notLatest(`${store.place}/${snapshotId}`, error)
     throw error
   }
 }

@@ -2,6 +2,7 @@
 import { ageOf } from '../../clock.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { begunAt } from '../../mirror/tables/snapshots.ts'
+import { seriesOf } from './feed.ts'
 import { type Manifest, parseManifest } from './manifest.ts'
 import { readLatest } from './publish-dataset.ts'
 import { readManifest, type Store } from './store.ts'
@@ -11,7 +12,8 @@ export type Kept = Pick<Manifest, 'snapshotId' | 'kind' | 'buildsOn' | 'lastFull
 
 /**
  * Names of the snapshots to remove so that the newest `keep` stay. Beyond those stay: whatever a kept one builds on, the
- * last full one of every kind (format and filters, but for bounds of createdAt), and the last of these that followed a complete walk.
+ * last full one of every kind (format and filters, but for bounds of createdAt), the last of these that followed a complete walk,
+ * and what the next feed of every kind goes on from.
  * `published` is in the order of publication, oldest first.
  */
 export function expired(published: readonly Kept[], keep: number): string[] {
@@ -26,6 +28,7 @@ export function expired(published: readonly Kept[], keep: number): string[] {
   for (const one of published.slice(-keep)) hold(one)
   const last = new Map<string, Kept>()
   for (const one of published) {
+    last.set(`next ${one.format} ${seriesOf(one.filters)}`, one)
     if (one.kind !== 'full') continue
     // `--since 7d` is another moment every time.
     const { since: _, until: __, ...filters } = one.filters
