@@ -309,12 +309,14 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
   ['fewer columns', {}, SOME_COLUMNS, '--columns'],
   ['a column less', SOME_COLUMNS, { columns: ['id'] }, '--columns'],
   ['bounds', {}, { filters: { since: 1, until: 2 } }, '--since, --until'],
+  ['another format', {}, { format: 'ndjson' }, '--format ndjson'],
   ['all tasks, where it has some', ONE_STATUS, {}, null],
   ['all columns, where it has some', SOME_COLUMNS, {}, null],
   ['the same statuses', ONE_STATUS, ONE_STATUS, null],
   ['later bounds', { filters: { since: 1 } }, { filters: { since: 2 } }, null],
   ['other redaction', {}, { redact: ['cookie'] }, null],
   ['changes of some', {}, { changes: 'last', ...ONE_STATUS }, null],
+  ['changes in another format', {}, { changes: 'last', format: 'ndjson' }, null],
 ])(
   'a full snapshot is not taken over by one with %s, which readers of latest.json would not notice',
   async (_, one, other, narrower) => {
@@ -324,13 +326,13 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
     if (narrower === null) return void (await next)
     await expect(next).rejects.toMatchObject({
       code: 'usage-invalid',
-      message: expect.stringMatching(`^${narrower}: the last full snapshot in .* holds more, `),
+      message: expect.stringMatching(`^${narrower}: the last full snapshot in .* (holds more|is parquet), `),
       facts: { snapshotId },
     })
     expect(inLake(mirror)).toEqual([snapshotId, 'latest.json'])
     // Of what an earlier version published nobody knows.
     const path = join(mirror.folder, 'lake/latest.json')
-    const { filters: __, ...full } = JSON.parse(readFileSync(path, 'utf8')).full
+    const { filters: __, format: ___, ...full } = JSON.parse(readFileSync(path, 'utf8')).full
     writeFileSync(path, JSON.stringify({ schemaVersion: 1, full, changes: null }))
     await publishing(mirror, other)
   },

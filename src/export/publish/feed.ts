@@ -70,10 +70,11 @@ export function refuseOtherMirror(
 }
 
 /**
- * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the one that `latest.json` names: who reads what that
- * names would miss them, and nobody would be told. What was published by an earlier version does not say what it left out.
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the one that `latest.json` names, or is of another
+ * format: who reads what that names, and feeds that follow it, would miss them, and nobody would be told. What was published by an
+ * earlier version does not say what it is.
  */
-export function refuseNarrower({ place, filters, latest }: FeedDestination): void {
+export function refuseNarrower({ place, format, filters, latest }: FeedDestination): void {
   const full = latest?.full
   if (full?.filters === undefined) return
   const { since, until, statuses, columns } = full.filters
@@ -85,12 +86,15 @@ export function refuseNarrower({ place, filters, latest }: FeedDestination): voi
     ...(lacks(filters.statuses, statuses) ? ['--status'] : []),
     ...(lacks(filters.columns, columns) ? ['--columns'] : []),
   ]
-  if (narrower.length === 0) return
-  throw new MirrorError(
-    'usage-invalid',
-    `${narrower.join(', ')}: the last full snapshot in ${place} holds more, and readers of its latest.json would miss what this one leaves out`,
-    { facts: { place, snapshotId: full.snapshotId }, hint: 'Publish it into a folder of its own, or to a file.' },
-  )
+  const why =
+    full.format !== undefined && full.format !== format
+      ? `--format ${format}: the last full snapshot in ${place} is ${full.format}, and readers of its latest.json would miss the feeds that follow it`
+      : narrower.length > 0
+        ? `${narrower.join(', ')}: the last full snapshot in ${place} holds more, and readers of its latest.json would miss what this one leaves out`
+        : null
+  if (why === null) return
+  const hint = 'Publish it into a folder of its own, or to a file.'
+  throw new MirrorError('usage-invalid', why, { facts: { place, snapshotId: full.snapshotId }, hint })
 }
 
 function foreign(message: string, facts: Record<string, string | number>): MirrorError {

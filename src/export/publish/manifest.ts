@@ -91,8 +91,9 @@ export interface LatestEntry {
   bytes: number
   /** Epoch ms. */
   publishedAt: number
-  /** Absent where an earlier version published it. */
+  /** Absent where an earlier version published it, as `format` is. */
   filters?: RecordedFilters
+  format?: Format
 }
 
 export interface Latest {
@@ -134,6 +135,7 @@ const ENTRY_SHAPE = z.looseObject({
   manifestSha256: z.string(),
   cut: number,
   filters: z.looseObject({ since: bound, until: bound, statuses: names, columns: names }).optional(),
+  format: z.string().optional(),
 })
 const LATEST_SHAPE = z.looseObject({
   schemaVersion: z.literal(1),

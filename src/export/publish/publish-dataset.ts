@@ -57,7 +57,7 @@ export async function publishDataset(
       manifest: `${snapshotId}/${MANIFEST}`,
       manifestSha256: createHash('sha256').update(manifest).digest('hex'),
       cut: cut.cut,
-      ...{ sinceSeq, rows, bytes, publishedAt, filters: snapshot.filters },
+      ...{ sinceSeq, rows, bytes, publishedAt, filters: snapshot.filters, format: target.format },
     }
     const path = `${store.place}/${snapshotId}`
     const whole = { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes }

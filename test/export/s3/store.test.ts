@@ -110,7 +110,7 @@ test('503 SlowDown, a reset in a part and lost answers are got over', async () =
 test('a part that keeps failing leaves the previous publication in force and nothing behind', async () => {
   const storage = await startStorage()
   const mirror = makeMirror(...largeRows(10))
-  const before = await publishing(mirror, storage, { filters: { until: 1_700_000_010_000 } })
+  const before = await publishing(mirror, storage, { ...NDJSON, filters: { until: 1_700_000_010_000 } })
   storage.fault = ({ path }) => (path.includes('partNumber=2') ? { status: 500, code: 'InternalError' } : undefined)
   const env = { ...storage.env, AWS_MAX_ATTEMPTS: '2' }
   await expect(publishing(mirror, storage, { ...NDJSON, env })).rejects.toMatchObject({
@@ -150,7 +150,7 @@ test('an interruption between parts ends the upload', async () => {
 test('a kill between parts leaves the previous publication in force', async () => {
   const storage = await startStorage()
   const mirror = makeMirror(...largeRows(10))
-  const before = await publishing(mirror, storage, { filters: { until: 1_700_000_002_000 } })
+  const before = await publishing(mirror, storage, { ...NDJSON, filters: { until: 1_700_000_002_000 } })
   const script = `import { exportSnapshot } from '${SOURCE}'
     await exportSnapshot({ dbPath: process.argv[1], out: 's3://lake/tasks', format: 'ndjson', compression: 'none',
       redact: null, toolVersion: '0', env: process.env })`
@@ -210,7 +210,7 @@ test.each(ENCRYPTIONS)('%j is asked for with every object, large or small', asyn
   storage.encrypts = true
   const mirror = makeMirror(...largeRows(SOAK || settings.kmsKeyId !== null ? 10 : 1))
   const s3 = { ...settings, insecureHosts: [] }
-  const result = await publishing(mirror, storage, { s3, filters: { until: 1_700_000_010_000 } })
+  const result = await publishing(mirror, storage, { ...NDJSON, s3, filters: { until: 1_700_000_010_000 } })
   await publishing(mirror, storage, { ...NDJSON, s3 })
   expect((await latestOf(storage)).full?.snapshotId).not.toBe(result.snapshotId)
   const begins = ({ method, path }: Asked) =>
