@@ -95,9 +95,10 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
     : all
 }
 
-/** Whether the run itself stands behind what was counted, which then was another run of the same createdAt. */
-function isOfAnother(count: State['count'], { hasMember, runStart }: Fact): boolean {
-  return count !== null && !count.hasMember && hasMember && runStart !== null && runStart >= count.end
+/** Whether the run itself is shown in front of what was counted, or behind it: that was another run of the same createdAt. */
+function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGoesOn }: Fact): boolean {
+  if (count === null || count.hasMember || !hasMember) return false
+  return (runStart ?? -1) >= count.end || (runEnd ?? runGoesOn ?? 0) <= (count.start ?? 0)
 }
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const

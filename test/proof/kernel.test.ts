@@ -550,6 +550,16 @@ test('a run that was counted is no other one of the same createdAt, which the la
   expect(reader.kernel.takeCounted()).toEqual(['b', 'c', 'd'])
 })
 
+test('a run that was counted is no other one of the same createdAt, which stands in front of it', () => {
+  const reader = new Reader('a5 b5 c5 x3 d5 e1')
+  reader.join(0, 2)
+  reader.join(1, 2)
+  for (const skip of [4, 3, 1, 4]) reader.look(skip, skip === 1 ? 1 : 2)
+  expect(reader.kernel.owed).toBe(5)
+  for (const skip of [2, 0, 2, 0, 2]) reader.look(skip, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+})
+
 test('what stands behind a first item that cannot be read rests on that being apart', () => {
   const reader = new Reader('a9! b8 c7')
   reader.look(0, 1)

@@ -345,6 +345,20 @@ export const QUICK: Record<string, Trials> = {
       [4, 2],
     ],
   },
+  'two runs of the same createdAt, of a list that stands still': {
+    ...{ tasks: 6, readings: 8, changes: 0, take: 3, cap: 3, asksAll: true, ties: false, counts: true },
+    ...{ tries: SHOWN, lists: [[0, 0, 0, 1, 0, 2]] },
+    asks: [
+      [0, 2],
+      [1, 2],
+      [4, 2],
+      [3, 2],
+      [1, 1],
+      [4, 3],
+      [3, 3],
+    ],
+    needs: [],
+  },
   'a run that grows while it is counted': {
     ...{ tasks: 3, readings: 9, changes: 2, take: 2, cap: 2, ties: true, counts: true },
     ...{ tries: [], only: ['insert'], onlyTies: true, newestFirst: true, lists: [[0, 0, 0]] },
