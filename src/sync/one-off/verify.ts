@@ -61,12 +61,11 @@ type Compared =
 /** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runOneOff` throws. */
 export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
   requireMirror(context)
-  const { value } = await runOneOff(context, 'verify', async (run) => {
+  return runOneOff(context, 'verify', async (run) => {
     const value = await compare(run, sample)
     const isEqual = value.problems.length === 0
     return { value, exitCode: isEqual ? EXIT.done : EXIT.partial, verdict: isEqual ? 'complete' : 'partial' }
   })
-  return value
 }
 
 async function compare(run: Run, sample: number): Promise<ServiceVerified> {
