@@ -1,7 +1,7 @@
 // What is told of a run and of an export: scalars under the names of `--json`, and those of them that are figures for
 // Prometheus. Pure.
 import { type ErrorFacts, fileLimitOr, MirrorError } from '../errors.ts'
-import type { ExportResult } from '../export/export.ts'
+import type { ExportResult } from '../export/options.ts'
 import type { RunResult } from '../sync/summary.ts'
 
 /** How a run ended: its exit code, and its figures under the names of `--json`. */

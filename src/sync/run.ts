@@ -23,9 +23,6 @@ import type { WalkVerdict } from './steps/walking.ts'
 import type { RunResult } from './summary.ts'
 import type { Writer } from './writer/thread.ts'
 
-export type { RunContext } from './context.ts'
-export type { SyncRequest } from './plan.ts'
-
 /** Ids in a sentence. */
 const MOST_NAMED = 5
 /** Tasks that may speak for the look-up by id where deletions are decided. */
