@@ -100,7 +100,7 @@ export function replayIntake(writing: Writing) {
     /** As the end of the last complete full walk does; that may have been one of an earlier version. */
     settleByWalk: (now: number): number =>
       writing.commit(() => {
-        const walk = writing.walks.lastEnded('full', 'complete')
+        const walk = writing.walks.lastFull('complete')
         return walk === null ? 0 : settleByWalk(writing, walk, now)
       }),
   }

@@ -32,8 +32,8 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
         runId,
         facts: believedFacts(db, begun, settleMs),
         future: isAhead ? earlierMoment - begun : null,
-        lastFull: walks.lastEnded('full'),
-        lastCompleteFull: walks.lastEnded('full', 'complete'),
+        lastFull: walks.lastFull(),
+        lastCompleteFull: walks.lastFull('complete'),
         interrupted: walks.interrupted(),
         liveTasks: tasks.liveCount(),
         owed: { open: owed.count('open'), detail: owed.count('detail'), candidate: owed.count('candidate') },
@@ -53,7 +53,7 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
       }),
 
     haveUnreadChanged: (from: number, since: number): boolean =>
-      haveUnreadChanged(db, { from, since, lastFull: walks.lastEnded('full', 'complete')?.finishedAt ?? null }),
+      haveUnreadChanged(db, { from, since, lastFull: walks.lastFull('complete')?.finishedAt ?? null }),
 
     counts: (): RunCounts => runs.counts(runId),
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
