@@ -143,7 +143,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const inFront = watchOpenApart(run, 'created_asc', list.onParsed)
   // Room for a run of neighbours before the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
-  const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.owed.open)
+  const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.openTasks)
   const start = Math.max(0, (before ?? 0) - Math.max(overlap, reach))
   const begun = run.now()
   const done = await runWalk(run, {

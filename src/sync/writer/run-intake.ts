@@ -1,7 +1,6 @@
 // The run on the writing side: what it begins with, and what it writes down of itself.
 import { ageOf } from '../../clock.ts'
 import { believedFacts, type Facts, writeFacts } from '../../mirror/tables/facts.ts'
-import type { OwedReason } from '../../mirror/tables/owed.ts'
 import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
 import { haveUnreadChanged, type SetAside } from '../../mirror/tables/set-aside.ts'
 import type { WalkRow } from '../../mirror/tables/walks.ts'
@@ -17,7 +16,7 @@ export interface Opened {
   lastCompleteFull: WalkRow | null
   interrupted: WalkRow | null
   liveTasks: number
-  owed: Record<Exclude<OwedReason, 'deleted'>, number>
+  openTasks: number
 }
 
 /** `now`: when the run began, epoch ms; `settleMs`: see `WritingOptions`. */
@@ -36,7 +35,7 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
         lastCompleteFull: walks.lastFull('complete'),
         interrupted: walks.interrupted(),
         liveTasks: tasks.liveCount(),
-        owed: { open: owed.count('open'), detail: owed.count('detail'), candidate: owed.count('candidate') },
+        openTasks: owed.count('open'),
       }
     },
 
