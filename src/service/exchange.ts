@@ -73,7 +73,7 @@ async function send(question: HttpRequest, options: ExchangeOptions, signal: Abo
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
-  const facts = responseInfo(httpStatus, answer.headers)
+  const facts = responseInfo(answer.headers)
   options.onResponse?.(facts)
   const { serviceDate } = facts
   const receivedAt = options.now()
