@@ -56,8 +56,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       compared.clear()
       for (const item of items) {
         const known = tables.tasks.find(item.id)
-        const held = known === undefined ? {} : { held: storedTask(tables.tasks.read(known.seq)) }
-        compared.set(item.id, { ...comparedOf(item), ...held })
+        compared.set(item.id, { ...comparedOf(item), held: known && storedTask(tables.tasks.read(known.seq)) })
       }
       return items.map(({ id, place, isFinal: final }) => ({ id, place, isFinal: final }))
     },
