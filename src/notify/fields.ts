@@ -12,9 +12,8 @@ export interface EndedRun {
 
 export function describeRun({ summary, exitCode, error }: RunResult): EndedRun {
   const { schemaVersion: _, command: __, plan, range: ___, lastFullWalk, durationMs: ____, ...counts } = summary
-  const walk = lastFullWalk === null ? {} : { lastFullWalk: lastFullWalk.verdict }
-  const fields = { ...counts, plan: plan.join(' '), ...walk, ...(error === null ? {} : errorFields(error)) }
-  return { exitCode, fields }
+  const fields = { ...counts, plan: plan.join(' '), lastFullWalk: lastFullWalk?.verdict }
+  return { exitCode, fields: error === null ? fields : { ...fields, ...errorFields(error) } }
 }
 
 export function describeExport(result: ExportResult, exitCode: number): EndedRun {
