@@ -9,10 +9,10 @@ import { findTotal } from '../../walk/measure/total.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
 import { Asker } from '../probe/asker.ts'
-import { shareAtMost } from '../sample-bound.ts'
 import { askForTask, countedAs } from '../steps/details.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
+import { shareAtMost } from './sample-bound.ts'
 
 interface Difference {
   id: string
