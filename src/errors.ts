@@ -164,9 +164,5 @@ export function plainError(thrown: unknown): PlainError {
 export function errorOf(plain: PlainError): Error {
   if (!('code' in plain)) return Object.assign(new Error(plain.message), plain)
   const { code, message, facts, hint, cause } = plain
-  return new MirrorError(code, message, {
-    facts,
-    ...(hint === undefined ? {} : { hint }),
-    ...(cause === undefined ? {} : { cause: new Error(cause) }),
-  })
+  return new MirrorError(code, message, { facts, hint, cause: cause === undefined ? undefined : new Error(cause) })
 }

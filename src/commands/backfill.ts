@@ -38,7 +38,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
       since,
       until,
       refetch: flags.refetch === true,
-      ...(ids === undefined ? {} : { ids }),
+      ids,
     })
   },
 }

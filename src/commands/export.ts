@@ -152,12 +152,7 @@ type Destination = Pick<ExportOptions, 'out' | 'format' | 'compression' | 'keep'
 /** Where to and in which form: what the flags say; without --out, the usual dataset. */
 function destinationOf(usual: PlainExportOptions, flags: ExportFlags): Destination {
   const { engine, partitionBy, rowsPerFile, partitionValue } = flags
-  const asked = {
-    ...(engine && { engine }),
-    ...(partitionBy && { partitionBy }),
-    ...(rowsPerFile !== undefined && { rowsPerFile }),
-    ...(partitionValue && { partitionValues: partitionValues(partitionValue) }),
-  }
+  const asked = { engine, partitionBy, rowsPerFile, partitionValues: partitionValue && partitionValues(partitionValue) }
   if (flags.out !== undefined) {
     return { ...asked, out: flags.out, format: flags.format, compression: flags.compression, keep: flags.keep ?? null }
   }

@@ -1,5 +1,5 @@
 // Publishes a copy of the mirror itself: one SQLite file that needs no other beside it, whole or not at all.
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { syncPath } from '../mirror/files.ts'
@@ -56,7 +56,7 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
 
 /** Exactly its mode, whatever the umask takes away, and on the disk. Gives the size. */
 async function settle(draft: string): Promise<number> {
-  const file: FileHandle = await open(draft, 'r')
+  const file = await open(draft, 'r')
   try {
     await file.chmod(FILE_MODE)
     await file.sync()

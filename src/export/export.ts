@@ -27,8 +27,6 @@ import type { FileLimits } from './read/partition.ts'
 import { redactionOf } from './read/redact.ts'
 import type { CutReader } from './read/rows.ts'
 
-export type { ExportOptions, ExportResult } from './options.ts'
-
 /**
  * Publishes a snapshot of the mirror at `dbPath` to one file, to stdout, or as a dataset.
  * At the destination stands the whole new snapshot or what was there before. Throws `MirrorError`: `usage-invalid`,

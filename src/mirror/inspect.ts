@@ -2,17 +2,11 @@
 import { existsSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { explaining } from './explain.ts'
 import { danglingTarget, restoredPath } from './files.ts'
 import { lastingHandle } from './handles.ts'
 
 /** "TMIR": tells a mirror from any other SQLite file. */
 export const APPLICATION_ID = 0x544d4952
-
-/** Throws `mirror-foreign` where something else stands at `path`; ask before anything is put beside it. */
-export function refuseForeign(path: string): void {
-  explaining(path, () => inspect(path))
-}
 
 /** Looks at the first 100 bytes without SQLite, so that a file which is no mirror is not even locked. */
 export function inspect(path: string): 'missing' | 'empty' | 'mirror' {

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { explaining } from './explain.ts'
 import { holderPath, lockPath, makeFile, readBeginning, refuseOddFile } from './files.ts'
-import { refuseForeign } from './inspect.ts'
+import { inspect } from './inspect.ts'
 import { oneLine } from './one-line.ts'
 
 interface Lock {
@@ -20,7 +20,8 @@ const MODE = 0o600
  * `command` and `now` (epoch ms) are what another run will be told about the holder.
  */
 export function takeLock(path: string, command: string, now: number): Lock {
-  refuseForeign(path)
+  // Before anything is put beside it.
+  explaining(path, () => inspect(path))
   const file = lockPath(path)
   const holder = holderPath(path)
   const take = () => {

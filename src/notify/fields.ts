@@ -1,7 +1,7 @@
 // What is told of a run and of an export: scalars under the names of `--json`, and those of them that are figures for
 // Prometheus. Pure.
 import { type ErrorFacts, fileLimitOr, MirrorError } from '../errors.ts'
-import type { ExportResult } from '../export/export.ts'
+import type { ExportResult } from '../export/options.ts'
 import type { RunResult } from '../sync/summary.ts'
 
 /** How a run ended: its exit code, and its figures under the names of `--json`. */
@@ -12,9 +12,8 @@ export interface EndedRun {
 
 export function describeRun({ summary, exitCode, error }: RunResult): EndedRun {
   const { schemaVersion: _, command: __, plan, range: ___, lastFullWalk, durationMs: ____, ...counts } = summary
-  const walk = lastFullWalk === null ? {} : { lastFullWalk: lastFullWalk.verdict }
-  const fields = { ...counts, plan: plan.join(' '), ...walk, ...(error === null ? {} : errorFields(error)) }
-  return { exitCode, fields }
+  const fields = { ...counts, plan: plan.join(' '), lastFullWalk: lastFullWalk?.verdict }
+  return { exitCode, fields: error === null ? fields : { ...fields, ...errorFields(error) } }
 }
 
 export function describeExport(result: ExportResult, exitCode: number): EndedRun {

@@ -25,12 +25,7 @@ export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping)
   for (let left = tries; left > 0; left -= 1) {
     if (problem !== null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     try {
-      const status = await post({
-        url: pingUrl(url, signal, runId),
-        body: lastBytes(body, MOST_BYTES),
-        contentType: 'text/plain; charset=utf-8',
-        timeoutMs,
-      })
+      const status = await post({ url: pingUrl(url, signal, runId), body: lastBytes(body, MOST_BYTES), timeoutMs })
       if (status >= 200 && status < 300) return null
       problem = `it answered ${status}${status >= 300 && status < 400 ? ', a redirect, which is not followed' : ''}`
       if (status < 500 && status !== 429) return problem

@@ -27,8 +27,7 @@ export async function withNotice<T>(
   const url = context.config.notify[monitor]
   const runId = randomUUID()
   // Not waited for: a monitor that is slow must not hold up the run.
-  const started =
-    url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 }).catch(String)
+  const started = url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 })
   const tell = async ({ exitCode, fields }: EndedRun, error: unknown): Promise<void> => {
     const durationMs = context.now() - startedAt
     const code = stopCodeOf(context.signal) || exitCode
@@ -37,7 +36,7 @@ export async function withNotice<T>(
     const figures = figuresOf(line, context.now())
     context.onFigures?.(command, figures)
     await writeFigures(context, command, figures)
-    if (url === null || started === null) return
+    if (url === null) return
     await started
     const body = bodyOf(own.lines, line, error)
     // After a signal only seconds are left.

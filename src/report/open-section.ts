@@ -40,17 +40,13 @@ export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): str
 }
 
 /** What can be said of lateness, and what it rests on. */
-export function lateness({ byAge, timeframe, ended }: OpenFigures): string {
-  const sum = (name: 'tasks' | 'late') => byAge.reduce((all, row) => all + row[name], 0)
-  return emptySection('lateness', 'Lateness', latenessText(timeframe, ended, sum('late'), sum('tasks')))
+export function lateness(figures: OpenFigures): string {
+  return emptySection('lateness', 'Lateness', latenessText(figures))
 }
 
-function latenessText(
-  timeframe: OpenFigures['timeframe'],
-  ended: OpenFigures['ended'],
-  late: number,
-  open: number,
-): string {
+function latenessText({ byAge, timeframe, ended }: OpenFigures): string {
+  const sum = (name: 'tasks' | 'late') => byAge.reduce((all, row) => all + row[name], 0)
+  const [late, open] = [sum('late'), sum('tasks')]
   if (timeframe === null) return 'Not told: "task-mirror probe" finds out whether timeframe reads as a moment.'
   const seen = `of ${grouped(timeframe.tasks)} tasks that "task-mirror probe" looked at, ${percent(timeframe.afterCreated, 1)} have it after createdAt`
   if (!timeframe.isMoment || ended === null) return `Not told: timeframe does not read as a moment (${seen}).`

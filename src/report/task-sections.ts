@@ -112,6 +112,10 @@ const sumOf = (counts: ReadonlyMap<Ending, number>, has: (ending: Ending) => boo
 /** The outcomes that there are in this mirror: the same ones whatever is chosen. */
 const outcomesOf = ({ endings }: TaskFigures) => OUTCOMES.filter(({ has }) => endings.some(has))
 
+/** `valuesOf`: for every category the tasks whose ending an outcome `has`. */
+const seriesOf = (outcomes: typeof OUTCOMES, valuesOf: (has: (ending: Ending) => boolean) => number[]): Series[] =>
+  outcomes.map(({ name, colour, has }) => ({ name, colour, values: valuesOf(has) }))
+
 const hostOf = ({ hosts }: TaskFigures, { host }: Slice): HostFigures => (hosts[host] ?? hosts[0]) as HostFigures
 
 function tasksOverTime(figures: TaskFigures, slice: Slice): string {
@@ -133,11 +137,7 @@ function tasksOverTime(figures: TaskFigures, slice: Slice): string {
       kind: 'columns',
       categories: bins,
       format: grouped,
-      series: outcomes.map(({ name, colour, has }) => ({
-        name,
-        colour,
-        values: bins.map(({ bin }) => sumOf(counts.byBin(bin), has)),
-      })),
+      series: seriesOf(outcomes, (has) => bins.map(({ bin }) => sumOf(counts.byBin(bin), has))),
     },
     caption: 'Live tasks by creation and outcome, newest first',
     columns: [
@@ -221,11 +221,7 @@ function hosts(figures: TaskFigures, slice: Slice): string {
       kind: 'rows',
       categories: rows.map(({ host }) => ({ name: hostName(host) })),
       format: grouped,
-      series: outcomesOf(figures).map(({ name, colour, has }) => ({
-        name,
-        colour,
-        values: rows.map(({ counts }) => sumOf(counts, has)),
-      })),
+      series: seriesOf(outcomesOf(figures), (has) => rows.map(({ counts }) => sumOf(counts, has))),
     },
     caption: 'Hosts by number of tasks',
     columns: [
@@ -261,13 +257,7 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
     .map(([ending, tasks]) => ({ ending, tasks }))
   if (rows.length === 0) return emptySection('codes', title, 'None of these tasks is final yet.')
   const total = rows.reduce((sum, { tasks }) => sum + tasks, 0)
-  const series: Series[] = outcomesOf(figures)
-    .filter(({ has }) => rows.some(({ ending }) => has(ending)))
-    .map(({ name, colour, has }) => ({
-      name,
-      colour,
-      values: rows.map(({ ending, tasks }) => (has(ending) ? tasks : 0)),
-    }))
+  const outcomes = outcomesOf(figures).filter(({ has }) => rows.some(({ ending }) => has(ending)))
   return section({
     id: 'codes',
     title,
@@ -277,7 +267,7 @@ function statusCodes(figures: TaskFigures, slice: Slice): string {
       kind: 'rows',
       categories: rows.map(({ ending }) => ({ name: endingName(ending) })),
       format: grouped,
-      series,
+      series: seriesOf(outcomes, (has) => rows.map(({ ending, tasks }) => (has(ending) ? tasks : 0))),
     },
     caption: 'Final tasks by status code',
     columns: [

@@ -19,21 +19,17 @@ const PATIENCE_MS = 100
 const IDLE_MS = 10_000
 const END_OF_HEAD = '\r\n\r\n'
 
-interface ServerConnections {
-  endAll(): void
-}
-
 /**
  * Hands every socket of `server` to `take` as a stream that begins and ends with the head of one request; what is written
  * to it goes to the socket. Ends the oldest beyond the bounds. A new one is never refused: it may be a health check. A request
- * that is not `urgent` waits until nobody comes.
+ * that is not `urgent` waits until nobody comes. What is returned ends all.
  */
 export function boundConnections(
   server: Server,
   take: (stream: Duplex) => void,
   urgent: (head: string) => boolean,
   now: () => number = () => performance.now(),
-): ServerConnections {
+): () => void {
   const open = new Set<Socket>()
   const later = whenNobodyComes(server, now)
   let sweep: NodeJS.Timeout | null = null
@@ -66,7 +62,7 @@ export function boundConnections(
       })
     }, GRACE_MS).unref()
   })
-  return { endAll: () => endOldest(0) }
+  return () => endOldest(0)
 }
 
 /**

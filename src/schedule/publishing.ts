@@ -1,7 +1,6 @@
 // An export as the configuration has it: a dataset in export.dir. `schedule` has it published on a thread of its own.
 import type { Config } from '../config/schema.ts'
-import type { ExportResult } from '../export/export.ts'
-import type { PlainExportOptions } from '../export/options.ts'
+import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { startThread } from './thread.ts'
 
 type Surroundings = Pick<PlainExportOptions, 'inUse' | 'env' | 'toolVersion'>

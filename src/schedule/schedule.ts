@@ -125,7 +125,8 @@ function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusC
     moment === undefined ? otherwise : ageOf(moment, now(), config.sync.settleMs) === null ? 0 : moment
   const jobs: Job[] = []
   if (timetables.sync !== null) {
-    const firstAt = firstMoment(timetables.sync, pastOr(cache.status()?.runs.find(isSync)?.startedAt, 0), now())
+    const last = cache.status()?.runs.find(({ command }) => command === 'sync')
+    const firstAt = firstMoment(timetables.sync, pastOr(last?.startedAt, 0), now())
     const run = () => runs.run('sync', (notice) => syncOnce(options, notice))
     jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
   }
@@ -186,10 +187,6 @@ function timetablesOf({ config: { schedule }, nameOf }: ScheduleOptions): Timeta
 function firstMoment(timetable: Timetable, lastAt: number, now: number): number | null {
   const previous = timetable.previous(now)
   return previous !== null && previous > lastAt ? now : timetable.next(now)
-}
-
-function isSync({ command }: { command: string }): boolean {
-  return command === 'sync'
 }
 
 /** Beyond this age of the mirror /healthz is not well; null where nothing says what would be too old. */

@@ -72,7 +72,7 @@ export async function startServer(
   // Neither is answered by Node itself.
   http.on('checkExpectation', reply).on('checkContinue', reply)
   const server = createServer()
-  const connections = boundConnections(server, (stream) => http.emit('connection', stream), isHealthCheck)
+  const endAll = boundConnections(server, (stream) => http.emit('connection', stream), isHealthCheck)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(refused(`${key}: ${listen}`, error)))
     server.listen({ host, port, backlog: 4096 }, resolve)
@@ -83,7 +83,7 @@ export async function startServer(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        connections.endAll()
+        endAll()
       }),
   }
 }

@@ -59,14 +59,14 @@ interface AttemptedRequest {
 /** What the retry policy makes of the last attempt: an answer, or a thrown `MirrorError`. */
 export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refused | Failed {
   const { ends } = RETRY_POLICY[last.outcome]
-  const { httpStatus = null, statusCode = null } = last.detail
+  const { httpStatus = null, statusCode = null, ageMs } = last.detail
   const message = asked.scrub(last.message)
   // A wrong path in the base URL shows nowhere else.
   const placed = (text: string) =>
     httpStatus === 404 && asked.operation === 'list' ? `${text} (asked: ${target(asked)})` : text
   switch (ends) {
     case 'refused':
-      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message: placed(message), ...ageOf(last) }
+      return { kind: 'refused', httpStatus: httpStatus ?? 0, statusCode, message: placed(message), ageMs }
     case 'key-refused':
       throw keyRefused(last, asked)
     case 'service-refused':
@@ -81,10 +81,6 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
         message: `${message}${times(asked.attempts)}`,
       }
   }
-}
-
-function ageOf({ detail: { ageMs } }: AttemptFailure): Pick<Refused, 'ageMs'> {
-  return ageMs === undefined ? {} : { ageMs }
 }
 
 function keyRefused(last: AttemptFailure, asked: AttemptedRequest): MirrorError {

@@ -73,7 +73,7 @@ async function send(question: HttpRequest, options: ExchangeOptions, signal: Abo
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
-  const facts = responseInfo(httpStatus, answer.headers)
+  const facts = responseInfo(answer.headers)
   options.onResponse?.(facts)
   const { serviceDate } = facts
   const receivedAt = options.now()
@@ -162,13 +162,12 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
 
 function broken(error: unknown, phase: 'connect' | 'head' | 'body', httpStatus?: number): unknown {
   if (error instanceof MirrorError) return error
-  const status = httpStatus === undefined ? {} : { httpStatus }
-  if (error instanceof AttemptFailure) return new AttemptFailure(error.outcome, error.message, status)
+  if (error instanceof AttemptFailure) return new AttemptFailure(error.outcome, error.message, { httpStatus })
   const { code = 'unknown', message = '' } = error as NodeJS.ErrnoException
   const text = PLAIN_WORDS[code] ?? (message === '' ? code : message)
   // Only errors of connecting are kept as a cause: others can hold bytes of the answer.
-  const cause = phase === 'connect' ? { cause: error } : {}
-  return new AttemptFailure(outcomeOfBreak(phase, code), text, { ...status, ...cause, errorCode: code })
+  const cause = phase === 'connect' ? error : undefined
+  return new AttemptFailure(outcomeOfBreak(phase, code), text, { httpStatus, cause, errorCode: code })
 }
 
 function hostOf(location: string | string[] | undefined, origin: string): string | null {

@@ -5,7 +5,6 @@ import { parseHttpDate } from './http-date.ts'
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface ResponseInfo {
-  httpStatus: number
   /** Such as `gzip`; null where the body came as it is. */
   contentCoding: string | null
   /** Retry-After and the usual rate-limit headers, as `name: value`. */
@@ -22,10 +21,9 @@ const LIMIT = /^(?:retry-after|(?:x-)?(?:[a-z]+-)?rate-?limit(?:-[a-z-]+)?)$/
 
 const LONGEST = 80
 
-export function responseInfo(httpStatus: number, headers: Headers): ResponseInfo {
+export function responseInfo(headers: Headers): ResponseInfo {
   const coding = headerText(headers['content-encoding']).trim().toLowerCase()
   return {
-    httpStatus,
     contentCoding: coding === '' || coding === 'identity' ? null : coding.slice(0, LONGEST),
     limits: Object.keys(headers)
       .filter((name) => LIMIT.test(name))

@@ -96,12 +96,11 @@ export class ListSource implements WindowSource {
   async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
     const { writer, walkId, onViewed } = this.#options
     this.#throwFailed()
-    const bounds = maxRetries === undefined ? {} : { maxRetries }
     const early = this.#takeEarly(skip, take, fresh)
-    let answer = await (early ?? this.#ask(skip, take, bounds))
+    let answer = await (early ?? this.#ask(skip, take, { maxRetries }))
     // Too large for one of many need not be too large for the one that is wanted.
     if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
-      answer = await this.#ask(skip, take, bounds)
+      answer = await this.#ask(skip, take, { maxRetries })
     this.#given += 1
     const asked = { skip, asked: take, number: this.#given, askedAfter: answer.askedAfter }
     if (answer.kind !== 'parsed') return { ...answer, ...asked }
@@ -145,7 +144,7 @@ export class ListSource implements WindowSource {
     this.#throwFailed()
   }
 
-  async #ask(skip: number, take: number, bounds: AskBounds = {}): Promise<EarlyAnswer> {
+  async #ask(skip: number, take: number, bounds: AskBounds): Promise<EarlyAnswer> {
     const { service, size } = this.#options
     const askedAfter = this.#given
     const answer = await service.list({ skip, take }, (raw) => this.#decode(raw), {

@@ -1,7 +1,6 @@
-// What a run does, in which order: a pure function of what is known and owed, flags and time (design.md 6.3).
+// What a run does, in which order: a pure function of what is known, flags and time (design.md 6.3).
 import { ageOf } from '../clock.ts'
 import type { Facts } from '../mirror/tables/facts.ts'
-import type { OwedReason } from '../mirror/tables/owed.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 
 export interface SyncRequest {
@@ -47,7 +46,6 @@ export interface PlanInput {
   lastCompleteFull: WalkRow | null
   /** A full walk that was cut off. */
   interrupted: WalkRow | null
-  owed: Record<Exclude<OwedReason, 'deleted'>, number>
   fullEveryMs: number
   /** A stored moment later than now by more than this is unknown (clock.ts). */
   settleMs: number

@@ -23,9 +23,6 @@ import type { WalkVerdict } from './steps/walking.ts'
 import type { RunResult } from './summary.ts'
 import type { Writer } from './writer/thread.ts'
 
-export type { RunContext } from './context.ts'
-export type { SyncRequest } from './plan.ts'
-
 /** Ids in a sentence. */
 const MOST_NAMED = 5
 /** Tasks that may speak for the look-up by id where deletions are decided. */
@@ -187,7 +184,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       await askForIds(run, ended, request.ids ?? [])
       break
     case 'refetch':
-      await writer.oweAll('detail', now(), range)
+      await writer.oweAllDetails(now(), range)
       break
     case 'open': {
       const isBeforeAWalk = goesOn(ended.plan.slice(at))
@@ -215,7 +212,7 @@ async function areDeletedPerhaps({ writer, now, config }: Run, { plan }: RunTall
   const last = await writer.lastFull()
   const isSync = plan.some(({ kind }) => kind === 'head' || kind === 'tail')
   if (!isSync || last === null || !mayBringForward(last, now(), config.sync.settleMs)) return false
-  return writer.areOwedSince(ids, 'detail', last.startedAt)
+  return writer.areOwedSince(ids, last.startedAt)
 }
 
 async function proveDeletions(run: Run, ended: RunTally): Promise<void> {

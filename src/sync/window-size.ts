@@ -3,10 +3,8 @@
 // the first window, which is then asked for before the walk begins; and from each answer of a walk, whose windows shrink
 // and grow with what it shows. What is read ahead and turns out much heavier than expected is not read to its end, but asked
 // for again by itself.
-import type { Answer } from '../service/service.ts'
 import type { Run } from './context.ts'
 import type { Viewed } from './writer/windows.ts'
-import type { ParsedList } from './writer/writing.ts'
 
 /** An answer of this size is made ready while others come, and by the thread that has time for it (writer/prepare.ts). */
 const GOOD_BYTES = 3 * 1024 * 1024
@@ -113,17 +111,15 @@ export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): num
 
 /** The first window of the list, shorter where that is too heavy; nothing is taken in. Null where it is not answered. */
 export async function viewFirst(run: Run): Promise<Viewed | null> {
-  const { service, writer } = run
-  let answer = await service.list({ skip: 0, take: windowSizeOf(run).window }, (raw) => writer.parseList(raw))
-  if (answer.kind === 'failed' && answer.reason === 'too-large') answer = await listFew(run)
+  const { service, writer, config } = run
+  const list = (take: number) => service.list({ skip: 0, take }, (raw) => writer.parseList(raw))
+  let answer = await list(windowSizeOf(run).window)
+  if (answer.kind === 'failed' && answer.reason === 'too-large')
+    answer = await list(Math.min(SMALL_WINDOW, config.sync.window))
   if (answer.kind !== 'ok') return null
   const { handle } = answer.value
   const viewed = await writer.view(handle, 0)
   await writer.dropWindow(handle)
   await run.account.saw(viewed)
   return viewed
-}
-
-function listFew({ service, writer, config }: Run): Promise<Answer<ParsedList>> {
-  return service.list({ skip: 0, take: Math.min(SMALL_WINDOW, config.sync.window) }, (raw) => writer.parseList(raw))
 }

@@ -11,7 +11,7 @@ const hashOf = (value: string) => hashParquetValue(value, element)!
 function filterOf(values: readonly string[]): Uint32Array {
   const column = new ColumnBuffer({ isText: true, hasBounds: true, mayRepeat: false, pageBytes: 4096 })
   const rows = values.map((value) => [value])
-  column.append(rows, 0, 0, rows.length)
+  column.append(rows, 0)
   return bloomFilterOf(column)
 }
 

@@ -8,7 +8,7 @@ const text = (more: object = {}) =>
 
 function append(column: ColumnBuffer, values: (string | bigint | null)[]): void {
   const rows: RawRow[] = values.map((value) => [value])
-  column.append(rows, 0, 0, rows.length)
+  column.append(rows, 0)
 }
 
 /** What a reader of the format would make of it. */

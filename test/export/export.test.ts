@@ -9,7 +9,8 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
-import { type ExportOptions, exportSnapshot, snapshotIdOf } from '../../src/export/export.ts'
+import { exportSnapshot, snapshotIdOf } from '../../src/export/export.ts'
+import type { ExportOptions } from '../../src/export/options.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const SOURCE = new URL('../../src/export/export.ts', import.meta.url).href

@@ -15,8 +15,7 @@ test('the coding and every usual header about limits are noticed, and no other',
     date: 'Sun, 22 Nov 2026 09:00:00 GMT',
     authorization: 'secret',
   }
-  expect(responseInfo(200, headers)).toEqual({
-    httpStatus: 200,
+  expect(responseInfo(headers)).toEqual({
     contentCoding: 'gzip',
     limits: [
       'retry-after: 7',
@@ -30,7 +29,7 @@ test('the coding and every usual header about limits are noticed, and no other',
 })
 
 test('a body as it is has no coding, and a long value is cut', () => {
-  const { contentCoding, limits } = responseInfo(429, {
+  const { contentCoding, limits } = responseInfo({
     'content-encoding': 'identity',
     'retry-after': '9'.repeat(500),
   })

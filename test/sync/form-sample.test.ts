@@ -20,9 +20,8 @@ function chosen(
   found = AS_HELD,
   again = 0,
 ) {
-  const sample = new FormSample()
   const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
-  sample.begin({ ...NONE, longest, ...request })
+  const sample = new FormSample({ ...NONE, longest, ...request })
   const windows = Array.from({ length: Math.ceil(tasks.length / 10) }, (_, n) => 10 * n)
   for (const skip of [...windows, ...windows.slice(0, again)]) {
     sample.enter(1, () => kind)
@@ -30,7 +29,7 @@ function chosen(
       sample.offer(prepareTask(task, DONE), skip + index, found)
     sample.leave()
   }
-  return sample.take().map(({ id }) => id)
+  return sample.items().map(({ id }) => id)
 }
 
 const NEW = { ...AS_HELD, isChanged: true }
@@ -73,9 +72,8 @@ test.each(['{"a":"x', '{"a":"x ', '[1,', '<p>x'])('a body that breaks off (%s), 
 })
 
 test('beside a full walk, what is only looked at: a walk that counts ties by looks takes in one window', () => {
-  const sample = new FormSample()
   const longest = { result: 0, data: 0 }
-  sample.begin({ ...NONE, longest, full: 6 })
+  const sample = new FormSample({ ...NONE, longest, full: 6 })
   const enter = (walkId: number | null, skip: number, tasks: Task[]) => {
     sample.enter(walkId, () => 'full')
     for (const [index, task] of tasks.entries()) sample.offer(prepareTask(task, DONE), skip + index, AS_HELD)
@@ -84,19 +82,18 @@ test('beside a full walk, what is only looked at: a walk that counts ties by loo
   enter(null, 60, [...LIST.slice(60, 69), done(69, { data: { body: '{"a":"x' } })])
   enter(1, 0, LIST.slice(0, 10))
   enter(null, 190, LIST.slice(190))
-  expect(sample.take().map(({ id }) => id)).toEqual(expect.arrayContaining(['t60', 't69', 't198']))
+  expect(sample.items().map(({ id }) => id)).toEqual(expect.arrayContaining(['t60', 't69', 't198']))
 })
 
 test('of two full walks what the last one shows', () => {
-  const sample = new FormSample()
   const longest = { result: 0, data: 0 }
-  sample.begin({ ...NONE, longest, full: 6 })
+  const sample = new FormSample({ ...NONE, longest, full: 6 })
   for (const walkId of [1, 2]) {
     sample.enter(walkId, () => 'full')
     sample.offer(prepareTask(done(walkId), DONE), 0, AS_HELD)
     sample.leave()
   }
-  expect(sample.take().map(({ id }) => id)).toEqual(['t2'])
+  expect(sample.items().map(({ id }) => id)).toEqual(['t2'])
 })
 
 test('each task once, and all of them where there are few', () => {
@@ -132,24 +129,15 @@ test.each(['{"a":"x', '"truncated":true'])(
   },
 )
 
-test('nothing is kept before a sample begins, and after it was taken', () => {
+test('nothing is kept where nothing was asked for', () => {
   const sample = new FormSample()
-  const offer = () =>
-    sample.offer(prepareTask(done(1, { truncated: true }), DONE), 0, {
-      isChanged: true,
-      showsLess: true,
-      isHeldOtherwise: false,
-    })
-  offer()
-  expect(sample.take()).toEqual([])
-  offer()
-  expect(sample.take()).toEqual([])
+  sample.offer(prepareTask(done(1, { truncated: true }), DONE), 0, { ...NEW, showsLess: true })
+  expect(sample.items()).toEqual([])
 })
 
-test('what was taken is of no later sample', () => {
-  const sample = new FormSample()
+test('what is in doubt comes beside what the walk shows', () => {
   const request = { ...NONE, longest: { result: 0, data: 0 }, full: 1, doubted: 1, otherwise: 1 }
-  sample.begin(request)
+  const sample = new FormSample(request)
   sample.enter(1, () => 'full')
   for (const [index, found] of [
     AS_HELD,
@@ -158,9 +146,7 @@ test('what was taken is of no later sample', () => {
   ].entries())
     sample.offer(prepareTask(open(index), DONE), index, found)
   sample.leave()
-  expect(sample.take().map(({ id }) => id)).toEqual(['t2', 't1'])
-  sample.begin(request)
-  expect(sample.take()).toEqual([])
+  expect(sample.items().map(({ id }) => id)).toEqual(['t2', 't1'])
 })
 
 test('in any walk, what shows less than the mirror holds', () => {
@@ -185,12 +171,11 @@ test('an item too long to be kept is left out', () => {
 test('a task with hundreds of signs is kept once', () => {
   const signs = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`s${n}`, true]))
   const heavy = prepareTask(done(1, { ...signs, result: { body: 'x'.repeat(1_000_000) } }), DONE)
-  const sample = new FormSample()
   const longest = { result: 2_000_000, data: 2_000_000 }
-  sample.begin({ ...NONE, longest })
+  const sample = new FormSample({ ...NONE, longest })
   sample.enter(1, () => 'head')
   const before = process.memoryUsage().arrayBuffers
   sample.offer(heavy, 0, NEW)
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000)
-  expect(sample.take().map(({ id }) => id)).toEqual(['t1'])
+  expect(sample.items().map(({ id }) => id)).toEqual(['t1'])
 })

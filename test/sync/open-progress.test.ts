@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import type { ProgressUpdate } from '../../src/progress.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
-import { runSync, type SyncRequest } from '../../src/sync/run.ts'
+import type { SyncRequest } from '../../src/sync/plan.ts'
+import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 

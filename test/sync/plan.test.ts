@@ -43,7 +43,6 @@ function makeInput(input: Partial<PlanInput> = {}): PlanInput {
     lastFull: complete(1),
     lastCompleteFull: complete(1),
     interrupted: null,
-    owed: { open: 0, detail: 0, candidate: 0 },
     fullEveryMs: 24 * HOUR,
     settleMs: MINUTE,
     now: NOW,

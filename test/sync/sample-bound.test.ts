@@ -1,6 +1,6 @@
 // The bound of a sample, against published values and by counting.
 import { expect, test } from 'vitest'
-import { shareAtMost } from '../../src/sync/sample-bound.ts'
+import { shareAtMost } from '../../src/sync/one-off/sample-bound.ts'
 
 test.each([
   // 1 - 0.05^(1/n): the rule of three, exactly.

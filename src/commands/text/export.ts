@@ -1,7 +1,7 @@
 // The text of `export`. Pure.
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
-import type { ExportResult } from '../../export/export.ts'
+import type { ExportResult } from '../../export/options.ts'
 import { countText, grouped } from '../../shown.ts'
 import { pairs } from './layout.ts'
 

@@ -1,5 +1,4 @@
 // The one way rows are encoded: a packer makes a piece of each key range, on whichever thread.
-import { setImmediate as breathe } from 'node:timers/promises'
 import { codeOf, type Format, formatEntry } from '../formats.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
@@ -27,7 +26,7 @@ export async function keyRangePacker(
   cut: CutReader,
   redactor: Redactor,
   packing: Packing,
-  pause: () => Promise<unknown> = breathe,
+  pause: () => Promise<void>,
 ): Promise<PackKeyRange> {
   const encoder = await encoderOf(packing)
   const packer = encoder.packer(packing.encoding, 2 * formatEntry(packing.format).pieceBytes)

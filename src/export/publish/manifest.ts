@@ -70,7 +70,7 @@ export interface Manifest {
   partitionValues: Record<string, string>
   filters: Record<string, unknown>
   redacted: { names: string[]; values: Record<string, number> }
-  schema: { name: string; type: ColumnKind | 'variant'; nullable: boolean }[]
+  schema: { name: string; type: ColumnKind; nullable: boolean }[]
   rows: number
   bytes: number
   minCreatedAt: bigint | null

@@ -85,7 +85,7 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
   const { env = {}, s3, signal } = options
   const stores: Store[] = []
   const open = async (out: string): Promise<Store> => {
-    const store = await storeAt({ kind, out }, { env, ...(s3 && { s3 }), ...(signal && { signal }) })
+    const store = await storeAt({ kind, out }, { env, s3, signal })
     if (store === null) throw nothingAt(dir)
     stores.push(store)
     return store

@@ -107,7 +107,7 @@ function ofBackup(error: unknown): unknown {
 }
 
 async function check(draft: string, { from, signal, onProgress }: RestoreRequest): Promise<void> {
-  const { faults } = await verifyMirror(draft, { signal, ...(onProgress && { onProgress }) })
+  const { faults } = await verifyMirror(draft, { signal, onProgress })
   const [first] = faults
   if (first === undefined) return
   throw new MirrorError('mirror-damaged', `The backup ${from} is not sound: ${first.message}`, {

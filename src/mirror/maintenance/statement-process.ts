@@ -41,7 +41,7 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   signal?.addEventListener('abort', stop, { once: true })
   try {
     if (signal?.aborted) stop()
-    return (await calls.ask('answer', [request], onProgress === undefined ? {} : { onProgress })) as Answer
+    return (await calls.ask('answer', [request], { onProgress })) as Answer
   } finally {
     signal?.removeEventListener('abort', stop)
     stop()

@@ -41,6 +41,5 @@ interface VerifyMirrorOptions {
  * SQLite itself finds the file damaged.
  */
 export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
-  const tell = onProgress as ((...progress: unknown[]) => void) | undefined
-  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path }, signal, tell)
+  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path }, signal, onProgress)
 }

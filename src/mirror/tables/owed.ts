@@ -89,9 +89,9 @@ function statements(db: Db) {
          ORDER BY o.checked_at NULLS FIRST, t.deleted_at DESC, t.seq DESC`,
       )
       .pluck(),
-    oweAll: db.prepare(
+    oweAllDetails: db.prepare(
       `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at)
-       SELECT id, ?, ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
+       SELECT id, 'detail', ?, ? FROM tasks WHERE deleted_at IS NULL AND (? IS NULL OR created_at >= ?) AND (? IS NULL OR created_at < ?)
        ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = excluded.next_check_at, checked_at = NULL`,
     ),
     count: db
@@ -162,9 +162,9 @@ export class OwedTable {
     this.postpone(taskId, 'candidate', check, HIDDEN)
   }
 
-  /** Owes `reason` of every live task created in the half-open range; returns how many. */
-  oweAll(reason: OwedReason, dueAt: number, since: number | null, until: number | null): number {
-    return this.#sql.oweAll.run(reason, dueAt, dueAt, since, since, until, until).changes
+  /** Owes the detail of every live task created in the half-open range. */
+  oweAllDetails(dueAt: number, since: number | null, until: number | null): void {
+    this.#sql.oweAllDetails.run(dueAt, dueAt, since, since, until, until)
   }
 
   /** Asking failed: the next run asks again, and later runs more and more rarely. */

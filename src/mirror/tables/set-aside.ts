@@ -147,13 +147,13 @@ export function readSetAside(db: Db, { limit, withRaw }: { limit: number; withRa
 }
 
 /** As it is seen when it is to be taken in anew. */
-export type WaitingItem = Pick<SetAsideItem, 'id' | 'source' | 'taskId' | 'reason' | 'seenAt'>
+export type WaitingItem = Pick<SetAsideItem, 'id' | 'source' | 'taskId' | 'seenAt'>
 
 /** What is set aside and not taken in since, by rising id, without the raw texts; `after` is the last id seen so far. */
 export function waitingItems(db: Db, after: number, limit: number): WaitingItem[] {
   return db
     .prepare(
-      `SELECT id, source, task_id AS taskId, reason, seen_at AS seenAt FROM rejected_items
+      `SELECT id, source, task_id AS taskId, seen_at AS seenAt FROM rejected_items
        WHERE replayed_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
     )
     .all(after, limit) as WaitingItem[]

@@ -77,9 +77,9 @@ export function walkTable(db: Db) {
   const prune = db.prepare(`DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}`)
   const byId = db.prepare(`SELECT ${COLUMNS} FROM walks WHERE id = ?`)
   const kindById = db.prepare('SELECT kind FROM walks WHERE id = ?').pluck()
-  const lastEnded = db.prepare(
+  const lastFull = db.prepare(
     `SELECT ${COLUMNS} FROM walks
-     WHERE kind = ? AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1`,
+     WHERE kind = 'full' AND finished_at IS NOT NULL AND (? IS NULL OR verdict = ?) ORDER BY id DESC LIMIT 1`,
   )
   const leastSeq = db
     .prepare(
@@ -112,9 +112,8 @@ export function walkTable(db: Db) {
     get: (id: number): WalkRow | null => toWalk(byId.get(id)),
     /** Asked with every window, whose walk's state and first window take long to parse. */
     kindOf: (id: number): WalkKind | null => (kindById.get(id) as WalkKind | undefined) ?? null,
-    /** The last walk of `kind` that ended; with `verdict`, the last that ended with it. */
-    lastEnded: (kind: WalkKind, verdict: Verdict | null = null): WalkRow | null =>
-      toWalk(lastEnded.get(kind, verdict, verdict)),
+    /** The last full walk that ended; with `verdict`, the last that ended with it. */
+    lastFull: (verdict: Verdict | null = null): WalkRow | null => toWalk(lastFull.get(verdict, verdict)),
     /**
      * The highest seq there was when the walk after the last complete one before `id` began; null where that is none. Of `kind`
      * where given; a range walk is none.

@@ -24,13 +24,13 @@ export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
   openReader(config.mirror.path).close()
 }
 
-/** Throws what `openSession` and `openClient` throw, and, once the run's row is closed, what `bindRun` and `work` do. */
+/** The value of `work`. Throws what `openSession` and `openClient` throw, and, once the run's row is closed, what `bindRun` and `work` do. */
 export async function runOneOff<T>(
   context: RunContext,
   command: OneOffCommand,
   work: (run: Run) => Promise<OneOffDone<T>>,
   client: Partial<ClientOptions> = {},
-): Promise<OneOffDone<T>> {
+): Promise<T> {
   checkRequests(context)
   const asksDetails = context.config.sync.details !== 'never'
   const choices = { command, asksDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
@@ -52,11 +52,7 @@ export async function runOneOff<T>(
 }
 
 /** Does `work`, and closes the run's row with what came of it. */
-async function writtenDown<T>(
-  run: Run,
-  command: OneOffCommand,
-  work: () => Promise<OneOffDone<T>>,
-): Promise<OneOffDone<T>> {
+async function writtenDown<T>(run: Run, command: OneOffCommand, work: () => Promise<OneOffDone<T>>): Promise<T> {
   const { service, writer, signal, now } = run
   let done: OneOffDone<T> | null = null
   let error: unknown = null
@@ -86,5 +82,5 @@ async function writtenDown<T>(
     now(),
   )
   if (done === null) throw error
-  return done
+  return done.value
 }

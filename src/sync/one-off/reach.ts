@@ -5,7 +5,7 @@ import { readDetail, readPage } from '../../service/decode/wire.ts'
 import type { Answer, Decoded } from '../../service/service.ts'
 import { openClient } from '../begin.ts'
 import type { RunContext } from '../context.ts'
-import { madeUpId } from '../steps/deletions.ts'
+import { madeUpId, USUAL_ID } from '../steps/deletions.ts'
 
 type ReachAnswer =
   /** `firstId`: of the listed task; null where there is none, or none that may be asked for. `items`: at most 1 was asked for. */
@@ -34,8 +34,6 @@ export interface Reached {
 const MOST_MS = 10_000
 /** Of the answer with one task. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** Where the list is empty: the form of most ids. */
-const UUID = '00000000-0000-4000-8000-000000000000'
 
 interface Seen extends Decoded {
   items: number
@@ -59,7 +57,7 @@ export async function reachService(context: RunContext, mostMs = MOST_MS): Promi
     const list = await hear(() => service.list({ skip: 0, take: 1 }, decodeList))
     const tookMs = now() - askedAt
     if (list.kind !== 'ok') return { list, get: null, skew: skew(), tookMs }
-    const id = list.firstId ?? madeUpId(UUID, random)
+    const id = list.firstId ?? madeUpId(USUAL_ID, random)
     const get = await hear(() => service.get(id, decodeTask))
     return { list, get, skew: skew(), tookMs }
   } finally {

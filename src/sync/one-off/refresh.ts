@@ -7,8 +7,8 @@ import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.t
 import { runOneOff } from './one-off-run.ts'
 
 /** Why the mirror does not hold what the service answers; else null. Throws `service-failing`, and as `runOneOff`. */
-export async function refreshTask(context: RunContext, id: string): Promise<string | null> {
-  const { value } = await runOneOff<string | null>(context, 'get', async (run) => {
+export function refreshTask(context: RunContext, id: string): Promise<string | null> {
+  return runOneOff<string | null>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)
     if (!isFound(detail)) return { value: absent(id, detail.answer), exitCode: EXIT.partial }
     // With another key one task that the mirror does not hold says nothing of whose it is.
@@ -23,7 +23,6 @@ export async function refreshTask(context: RunContext, id: string): Promise<stri
     const why = `The service's answer for ${id} cannot be taken in; it was set aside, see \`task-mirror rejected\``
     return { value: why, exitCode: EXIT.partial }
   })
-  return value
 }
 
 /** What an answer without a task says; throws where it is no answer to the question at all. */

@@ -24,11 +24,10 @@ const BATCH = 100
 /** Throws `mirror-missing` and what `runOneOff` throws. What was taken in before an error or a signal stays taken in. */
 export async function replaySetAside(context: RunContext): Promise<ReplayResult> {
   requireMirror(context)
-  const { value } = await runOneOff(context, 'rejected', async (run) => {
+  return runOneOff(context, 'rejected', async (run) => {
     const value = await replayAll(run)
     return { value, exitCode: value.left > 0 ? EXIT.partial : EXIT.done }
   })
-  return value
 }
 
 async function replayAll(run: Run): Promise<ReplayResult> {

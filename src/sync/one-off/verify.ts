@@ -9,10 +9,10 @@ import { findTotal } from '../../walk/measure/total.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run, RunContext } from '../context.ts'
 import { Asker } from '../probe/asker.ts'
-import { shareAtMost } from '../sample-bound.ts'
 import { askForTask, countedAs } from '../steps/details.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { requireMirror, runOneOff } from './one-off-run.ts'
+import { shareAtMost } from './sample-bound.ts'
 
 interface Difference {
   id: string
@@ -61,12 +61,11 @@ type Compared =
 /** `sample`: live tasks, chosen at random; infinity for all. Throws `mirror-missing` and what `runOneOff` throws. */
 export async function verifyService(context: RunContext, sample: number): Promise<ServiceVerified> {
   requireMirror(context)
-  const { value } = await runOneOff(context, 'verify', async (run) => {
+  return runOneOff(context, 'verify', async (run) => {
     const value = await compare(run, sample)
     const isEqual = value.problems.length === 0
     return { value, exitCode: isEqual ? EXIT.done : EXIT.partial, verdict: isEqual ? 'complete' : 'partial' }
   })
-  return value
 }
 
 async function compare(run: Run, sample: number): Promise<ServiceVerified> {

@@ -1,7 +1,7 @@
 // The questions of `probe` about single tasks: the key, what the list leaves out, what errors look like.
 import type { Forms } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
-import { askForUnknown } from '../steps/deletions.ts'
+import { askForUnknown, USUAL_ID } from '../steps/deletions.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { describeReply, detailKeyFinding, type Finding, untold, wholeFinding } from './answers.ts'
 import type { Asker } from './asker.ts'
@@ -17,9 +17,6 @@ export interface DetailFindings {
   isKeyRefused: boolean
 }
 
-/** The form of most ids, where no other is known. */
-const UUID = '00000000-0000-4000-8000-000000000000'
-
 /** `page` is the start of the list, held by the writer. Throws `OutOfRequests`. */
 export async function askAboutDetails(
   run: Run,
@@ -28,7 +25,7 @@ export async function askAboutDetails(
   hasKey: boolean,
 ): Promise<DetailFindings> {
   const listed = await run.writer.compareListed(page.handle)
-  const madeUp = await askForUnknown(listed[0] ?? UUID, run.random, (id) => asker.get(id))
+  const madeUp = await askForUnknown(listed[0] ?? USUAL_ID, run.random, (id) => asker.get(id))
   if (madeUp.kind === 'key-refused') {
     const seen = `${madeUp.httpStatus === null ? 'refused' : `HTTP ${madeUp.httpStatus}`} ${hasKey ? 'even with' : 'without'} the key`
     const closed = untold('single tasks are not given: see detailNeedsKey')

@@ -92,7 +92,7 @@ export async function probeService(context: RunContext): Promise<ProbeDone> {
     return { value, exitCode: value.exitCode, traffic: asker.traffic() }
   }
   try {
-    return (await runOneOff(context, 'probe', work, { onResponse })).value
+    return await runOneOff(context, 'probe', work, { onResponse })
   } finally {
     await keyless?.close()
   }

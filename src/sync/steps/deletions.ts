@@ -31,6 +31,9 @@ export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
   return answer.value.hasPayload ? null : `http 200, envelope ${answer.value.statusCode}, no item`
 }
 
+/** The form of most ids, where no other is known. */
+export const USUAL_ID = '00000000-0000-4000-8000-000000000000'
+
 /** An id of the same form: every letter and digit replaced at random within its own kind. `random` gives 0 to 1. */
 export function madeUpId(like: string, random: () => number): string {
   const pick = (from: string): string => from[Math.floor(random() * from.length)] as string

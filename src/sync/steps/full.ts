@@ -33,7 +33,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     let isByCreation = true
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
-      ...(list === null ? {} : { begun: list.begun, onParsed: list.onParsed }),
+      begun: list?.begun,
+      onParsed: list?.onParsed,
       request: {
         start: 0,
         beyond: true,
@@ -48,7 +49,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
           isByCreation = shown.inversionDesc <= settleMs
           if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
         },
-        ...(known === undefined ? {} : { known: { order: known, inversionMs: run.facts.inversion_ms ?? 0 } }),
+        known: known && { order: known, inversionMs: run.facts.inversion_ms ?? 0 },
       },
       resume,
       startedAt,

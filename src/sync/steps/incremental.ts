@@ -53,13 +53,9 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     },
   })
   const { result } = done
-  const { verdict, reason, isRefuted } = judge(done, ends.doubt(done))
-  const learned: Facts = { ...(await learnedInFront(run, result)), ...forgotten(done) }
-  const next = frontierOf(result, result.newestInFirst, run.config.sync.settleMs)
-  if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
-  const ended = await endWalk(run, done, { verdict, reason, learned })
+  const ended = await endByCreation(run, done, ends.doubt(done), await learnedInFront(run, result))
   const read = done.met > windowSizeOf(run).window
-  return { ...ended, isRefuted, bringForward: result.total === null ? ends.isMoved() : read }
+  return { ...ended, bringForward: result.total === null ? ends.isMoved() : read }
 }
 
 /** What a walk from the front looks at beside it: where open tasks may stand before it, and the end of the list after it. */
@@ -90,18 +86,20 @@ async function learnedInFront(run: Run, result: WalkResult): Promise<Facts> {
     : { ...learned, total: before + (await takenIn(run)) }
 }
 
-/** What a head or tail walk by `createdAt` has come to; `doubt`: of what stands at the other end. */
-function judge({ result }: WalkDone, doubt: string | null) {
+/** Ends a head or tail walk by `createdAt`; `doubt`: of what stands at the other end. */
+async function endByCreation(run: Run, done: WalkDone, doubt: string | null, learned: Facts) {
+  const { result } = done
+  const { frontier = 0, order } = run.facts
   const { contradicted, verdict: proven } = result
   const unproven = contradicted ? 'order-not-proven' : doubt
   const verdict: Verdict = proven === 'complete' && unproven === null ? 'complete' : 'partial'
   const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
-  return { verdict, reason, isRefuted: contradicted || doubt !== null }
-}
-
-/** What another order than the known one takes with it. */
-function forgotten({ result }: WalkDone): Facts {
-  return result.contradicted ? { order: undefined, open_in_front: undefined, final_in_front: undefined } : {}
+  // What another order than the known one takes with it.
+  if (contradicted) Object.assign(learned, { order: undefined, open_in_front: undefined, final_in_front: undefined })
+  const newest = order === 'created_asc' ? result.newest : result.newestInFirst
+  const next = frontierOf(result, newest, run.config.sync.settleMs)
+  if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
+  return { ...(await endWalk(run, done, { verdict, reason, learned })), isRefuted: contradicted || doubt !== null }
 }
 
 /** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
@@ -136,14 +134,13 @@ async function runFront(run: Run): Promise<IncrementalDone> {
 async function runTail(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier as number
-  const { settleMs } = run.config.sync
   const { overlap, window } = windowSizeOf(run)
   const before = facts.total
   const list = watchList(run, 'created_asc', frontier)
   const inFront = watchOpenApart(run, 'created_asc', list.onParsed)
   // Room for a run of neighbours before the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
-  const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.owed.open)
+  const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.openTasks)
   const start = Math.max(0, (before ?? 0) - Math.max(overlap, reach))
   const begun = run.now()
   const done = await runWalk(run, {
@@ -167,13 +164,10 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     (result.total !== null && (await hasGrownElsewhere(run, result, result.total))) ||
     (await run.writer.haveUnreadChanged(start, begun))
   const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
-  const { verdict, reason, isRefuted } = judge(done, doubt)
-  const learned: Facts = { ...learnedFrom(run, result), ...forgotten(done) }
+  const learned = learnedFrom(run, result)
   // Until a walk has met what is more, the next one is to find that, too.
   if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })
-  const next = frontierOf(result, result.newest, settleMs)
-  if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
-  const ended = await endWalk(run, done, { verdict, reason, learned })
+  const ended = await endByCreation(run, done, doubt, learned)
   const shrunk = before !== undefined && result.total !== null && result.total < before
-  return { ...ended, isRefuted, bringForward: shrunk }
+  return { ...ended, bringForward: shrunk }
 }

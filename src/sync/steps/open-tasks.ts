@@ -43,7 +43,7 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
   const first = due.ids.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
   let silent = await ask(due.ids.slice(0, first))
   if (due.ids.length > first && now() < until)
-    silent += await askByPlan(run, from(due, first), (left) => tell(0, left + first))
+    silent += await askByPlan({ ids: due.ids.slice(first), distances: due.distances.subarray(first) })
   run.log.debug({ due: due.ids.length, silent }, 'Open tasks')
   return silent
 
@@ -52,7 +52,7 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
     return ids.length - late - asked + missing.filter(({ answer }) => answer.kind === 'failed').length
   }
 
-  async function askByPlan(run: Run, { ids, distances }: OpenDueNow, plans: (count: number) => void): Promise<number> {
+  async function askByPlan({ ids, distances }: OpenDueNow): Promise<number> {
     const costs = costsOf(run)
     const margin = marginOf(costs.capacity, run.config.sync.overlap)
     const isNewestFirst = facts.order === 'created_desc'
@@ -60,7 +60,7 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
     const plan = planOpenTasks(places, costs, margin)
     const asked = plan.byId.map((index) => ids[index] as string)
     const listed = plan.spans.flatMap(({ members }) => members.map((index) => ids[index] as string))
-    plans(asked.length + listed.length)
+    tell(0, first + asked.length + listed.length)
     run.log.debug({ due: ids.length, byId: asked.length, listed: listed.length, ...plan.cost, ...costs }, 'Open tasks')
     const windows = wantedWindows(plan.spans, await startsOf(run, plan.spans, ids), {
       capacity: costs.capacity,
@@ -78,10 +78,6 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
     const silent = await ask(unmet.slice(0, most), () => tell(0))
     return silent + (ended[1].status === 'fulfilled' ? ended[1].value : 0)
   }
-}
-
-function from({ ids, distances }: OpenDueNow, first: number): OpenDueNow {
-  return { ids: ids.slice(first), distances: distances.subarray(first) }
 }
 
 /** Where in the list the first task of each span stands, by what the mirror holds. */

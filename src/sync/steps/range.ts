@@ -105,8 +105,8 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     request: {
       start: 0,
       range: asked.range,
-      ...(entry === null ? {} : { accepts }),
-      ...(reached === undefined ? {} : { reached }),
+      accepts: entry === null ? undefined : accepts,
+      reached,
       known: { order, inversionMs: slackMs },
       beyond: true,
       lap: 'never',

@@ -147,8 +147,7 @@ function takeInOf(step: WalkStep & { kind: 'take' }, walkId: number, now: number
   const { window, nextSkip, drift, state, firstWindow } = step
   const { handle, skip, startedAt: readAt } = window
   const evidence = textOf(step.evidence)
-  const progress = { nextSkip, drift, state, evidence, ...(firstWindow === undefined ? {} : { firstWindow }) }
-  return { handle, skip, readAt, now, walkId, progress }
+  return { handle, skip, readAt, now, walkId, progress: { nextSkip, drift, state, evidence, firstWindow } }
 }
 
 /** What joins no chain. */

@@ -10,7 +10,7 @@ import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { type AccountSigns, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextHiddenCheck, nextResultCheck, openWait } from '../steps/open-checks.ts'
-import { anotherTask, countOutcome, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
+import { anotherTask, countOne, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
@@ -94,7 +94,7 @@ class DetailBatch {
     for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) owed.settle(taskId, reason)
     if (known === undefined || known.deletedAt !== null) return 'unchanged'
     tasks.markDeleted(known.seq, this.#now)
-    this.#count('deleted')
+    countOne(this.counts, 'deleted')
     return 'deleted'
   }
 
@@ -131,8 +131,8 @@ class DetailBatch {
       const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
       tables.owed.postpone(taskId, 'open', { now, next: now + wait }, null)
     }
-    if (seen.add(seq)) this.#count('seen')
-    countOutcome(this.counts, outcome)
+    if (seen.add(seq)) countOne(this.counts, 'seen')
+    countOne(this.counts, outcome)
     if (owedFor === null || owedFor === NO_RESULT) return outcome
     return owedFor === LAGS ? 'behind' : 'unsettled'
   }
@@ -142,17 +142,13 @@ class DetailBatch {
     const { owed } = tables
     const now = this.#now
     const item = { source: 'detail', skip: null, taskId, reason, message, raw, identity } as const
-    if (tables.setAside.add(item, runId, now)) this.#count('rejected')
+    if (tables.setAside.add(item, runId, now)) countOne(this.counts, 'rejected')
     owed.retryLater(taskId, 'detail', now, SET_ASIDE)
     // No word on whether it was deleted.
     owed.retryLater(taskId, 'candidate', now, SET_ASIDE)
     owed.retryLater(taskId, 'deleted', now, reason)
     owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
     return 'set-aside'
-  }
-
-  #count(what: 'seen' | 'deleted' | 'rejected'): void {
-    this.counts[what] = (this.counts[what] ?? 0) + 1
   }
 }
 

@@ -7,7 +7,7 @@ import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { learnedBy } from '../learned-forms.ts'
-import { comparedOf, itemOf, type SampledItem, type SampleRequest } from './form-sample.ts'
+import { comparedOf, FormSample, itemOf, type SampledItem, type SampleRequest } from './form-sample.ts'
 import { isFinal, storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
@@ -40,21 +40,23 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
   const { db, tables, compared } = writing
 
   return {
-    beginSample: (request: SampleRequest): void => writing.sample.begin(request),
+    beginSample(request: SampleRequest): void {
+      writing.sample = new FormSample(request)
+    },
 
     /**
      * The items that were chosen; they are compared until `endSample`. Where none ever were, so many of the mirror beside them that there
      * are a few: a run that was cut off may have taken in what the list shows no more, and nothing says that it showed all of them.
      */
     sampled(): SampleTask[] {
-      const items = writing.sample.take()
+      const items = writing.sample.items()
+      writing.sample = new FormSample()
       const held = readFacts(db).forms_compared === undefined ? fewHeld(writing) : []
       for (const item of held) if (items.length < HELD && !items.some(({ id }) => id === item.id)) items.push(item)
       compared.clear()
       for (const item of items) {
         const known = tables.tasks.find(item.id)
-        const held = known === undefined ? {} : { held: storedTask(tables.tasks.read(known.seq)) }
-        compared.set(item.id, { ...comparedOf(item), ...held })
+        compared.set(item.id, { ...comparedOf(item), held: known && storedTask(tables.tasks.read(known.seq)) })
       }
       return items.map(({ id, place, isFinal: final }) => ({ id, place, isFinal: final }))
     },

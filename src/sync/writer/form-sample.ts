@@ -46,7 +46,7 @@ export interface SampleRequest {
   seed: number
 }
 
-/** Before a sample begins, and once it was taken: no item is looked at. */
+/** No item is looked at. */
 const NOTHING: SampleRequest = {
   full: 0,
   newFinal: 0,
@@ -95,22 +95,23 @@ const nothingPassed = (): Passed => ({
   byChance: [],
 })
 
+/** What one comparison is made of. */
 export class FormSample {
-  #request = NOTHING
+  readonly #request: SampleRequest
   #walkId: number | null = null
   /** What kind of walk the window is of; null: it was only looked at. */
   #kind: WalkKind | null = null
   #passed = nothingPassed()
-  #changed: SampledItem[] = []
-  #longest: Longest = {}
+  readonly #changed: SampledItem[] = []
+  readonly #longest: Longest = {}
   readonly #signs = new Map<string, SampledItem>()
-  #doubted: SampledItem[] = []
-  #otherwise: SampledItem[] = []
+  readonly #doubted: SampledItem[] = []
+  readonly #otherwise: SampledItem[] = []
   /** The last final item of the window that is being taken in: its bytes are valid until then. */
   #lastInWindow: { listed: ListedTask; place: number } | null = null
-  #state = 1
+  #state: number
 
-  begin(request: SampleRequest): void {
+  constructor(request = NOTHING) {
     this.#request = request
     this.#state = request.seed | 0
   }
@@ -170,8 +171,8 @@ export class FormSample {
     this.#lastInWindow = null
   }
 
-  /** What is to be compared, each task once; nothing is kept afterwards. */
-  take(): SampledItem[] {
+  /** What is to be compared, each task once. */
+  items(): SampledItem[] {
     const { first, last, open, longest, shapes, byChance, items, windows } = this.#passed
     const rare = [...shapes.values()]
       .filter(({ count }) => count < items * RARE)
@@ -200,15 +201,6 @@ export class FormSample {
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
     for (const item of [...this.#doubted, ...this.#otherwise]) chosen.set(item.id, chosen.get(item.id) ?? item)
-    this.#passed = nothingPassed()
-    this.#changed = []
-    this.#longest = {}
-    this.#signs.clear()
-    this.#doubted = []
-    this.#otherwise = []
-    this.#request = NOTHING
-    this.#kind = null
-    this.#walkId = null
     return [...chosen.values()]
   }
 

@@ -97,8 +97,8 @@ export function noteOwed({ tables, rules }: Intake, task: Task, now: number): vo
 
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'
 
-export function countOutcome(counts: Partial<RunCounts>, outcome: ListedOutcome): void {
-  counts[outcome] = (counts[outcome] ?? 0) + 1
+export function countOne(counts: Partial<RunCounts>, what: keyof RunCounts): void {
+  counts[what] = (counts[what] ?? 0) + 1
 }
 
 /** The task a stored row stands for. */

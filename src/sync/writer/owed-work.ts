@@ -28,9 +28,9 @@ export function owedWork(writing: Writing) {
       }
       return due
     },
-    /** Whether one of them came to be owed at `since`, epoch ms, or later. */
-    areOwedSince: (ids: string[], reason: OwedReason, since: number): boolean =>
-      ids.some((id) => (owed.find(id, reason)?.owedAt ?? 0) >= since),
+    /** Whether the detail of one of them came to be owed at `since`, epoch ms, or later. */
+    areOwedSince: (ids: string[], since: number): boolean =>
+      ids.some((id) => (owed.find(id, 'detail')?.owedAt ?? 0) >= since),
     owedCount: (reason: OwedReason): number => owed.count(reason),
     /** Details that are owed and not expected any moment. */
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
@@ -42,8 +42,7 @@ export function owedWork(writing: Writing) {
         for (const { taskId } of met) owed.settle(taskId, 'candidate')
       })
     },
-    oweAll(reason: OwedReason, now: number, range: { since: number | null; until: number | null }): number {
-      return writing.commit(() => owed.oweAll(reason, now, range.since, range.until))
-    },
+    oweAllDetails: (now: number, { since, until }: { since: number | null; until: number | null }): void =>
+      writing.commit(() => owed.oweAllDetails(now, since, until)),
   }
 }

@@ -11,7 +11,7 @@ import {
 import type { WalkRow } from '../../mirror/tables/walks.ts'
 import { type PageItem, readItemText } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { countOutcome, isAnother } from './intake.ts'
+import { countOne, isAnother } from './intake.ts'
 import { prepareTask } from './prepare.ts'
 import { takeDetail } from './take-detail.ts'
 import { takeListed } from './take-listed.ts'
@@ -71,7 +71,7 @@ export function replayIntake(writing: Writing) {
         ? takeListed(writing, known, listed, times)
         : takeDetail(writing, known, task, { ...times, byHand: false, isListed: false })
     const counts = { seen: 1 }
-    countOutcome(counts, outcome)
+    countOne(counts, outcome)
     runs.count(runId, counts)
     return true
   }
@@ -100,7 +100,7 @@ export function replayIntake(writing: Writing) {
     /** As the end of the last complete full walk does; that may have been one of an earlier version. */
     settleByWalk: (now: number): number =>
       writing.commit(() => {
-        const walk = writing.walks.lastEnded('full', 'complete')
+        const walk = writing.walks.lastFull('complete')
         return walk === null ? 0 : settleByWalk(writing, walk, now)
       }),
   }

@@ -1,7 +1,6 @@
 // The run on the writing side: what it begins with, and what it writes down of itself.
 import { ageOf } from '../../clock.ts'
 import { believedFacts, type Facts, writeFacts } from '../../mirror/tables/facts.ts'
-import type { OwedReason } from '../../mirror/tables/owed.ts'
 import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
 import { haveUnreadChanged, type SetAside } from '../../mirror/tables/set-aside.ts'
 import type { WalkRow } from '../../mirror/tables/walks.ts'
@@ -17,7 +16,7 @@ export interface Opened {
   lastCompleteFull: WalkRow | null
   interrupted: WalkRow | null
   liveTasks: number
-  owed: Record<Exclude<OwedReason, 'deleted'>, number>
+  openTasks: number
 }
 
 /** `now`: when the run began, epoch ms; `settleMs`: see `WritingOptions`. */
@@ -32,11 +31,11 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
         runId,
         facts: believedFacts(db, begun, settleMs),
         future: isAhead ? earlierMoment - begun : null,
-        lastFull: walks.lastEnded('full'),
-        lastCompleteFull: walks.lastEnded('full', 'complete'),
+        lastFull: walks.lastFull(),
+        lastCompleteFull: walks.lastFull('complete'),
         interrupted: walks.interrupted(),
         liveTasks: tasks.liveCount(),
-        owed: { open: owed.count('open'), detail: owed.count('detail'), candidate: owed.count('candidate') },
+        openTasks: owed.count('open'),
       }
     },
 
@@ -53,7 +52,7 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
       }),
 
     haveUnreadChanged: (from: number, since: number): boolean =>
-      haveUnreadChanged(db, { from, since, lastFull: walks.lastEnded('full', 'complete')?.finishedAt ?? null }),
+      haveUnreadChanged(db, { from, since, lastFull: walks.lastFull('complete')?.finishedAt ?? null }),
 
     counts: (): RunCounts => runs.counts(runId),
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),

@@ -41,18 +41,13 @@ export function openSession(options: SessionOptions) {
     lock?.release()
     if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
   }
-  let db: Db
+  let db: Db | null = null
   try {
     db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
-  } catch (error) {
-    release()
-    throw error
-  }
-  try {
     if (options.dryRun) beginDryRun(db)
     return beginSession(db, options, release)
   } catch (error) {
-    db.close()
+    db?.close()
     release()
     throw error
   }

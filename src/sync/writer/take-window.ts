@@ -6,7 +6,7 @@ import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { WalkProgress } from '../../mirror/tables/walks.ts'
 import type { UnfitItem } from '../../service/decode/wire.ts'
-import { anotherTask, countOutcome, isAnother } from './intake.ts'
+import { anotherTask, countOne, isAnother } from './intake.ts'
 import { listedHash, listedTask } from './prepare.ts'
 import { type ListedTask, takeListed } from './take-listed.ts'
 import type { HeldWindow } from './window-reads.ts'
@@ -36,7 +36,7 @@ export class WindowTaking {
   readonly #marks: Marks | null
   /** Rows that were marked for the first time. */
   readonly #met = new Met()
-  readonly #counts: Partial<RunCounts> = { windows: 1, seen: 0 }
+  readonly #counts: Partial<RunCounts> = { windows: 1 }
 
   constructor(writing: Writing, holding: HeldWindow, step: TakeIn) {
     this.#writing = writing
@@ -98,7 +98,7 @@ export class WindowTaking {
     if (taskId === null && !this.#isNamed && this.#isSharedAt(skip + index)) return
     const known = taskId === null ? { identity } : {}
     const added = { source: 'list' as const, skip: skip + index, taskId, reason, message, raw, ...known }
-    if (tables.setAside.add(added, runId, now)) this.#countRejected()
+    if (tables.setAside.add(added, runId, now)) countOne(this.#counts, 'rejected')
   }
 
   /** Whether the window before shows this place, too. Behind a place that cannot be read it does not. */
@@ -119,7 +119,7 @@ export class WindowTaking {
       const shown = rowOf(listed.bytes)
       if (isAnother(this.#writing, known, shown)) {
         if (tables.setAside.add({ source: 'list', skip: place, ...anotherTask(shown) }, runId, now))
-          this.#countRejected()
+          countOne(this.#counts, 'rejected')
         // Set aside is met.
         seen.add(known.seq)
         return { seq: known.seq, isChanged: false, showsLess: false }
@@ -134,13 +134,9 @@ export class WindowTaking {
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(this.#writing, known, listed, this.#step)
     const first = seen.add(seq)
-    if (first) this.#counts.seen = (this.#counts.seen ?? 0) + 1
-    if (first || outcome !== 'unchanged') countOutcome(this.#counts, outcome)
+    if (first) countOne(this.#counts, 'seen')
+    if (first || outcome !== 'unchanged') countOne(this.#counts, outcome)
     if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, now)
     return { seq, isChanged: outcome === 'inserted' || outcome === 'updated', showsLess }
-  }
-
-  #countRejected(): void {
-    this.#counts.rejected = (this.#counts.rejected ?? 0) + 1
   }
 }

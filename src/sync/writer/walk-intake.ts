@@ -84,7 +84,7 @@ export function walkIntake(writing: Writing) {
     },
 
     walk: (walkId: number): WalkRow | null => walks.get(walkId),
-    lastFull: (): WalkRow | null => walks.lastEnded('full'),
+    lastFull: (): WalkRow | null => walks.lastFull(),
   }
 }
 

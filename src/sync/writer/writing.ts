@@ -51,7 +51,7 @@ export class Writing implements Intake {
   readonly rules: IntakeRules
   readonly openEveryMs: number
   /** Listed items that are to be compared with their details. */
-  readonly sample = new FormSample()
+  sample = new FormSample()
   /** Tasks that are being compared, by id. */
   readonly compared = new Map<string, ComparedTask>()
   readonly walks: WalkTable

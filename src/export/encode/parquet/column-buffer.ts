@@ -93,14 +93,14 @@ export class ColumnBuffer {
     return this.dictionary === null ? this.length : this.#plainBytes
   }
 
-  /** Takes the values at `position` of `rows[from]` to `rows[to - 1]`. */
-  append(rows: readonly RawRow[], position: number, from: number, to: number): void {
-    if (this.rows + to - from > this.levels.length) {
-      const size = 2 * (this.rows + to - from)
+  /** Takes the values at `position` of the rows. */
+  append(rows: readonly RawRow[], position: number): void {
+    if (this.rows + rows.length > this.levels.length) {
+      const size = 2 * (this.rows + rows.length)
       this.levels = grown(this.levels, new Uint8Array(size))
       this.indexes = grown(this.indexes, new Int32Array(size))
     }
-    for (let i = from; i < to; i++) {
+    for (let i = 0; i < rows.length; i++) {
       const value = rows[i]![position]!
       if (value === null) {
         this.nulls++
@@ -137,7 +137,7 @@ export class ColumnBuffer {
       this.#lately[hint] = value
       this.#latelyPlaces[hint] = place
     }
-    this.#plainBytes += sizeOf(value)
+    this.#plainBytes += plainSize(value)
     this.indexes[this.rows - this.nulls] = place
     const page = this.pages[0]!
     page.rows++
@@ -150,7 +150,7 @@ export class ColumnBuffer {
     const place = dictionary.length
     dictionary.push(value)
     this.#places.set(value, place)
-    this.#dictionaryBytes += sizeOf(value)
+    this.#dictionaryBytes += plainSize(value)
     this.#bound(this.pages[0]!, value)
     return place
   }
@@ -236,7 +236,8 @@ export class ColumnBuffer {
   }
 }
 
-function sizeOf(value: Value): number {
+/** About so many bytes in the PLAIN encoding. */
+export function plainSize(value: Value | null): number {
   return typeof value === 'string' ? value.length + 4 : 8
 }
 

@@ -4,7 +4,7 @@ import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import type { Column } from '../../read/columns.ts'
 import type { Encoder, Packed } from '../format.ts'
 import type { ChunkIndexes } from './column-chunk.ts'
-import { movedTo, type PackedRowGroup, rowGroupPacker, schemaOf } from './row-group.ts'
+import { moveTo, type PackedRowGroup, rowGroupPacker, schemaOf } from './row-group.ts'
 
 /** "PAR1". */
 const MAGIC = 0x31524150
@@ -37,11 +37,11 @@ export const hyparquetEngine: Encoder = {
 
     async function add(rows: number, group: PackedRowGroup): Promise<void> {
       if (bytes.index > 0) await flush()
-      const moved = movedTo(bytes.offset, group.indexes)
+      moveTo(bytes.offset, group.indexes)
       await sink.write(group.bytes)
       bytes.offset += group.bytes.length
-      const chunks = moved.map(({ chunk }) => chunk)
-      indexes.push(...moved)
+      const chunks = group.indexes.map(({ chunk }) => chunk)
+      indexes.push(...group.indexes)
       allRows += rows
       rowGroups.push({
         columns: chunks,
@@ -68,9 +68,7 @@ export const hyparquetEngine: Encoder = {
     }
 
     return {
-      add({ rows, content }: Packed<PackedRowGroup>) {
-        return add(rows, content)
-      },
+      add: ({ rows, content }: Packed<PackedRowGroup>) => add(rows, content),
       async close(about) {
         // Without any row one empty row group is written, as Arrow does it: some readers refuse a list of none.
         if (rowGroups.length === 0) await add(0, await rowGroupPacker(encoding, 0).end())

@@ -5,7 +5,7 @@ import { MirrorError } from '../../../errors.ts'
 import { type Column, positionOf, type RawRow } from '../../read/columns.ts'
 import type { Compression } from '../compression.ts'
 import type { Encoded, Encoder, Packed } from '../format.ts'
-
+import { plainSize } from './column-buffer.ts'
 import { CODEC_OF } from './engine.ts'
 
 const TYPE_OF = { utf8: 'UTF8', json: 'UTF8', int64: 'INT64', timestamp_ms: 'TIMESTAMP_MILLIS' } as const
@@ -36,7 +36,7 @@ export const parquetjsLiteEngine: Encoder = {
       },
       take(rows) {
         taken.push(...rows)
-        for (const row of rows) for (const value of row) bytes += sizeOf(value)
+        for (const row of rows) for (const value of row) bytes += plainSize(value)
       },
       async end(): Promise<PackedRows> {
         const content = { bytes: NONE, taken }
@@ -69,7 +69,7 @@ export const parquetjsLiteEngine: Encoder = {
         for (const row of content.taken) {
           const record: Record<string, unknown> = {}
           for (const { column, position } of fields) record[column.name] = writable(column, row[position]!, row)
-          for (const { position } of fields) heldBytes += sizeOf(row[position]!)
+          for (const { position } of fields) heldBytes += plainSize(row[position]!)
           // It only counts rows: a limit that is reached makes it write the group with this row as the last one.
           if (heldBytes >= ROW_GROUP_BYTES) {
             writer.setRowGroupSize(1)
@@ -118,10 +118,6 @@ function writable(column: Column, value: string | bigint | null, row: RawRow): s
     )
   }
   return number
-}
-
-function sizeOf(value: string | bigint | null): number {
-  return typeof value === 'string' ? value.length + 4 : 8
 }
 
 /** It throws strings. */

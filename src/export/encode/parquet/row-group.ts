@@ -69,7 +69,7 @@ export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: nu
       bytes = 0
       for (const filling of fillings) {
         const { position, buffer, texts } = filling
-        if (texts === null) buffer.append(rows, position, 0, rows.length)
+        if (texts === null) buffer.append(rows, position)
         else {
           for (const row of rows) {
             const text = row[position] as string | null
@@ -95,8 +95,8 @@ export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: nu
   }
 }
 
-/** What the footer says of chunks that were written as if the file began with them, once they begin at `offset`. */
-export function movedTo(offset: number, indexes: readonly ChunkIndexes[]): ChunkIndexes[] {
+/** Makes what the footer says of chunks that were written as if the file began with them true once they begin at `offset`. */
+export function moveTo(offset: number, indexes: readonly ChunkIndexes[]): void {
   const by = BigInt(offset)
   for (const { chunk, offsetIndex } of indexes) {
     const meta = chunk.meta_data
@@ -107,7 +107,6 @@ export function movedTo(offset: number, indexes: readonly ChunkIndexes[]): Chunk
     }
     for (const location of offsetIndex?.page_locations ?? []) location.offset += by
   }
-  return [...indexes]
 }
 
 /** The leaves and groups of the columns, below a root. */

@@ -22,7 +22,7 @@ export function explainS3(place: string, error: unknown, signal?: AbortSignal): 
   const unwritable = (what: string, hint: string) =>
     new MirrorError('snapshot-unwritable', `${place} cannot be used: ${what}`, { ...detail, hint })
   if (name === 'NoSuchBucket') return unwritable('there is no such bucket', 'Create the bucket, or name another one.')
-  if (/CredentialsProviderError|ProviderError|TokenProviderError/.test(name)) {
+  if (/ProviderError/.test(name)) {
     return unwritable(
       'no credentials were found',
       'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile with AWS_PROFILE.',

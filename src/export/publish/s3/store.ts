@@ -61,7 +61,6 @@ export class S3Store implements Store {
   readonly #client: S3Client
   readonly #encryption: ReturnType<typeof encryptionOf>
   readonly #signal: AbortSignal | undefined
-  readonly #sending: { abortSignal?: AbortSignal }
 
   constructor(url: string, { env, settings, signal }: S3Options) {
     const { bucket, prefix } = s3Address(url)
@@ -73,7 +72,6 @@ export class S3Store implements Store {
     boundAnswers(this.#client)
     this.#encryption = encryptionOf(settings, this.place)
     this.#signal = signal
-    this.#sending = { ...(signal && { abortSignal: signal }) }
   }
 
   /** Ends what was begun over a day ago and has no manifest. That it cannot be listed is no reason to fail. */
@@ -203,7 +201,7 @@ export class S3Store implements Store {
   readonly #explained = (error: unknown): unknown => explainS3(this.place, error, this.#signal)
 
   /** Throws errors that are explained. The program's own signal ends it where no other is given. */
-  readonly #send = (async (command: never, until: { abortSignal?: AbortSignal } = this.#sending) => {
+  readonly #send = (async (command: never, until: { abortSignal?: AbortSignal } = { abortSignal: this.#signal }) => {
     try {
       return await this.#client.send(command, until)
     } catch (error) {

@@ -125,7 +125,7 @@ export class ObjectUpload implements OutputFile {
       .send(upload, this.#sending)
       .then(({ ETag }) => {
         part.ETag = ETag
-        this.#spare.push(body.buffer.byteLength === PART_BYTES ? Buffer.from(body.buffer) : body)
+        this.#spare.push(Buffer.from(body.buffer))
       })
       .catch((error) => {
         this.#failure ??= error
