@@ -209,9 +209,11 @@ export async function readWindow(reader: Reader, skip: number, options: ReaderOp
     const one = await reader.look(skip, 1, { once: options.once === true, maxRetries: 1 })
     if (isNothing(one)) return { kind: 'nothing', refusal: one.kind === 'refused' ? one : null }
   }
-  // After a failure the start of the list is asked for: does the service work at all? A refusal may only be about the size.
-  if (answer.kind === 'failed') await requireAnswerAtStart(reader, skip, answer)
-  const reading = await shrink(reader, skip, answer, options.whole === true)
+  // After a failure the start of the list is asked for: does the service work at all? A refusal may only be about the size; and while a run
+  // is owed, another one of its createdAt may stand there, which would be taken for it.
+  const asksStart = answer.kind === 'failed' && reader.kernel.owed === undefined
+  if (asksStart) await requireAnswerAtStart(reader, skip, answer)
+  const reading = await shrink(reader, skip, answer, { whole: options.whole === true, asksStart })
   return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
 }
 
@@ -289,7 +291,12 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
 }
 
 /** Halves until an answer brings something new, else closes in on the first position that cannot be read. */
-async function shrink(reader: Reader, skip: number, first: NoWindow, whole: boolean): Promise<Reading> {
+async function shrink(
+  reader: Reader,
+  skip: number,
+  first: NoWindow,
+  { whole, asksStart }: { whole: boolean; asksStart: boolean },
+): Promise<Reading> {
   let good = 0
   let bad = first.asked
   let failure = first
@@ -329,7 +336,7 @@ async function shrink(reader: Reader, skip: number, first: NoWindow, whole: bool
     failure = alone
   }
   if (best !== null) reader.drop(best)
-  else if (first.kind === 'refused') await requireAnswerAtStart(reader, skip, failure)
+  else if (!asksStart) await requireAnswerAtStart(reader, skip, failure)
   // What cannot be read mostly stands as far from the next one as from the one before.
   const apart = skip + good - reader.unreadable
   reader.unreadable = skip + good

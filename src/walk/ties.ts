@@ -131,6 +131,7 @@ async function* readRun(
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
   for (let windows = 0; windows < 20 + (4 * seen.size) / reader.largest; windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
+    const { take: asked } = reader
     const answer = await readUpTo(reader, skip)
     if (typeof answer === 'number') {
       // Where it begins is seen only from before what cannot be read.
@@ -145,7 +146,7 @@ async function* readRun(
       // hold, all of what stands there may be left out.
       const isReached = (kernel.state.within?.reach ?? 0) > skip
       if (!isReached) await lookAt(reader, skip - 1)
-      if (!isReached || reader.take < reader.largest) await lookAt(reader, skip)
+      if (!isReached || Math.min(asked, reader.take) < reader.largest) await lookAt(reader, skip)
       return here()
     }
     const first = answer.moments.indexOf(moment)

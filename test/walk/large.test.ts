@@ -6,12 +6,15 @@ import { type Item, makeModel, walkModel } from './model.ts'
 
 const MOST_SIZE = 100
 
-/** Walks `items`, of which each answer holds as many as fit; `refuses`: a window that does not fit is refused. */
+/** Walks `items`, of which each answer holds as many as fit; `refuses`: a window that does not fit is refused, or fails. */
 async function walkSized(
   items: Item[],
   sizeOf: (id: string) => number,
   settings: { window: number; overlap: number },
-  { isHidden = () => false, refuses = false }: { isHidden?: (id: string) => boolean; refuses?: boolean } = {},
+  {
+    isHidden = () => false,
+    refuses = false,
+  }: { isHidden?: (id: string) => boolean; refuses?: boolean | 'failed' } = {},
 ) {
   const model = makeModel(items, {
     answer(skip, take) {
@@ -21,7 +24,7 @@ async function walkSized(
         if (isHidden(item.id)) continue
         size += sizeOf(item.id)
         if (answer.length > 0 && size > MOST_SIZE) {
-          if (refuses) return 'refused'
+          if (refuses) return refuses === 'failed' ? 'failed' : 'refused'
           break
         }
         answer.push(item)
@@ -71,6 +74,19 @@ describe('every list of up to seven tasks, of which some fill an answer alone, i
       }
     },
   )
+})
+
+// By createdAt, in the order of the list; with a star: large.
+test.each([
+  { what: 'the first of its run, and the start of the list', list: '1 2* 1*', refuses: 'failed' },
+  { what: 'before what failed, where fewer were asked for', list: '5 4 4* 3*', refuses: 'failed' },
+  { what: 'of a run in front of another of its createdAt', list: '1* 1* 1* 2 1', refuses: true },
+] as const)('$list: what is seen $what is not taken for the run that is counted', async ({ list, refuses }) => {
+  const items = list.split(' ').map((task, index) => ({ id: `t${index}`, at: Number.parseInt(task, 10), task }))
+  const isLarge = new Map(items.map(({ id, task }) => [id, task.endsWith('*')]))
+  const sizeOf = (id: string): number => (isLarge.get(id) === true ? 0.6 * MOST_SIZE : 1)
+  const walked = await walkSized(items, sizeOf, { window: 20, overlap: 1 }, { refuses })
+  expect(walked).toMatchObject({ verdict: 'complete', met: items.length })
 })
 
 test('one large task second from the end of ten is no end that keeps moving', async () => {
