@@ -5,7 +5,8 @@ import type { ChainState } from './chain.ts'
 import { endIfSpent, readAgain } from './further.ts'
 import { isListEmpty } from './guards.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
-import type { Reading } from './reader.ts'
+import { glanceAt, isNothing, type Reading } from './reader.ts'
+import { Search } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
 export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { kind: 'unreadable' }): Steps<Onward> {
@@ -43,7 +44,23 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
     // More may lie behind, and not as far down as this.
     if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward
   }
+  if (skip < chain.end && skip > chain.lastSeen.skip) return toLimit(ongoing)
   ongoing.lookOn('before', chain.returned)
+  return endIfSpent(ongoing)
+}
+
+/** Nothing where something stood: the next window begins as far down as anything is given, until one does so in vain. */
+async function toLimit(ongoing: OngoingWalk): Promise<Onward> {
+  const { chain, reader, skip } = ongoing
+  const search = Search.between(chain.lastSeen.skip + 1, skip)
+  while (!search.isClosed) {
+    if (isNothing(await glanceAt(reader, search.place))) search.tooFar()
+    else search.tooNear()
+  }
+  const limit = (search.far as number) - 1
+  if (limit === chain.lastSeen.skip && limit === ongoing.limit) return { kind: 'stop', reason: 'skip-limit' }
+  ongoing.limit = limit
+  ongoing.retry(limit)
   return endIfSpent(ongoing)
 }
 

@@ -41,6 +41,8 @@ export class OngoingWalk {
   reachAhead = 1
   /** Where pages are filtered: how far apart windows may begin, at most. Halved where one shows nothing of what the chain ends with. */
   leap = Number.POSITIVE_INFINITY
+  /** The last index that brought something, where one before the end of the chain did not; null where all did. */
+  limit: number | null = null
   /** Answers in a row that brought nothing new. */
   fruitless = 0
   /** Items met. */

@@ -130,6 +130,31 @@ describe('a list that stands still', () => {
     expect((await walkModel(model)).result).toMatchObject({ verdict: 'partial', reason: 'skip-limit' })
   })
 
+  test.each([
+    { count: 110, beyond: 'refused', met: 110, verdict: 'complete', reason: null },
+    { count: 203, beyond: 'refused', met: 120, verdict: 'partial', reason: 'skip-limit' },
+    { count: 203, beyond: 'empty', met: 120, verdict: 'partial', reason: 'skip-limit' },
+  ])('a limit of where windows begin, $beyond, in a list of $count: all up to it is met', async (world) => {
+    const { count, beyond, met, ...ending } = world
+    const model = makeModel(newestFirst(count), {
+      answer: (skip) => (skip <= 100 ? null : beyond === 'empty' ? [] : 'refused'),
+    })
+    const walked = await walkModel(model, { window: 20, overlap: 2 })
+    expect(walked).toMatchObject({ met: { size: met }, result: ending })
+    expect(walked.requests).toBeLessThan(60)
+  })
+
+  test('an end that is refused, of a list that has become shorter, is no limit', async () => {
+    const model = makeModel(newestFirst(30), {
+      before(request, { items }) {
+        if (request === 2) items.length = 9
+      },
+      answer: (skip, _, { items }) => (skip >= items.length ? 'refused' : null),
+    })
+    const { result } = await walkModel(model, { window: 10, overlap: 2 })
+    expect(result).toMatchObject({ verdict: 'complete', total: 9 })
+  })
+
   test('in which a task is refused at any size is complete without it, and it is set aside', async () => {
     for (const bad of [2, 3, 10, 17]) {
       const items = newestFirst(20)

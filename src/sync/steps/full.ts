@@ -139,7 +139,7 @@ export const REASONS: Record<string, string> = {
   'skip-ignored':
     'the service seems to ignore skip: its first task came at other places of the list, too, so nothing behind it can be told apart.',
   wraps: 'the service starts again from the top behind the end of the list.',
-  'skip-limit': 'the service refuses to go beyond an index, though items may lie there.',
+  'skip-limit': 'the service gives nothing from an index on, though items may lie there.',
   'page-of-one': 'the service gives one item at a time: that can be verified only while the list stands still.',
   'no-progress': 'many windows in a row brought nothing new, or the list was read many times over and kept changing.',
   'request-limit': 'the bound on requests of one walk was reached.',
