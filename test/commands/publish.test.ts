@@ -87,6 +87,8 @@ test.each([
   [['--since', '2d', '--until', '2d'], 'Let --until be later.'],
   [['--partition-by', 'hour'], 'not one of none, month, day'],
   [['--out', 'a.parquet', '--keep', '2'], '--keep cannot be used here'],
+  [['--out', 'a.ndjson', '--engine', 'hyparquet'], '--engine cannot be used here'],
+  [['--out', 'a.csv', '--format', 'parquet'], 'ends in .csv does not go with --format parquet'],
   [['--out', 'a.ndjson', '--status', 'DONE,FAILED'], 'Several are written --status DONE FAILED.'],
   [['--out', 's3://Bucket/x'], 'not a place in object storage'],
 ])('export %j is wrong usage', async (args, words) => {
