@@ -61,7 +61,7 @@ test.each([
   [['sync'], 'service.baseUrl is not set'],
   [
     ['sync', '--base-url', ''],
-    '--base-url: expected an http or https URL such as https://tasks.example.com, got an empty text',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got an empty text',
   ],
   [['schedule', '--sync', ''], '--sync: expected text or null, got an empty text'],
   [
@@ -71,8 +71,8 @@ test.each([
   [['sync', '--json=maybe'], "unknown option '--json=...'"],
   [['simulate', '--host', '203.0.113.1'], 'Choose another --host'],
   [
-    ['sync', '--base-url', 'tasks'],
-    '--base-url: expected an http or https URL such as https://tasks.example.com, got another text',
+    ['sync', '--base-url', '127.0.0.1:18080'],
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
   ],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
   [['simulate', '--tasks', 'many'], '--tasks'],
