@@ -209,15 +209,12 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(values)
 }
 
-/** The result goes to stdout, unless the tasks themselves went there: then to the log. */
+/** The result goes to stdout, unless the tasks themselves went there: then the log has it (`Run ended`). */
 async function tell({ json, log, printSummary, columns }: CommandContext, result: ExportResult): Promise<void> {
-  const { snapshotId, rows, bytes, cut } = result
+  const { snapshotId } = result
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited])
     if (note !== null) log.warn({ snapshotId }, note)
-  if (result.path === '-') {
-    log.info({ snapshotId, rows, bytes, cut, verdict: result.verdict }, 'The snapshot is written')
-    return
-  }
+  if (result.path === '-') return
   if (json) return printSummary(result)
   const { exportText } = await import('./text/export.ts')
   return printSummary(exportText(result, columns))
