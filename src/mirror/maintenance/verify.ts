@@ -42,5 +42,5 @@ interface VerifyMirrorOptions {
  */
 export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
   const tell = onProgress as ((...progress: unknown[]) => void) | undefined
-  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path }, signal, tell)
+  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path, what: 'The check' }, signal, tell)
 }
