@@ -3,9 +3,9 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
 import type { Environment } from '../../config/keys.ts'
-import { countText, grouped, shellWord } from '../../shown.ts'
+import { countText, grouped, moment, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
-import { fold, moment, pairs } from './layout.ts'
+import { fold, pairs } from './layout.ts'
 
 /** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
 export function calledAs(env: Environment): string {

@@ -7,8 +7,8 @@ import type { MirrorStatus, WalkFigures } from '../../mirror/shown/status.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../../mirror/tables/facts.ts'
 import type { RunRow } from '../../mirror/tables/runs.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
-import { countText, grouped, runOutcome } from '../../shown.ts'
-import { moment, pairs, table } from './layout.ts'
+import { countText, grouped, moment, runOutcome } from '../../shown.ts'
+import { pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
 
