@@ -7,6 +7,7 @@ import { commandsDocument } from '../build/commands-document.ts'
 import { COMMANDS } from '../src/commands/index.ts'
 import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { environmentName, KEYS } from '../src/config/keys.ts'
+import { FORMAT_NAMES, formatEntry } from '../src/export/formats.ts'
 import { longName, SHARED_FLAGS, twinName } from '../src/flags.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -42,6 +43,11 @@ test('docs/commands.md is what `npm run docs` writes: every command, every flag,
 
 test('the README is short', () => {
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(7_000)
+})
+
+test('the README names what a file can end in, for every format', () => {
+  const missing = FORMAT_NAMES.flatMap((name) => formatEntry(name).endings).filter((ending) => !readme.includes(ending))
+  expect(missing, 'add them to the sentence of README.md on what `export` also writes').toEqual([])
 })
 
 /** Flags of other programs. */
