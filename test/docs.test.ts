@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { commandsDocument } from '../build/commands-document.ts'
+import { withColumns } from '../build/scale-document.ts'
 import { COMMANDS } from '../src/commands/index.ts'
 import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { environmentName, KEYS } from '../src/config/keys.ts'
@@ -39,6 +40,12 @@ const allFlags = [...SHARED_FLAGS, ...(await Promise.all(commands.map(({ spec })
 
 test('docs/commands.md is what `npm run docs` writes: every command, every flag, every exit code', async () => {
   expect(readFileSync(join(ROOT, 'docs/commands.md'), 'utf8')).toBe(await commandsDocument())
+})
+
+test('docs/scale.md spells out the columns that a snapshot has: npm run docs writes them', () => {
+  const text = readFileSync(join(ROOT, 'docs/scale.md'), 'utf8')
+  expect(text).toBe(withColumns(text))
+  expect(() => withColumns('')).toThrow('docs/scale.md has no CREATE TABLE')
 })
 
 test('the README is short', () => {
