@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
 import { installedWith, licenceTexts, packagesOf } from './packages.ts'
+import { refuseOutdated } from './spelled-out.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SRC = `${ROOT}src/`
@@ -62,6 +63,9 @@ const plainBuiltins: Plugin = {
 
 const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
 const installed = Object.keys(manifest.dependencies)
+
+// It would build, and fail in many places that do not say why.
+refuseOutdated()
 
 rmSync(OUT, { recursive: true, force: true })
 /** Nothing is built with a warning. */

@@ -24,7 +24,7 @@ and where it came from.
 
 The file is \`task-mirror.json\` in the working directory, or what \`--config\` names. It is plain JSON; editors complete it
 with [config/task-mirror.schema.json](../config/task-mirror.schema.json) named under \`$schema\`.
-[config/task-mirror.example.json](../config/task-mirror.example.json) is a start.
+[config/task-mirror.example.json](../config/task-mirror.example.json) is a start: in a clone, copy it to \`task-mirror.json\` beside \`config/\`.
 
 In the environment a key is written in capitals: \`service.baseUrl\` is \`TASK_MIRROR_SERVICE_BASE_URL\`. Lists are separated
 by commas there, \`null\` is the word, and empty is as good as not set. Flags have environment variables too: \`--base-url\` is \`TASK_MIRROR_BASE_URL\`,

@@ -26,6 +26,17 @@ const fieldTable = (fields: JsonFields): string =>
     }),
   )
 
+/** The commands that chapters are about, in their order. */
+export const COMMANDS_TOLD: readonly string[] = [
+  ...new Set(JSON_CHAPTERS.flatMap(({ title }) => title.replace(/ --.*/, '').split(', '))),
+]
+
+/** Throws for a command that no chapter is about. */
+export function refuseUntold(commands: readonly string[]): void {
+  const untold = commands.filter((name) => !COMMANDS_TOLD.includes(name))
+  if (untold.length > 0) throw new Error(`build/json-fields.ts has no chapter on ${untold.join(', ')}: add it there`)
+}
+
 export function jsonDocument(): string {
   const chapters = JSON_CHAPTERS.flatMap(({ title, about, fields }) => [
     `## ${title}`,

@@ -114,7 +114,7 @@ const run: Chapter = {
     details: 'number: details asked for',
     seen: 'number: items met, each once',
     inserted: 'number: new tasks',
-    updated: 'number: changed tasks',
+    updated: 'number: changed tasks; one that is new and changes within the run, as by its detail, counts as both',
     unchanged: 'number: tasks met with the content that the mirror had; one that its detail confirms counts again',
     deleted: 'number: tombstones made',
     restored: 'number: tombstones taken back',

@@ -1,9 +1,16 @@
 // The two pieces of code that name every column of a task, as text: names that vary at run time cost three times as much.
-// `npm run columns` writes them, a test holds them to the table.
+// `npm run columns` writes them; no build begins and no test passes where they are not what the table says.
+import { readFileSync } from 'node:fs'
 import { type Field, type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../src/task/columns.ts'
 
 export const TASK_ROW = new URL('../src/task/row.ts', import.meta.url)
 export const ORDINARY_TEXT = new URL('../src/export/encode/ordinary-text.ts', import.meta.url)
+
+/** Throws where one of them was not written anew after the table. */
+export function refuseOutdated(read = (file: URL) => readFileSync(file, 'utf8')): void {
+  if (read(TASK_ROW) === taskRowSource() && read(ORDINARY_TEXT) === ordinaryTextSource()) return
+  throw new Error('The table in src/task/columns.ts is newer than the code that names its columns: run npm run columns')
+}
 
 const WRITTEN =
   '// Written by `npm run columns` from src/task/columns.ts: every column by its name, because names that vary cost more.'

@@ -24,6 +24,12 @@ export function countText(value: number, noun: string, plural = `${noun}s`): str
   return `${grouped(value)} ${value === 1 ? noun : plural}`
 }
 
+/** "2026-11-20 06:24:00 UTC". */
+export function moment(ms: number): string {
+  const iso = new Date(ms).toISOString()
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
+}
+
 /** Such as "a, b or c". */
 export function listed(words: readonly string[], conjunction: 'and' | 'or'): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { commandsDocument } from '../build/commands-document.ts'
+import { withColumns } from '../build/scale-document.ts'
 import { COMMANDS } from '../src/commands/index.ts'
 import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { environmentName, KEYS } from '../src/config/keys.ts'
+import { FORMAT_NAMES, formatEntry } from '../src/export/formats.ts'
 import { longName, SHARED_FLAGS, twinName } from '../src/flags.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -40,8 +42,19 @@ test('docs/commands.md is what `npm run docs` writes: every command, every flag,
   expect(readFileSync(join(ROOT, 'docs/commands.md'), 'utf8')).toBe(await commandsDocument())
 })
 
+test('docs/scale.md spells out the columns that a snapshot has: npm run docs writes them', () => {
+  const text = readFileSync(join(ROOT, 'docs/scale.md'), 'utf8')
+  expect(text).toBe(withColumns(text))
+  expect(() => withColumns('')).toThrow('docs/scale.md has no CREATE TABLE')
+})
+
 test('the README is short', () => {
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(7_000)
+})
+
+test('the README names what a file can end in, for every format', () => {
+  const missing = FORMAT_NAMES.flatMap((name) => formatEntry(name).endings).filter((ending) => !readme.includes(ending))
+  expect(missing, 'add them to the sentence of README.md on what `export` also writes').toEqual([])
 })
 
 /** Flags of other programs. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { namedCommands } from '../build/commands-document.ts'
-import { jsonDocument } from '../build/json-document.ts'
+import { COMMANDS_TOLD, jsonDocument, refuseUntold } from '../build/json-document.ts'
 import { JSON_CHAPTERS, type JsonFields, LOG_FIELDS } from '../build/json-fields.ts'
 import { startSimulator } from '../src/simulator/server.ts'
 import { runHere } from './support/cli.ts'
@@ -81,8 +81,10 @@ test('docs/json.md is what `npm run docs` writes', () => {
 })
 
 test('docs/json.md has a chapter for every command, in their order', async () => {
-  const named = JSON_CHAPTERS.flatMap(({ title }) => title.replace(/ --.*/, '').split(', '))
-  expect([...new Set(named)]).toEqual((await namedCommands()).map(({ name }) => name))
+  const names = (await namedCommands()).map(({ name }) => name)
+  const remedy = 'chapters stand in build/json-fields.ts, in the order of src/commands/index.ts'
+  expect(COMMANDS_TOLD, remedy).toEqual(names)
+  expect(() => refuseUntold([...names, 'made-up'])).toThrow('no chapter on made-up: ')
 })
 
 test('docs/json.md has every field that a line of the log is given from level info on', () => {

@@ -1,9 +1,10 @@
 // The steps of `demo`. Prints as it goes; touches no file but its own in the given folder.
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { configSchema } from '../config/schema.ts'
 import { EXIT, isMirrorError, MirrorError } from '../errors.ts'
 import { exportSnapshot } from '../export/export.ts'
+import { makeParents } from '../export/publish/folder.ts'
 import { filesInUse, refuseInUse } from '../export/publish/in-use.ts'
 import { explainSnapshot } from '../export/publish/publish.ts'
 import { parseExact } from '../json.ts'
@@ -48,6 +49,7 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
   for (const name of Object.values(NAMES)) refuseInUse(join(folder, name), inUse)
   try {
     clearFolder(folder)
+    await makeParents(join(folder, NAMES.mirror))
   } catch (error) {
     throw explainSnapshot(join(folder, NAMES.mirror), error)
   }
@@ -111,7 +113,6 @@ function clearFolder(folder: string): void {
     })
   }
   for (const name of present) rmSync(join(folder, name), { force: true })
-  mkdirSync(folder, { recursive: true })
 }
 
 function isMirror(path: string): boolean {

@@ -68,11 +68,15 @@ export const exporting: CommandSpec<ExportFlags> = {
       choices: COMPRESSIONS,
     },
     ...RANGE_FLAGS,
-    { flags: '--status <status...>', description: 'only tasks with these values of systemStatus' },
+    {
+      flags: '--status <status...>',
+      description: 'only tasks with these values of systemStatus; one that no task has, and none had there, is refused',
+    },
     { flags: '--include-deleted', description: 'tombstones too' },
     {
       flags: '--changes [since]',
-      description: 'only what changed since the "cut" of a publication, or since the last one there; tombstones too',
+      description:
+        'only what changed since the "cut" of a publication, or since the last one there, whose place it takes if that is one file; tombstones too',
       parse: parseChanges,
     },
     {
@@ -91,7 +95,10 @@ export const exporting: CommandSpec<ExportFlags> = {
         'dataset: how many snapshots stay there, with all that they build on (default: all; without --out, export.keep)',
       parse: atLeastOne,
     },
-    { flags: '--columns <name...>', description: `${titlesOf(formatsWith('columns'), 'and')}: only these columns` },
+    {
+      flags: '--columns <name...>',
+      description: `${titlesOf(formatsWith('columns'), 'and')}: only these columns, in the order of the table`,
+    },
     {
       flags: '--engine <name>',
       description:
@@ -107,7 +114,10 @@ export const exporting: CommandSpec<ExportFlags> = {
       choices: INVALID_JSON,
       key: 'export.invalidJson',
     },
-    { flags: '--require-complete', description: 'exit 3 unless the last full walk was complete' },
+    {
+      flags: '--require-complete',
+      description: 'exit 3 unless the last full walk was complete; what is owed does not count',
+    },
   ],
   async run(context, flags) {
     const { read } = await import('./shared/reading.ts')
@@ -194,15 +204,12 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(values)
 }
 
-/** The result goes to stdout, unless the tasks themselves went there: then to the log. */
+/** The result goes to stdout, unless the tasks themselves went there: then the log has it (`Run ended`). */
 async function tell({ json, log, printSummary, columns }: CommandContext, result: ExportResult): Promise<void> {
-  const { snapshotId, rows, bytes, cut } = result
+  const { snapshotId } = result
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited])
     if (note !== null) log.warn({ snapshotId }, note)
-  if (result.path === '-') {
-    log.info({ snapshotId, rows, bytes, cut, verdict: result.verdict }, 'The snapshot is written')
-    return
-  }
+  if (result.path === '-') return
   if (json) return printSummary(result)
   const { exportText } = await import('./text/export.ts')
   return printSummary(exportText(result, columns))

@@ -1,5 +1,5 @@
 // `prune`: removes the payloads of tasks that the service deleted long ago.
-import { parseMoment } from '../config/duration.ts'
+import { parsePast } from '../config/duration.ts'
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
@@ -17,7 +17,7 @@ export const prune: CommandSpec<PruneFlags> = {
     {
       flags: '--deleted-before <moment>',
       description: 'tombstones made before: 2026-01-01 (UTC, unless it names a zone), epoch ms or 90d',
-      parse: parseMoment,
+      parse: parsePast,
     },
     { flags: '--dry-run', description: 'count what would go and write nothing' },
   ],

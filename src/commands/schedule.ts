@@ -1,6 +1,7 @@
 // `schedule`: stays up, runs sync and export on cron expressions, serves /healthz, /metrics and a status page.
+
+import { moment } from '../shown.ts'
 import type { CommandSpec } from './shared/command.ts'
-import { moment } from './text/layout.ts'
 
 export const schedule: CommandSpec = {
   name: 'schedule',

@@ -59,7 +59,6 @@ export const status: CommandSpec<StatusFlags> = {
             published,
             disk,
             width: context.columns,
-            keepsAll: config.export.keep === null,
           }),
     )
     return stale ? EXIT.partial : EXIT.done

@@ -9,21 +9,27 @@ export const LONGEST_MS = 2_147_483_647
 /** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`. A number without a unit says nothing. Throws `usage-invalid`. */
 export function parseDuration(text: string, name: string): number {
   const trimmed = text.trim()
-  if (trimmed === '0') return 0
-  const parts = trimmed.match(/\d+(?:\.\d+)?(?:ms|[smhdw])/g) ?? []
-  if (parts.length === 0 || parts.join('') !== trimmed) {
+  const ms = durationIn(trimmed)
+  if (ms === null) {
     const problem = /^\d+(\.\d+)?$/.test(trimmed) ? 'has no unit' : 'is not a duration'
     throw new MirrorError('usage-invalid', `${name}: "${text}" ${problem}`, {
       hint: 'Write a number with ms, s, m, h, d or w, such as 90s, 50m or 7d.',
     })
   }
+  if (Number.isSafeInteger(ms)) return ms
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is out of range`, { hint: 'Write a shorter one.' })
+}
+
+/** null where `text` is no duration. */
+function durationIn(text: string): number | null {
+  if (text === '0') return 0
+  const parts = text.match(/\d+(?:\.\d+)?(?:ms|[smhdw])/g) ?? []
+  if (parts.length === 0 || parts.join('') !== text) return null
   const sum = parts.reduce((total, part) => {
     const unit = part.replace(/[\d.]/g, '') as keyof typeof UNIT_MS
     return total + Number.parseFloat(part) * UNIT_MS[unit]
   }, 0)
-  const ms = Math.round(sum)
-  if (Number.isSafeInteger(ms)) return ms
-  throw new MirrorError('usage-invalid', `${name}: "${text}" is out of range`, { hint: 'Write a shorter one.' })
+  return Math.round(sum)
 }
 
 /** A month, a day, or a time of a day: what JavaScript makes of anything else depends on the zone of the machine. */
@@ -37,11 +43,21 @@ export function parseMoment(text: string, name: string, now: number): number {
     const [, date = '', time, zone = 'Z'] = MOMENT.exec(trimmed) ?? []
     const moment = Date.parse(time === undefined ? date : `${date}T${time}${zone}`)
     if (!Number.isNaN(moment) && isInCalendar(date)) return moment
-  } else if (/^\d/.test(trimmed)) {
-    return now - parseDuration(trimmed, name)
+  } else {
+    const age = durationIn(trimmed)
+    if (age !== null && Number.isSafeInteger(age)) return now - age
   }
   throw new MirrorError('usage-invalid', `${name}: "${text}" is not a moment`, {
     hint: 'Write 2026-11-01, 2026-11-01T12:00Z, epoch milliseconds, or how long ago, such as 7d.',
+  })
+}
+
+/** As `parseMoment`, of what has been. Throws `usage-invalid`. */
+export function parsePast(text: string, name: string, now: number): number {
+  const moment = parseMoment(text, name, now)
+  if (moment <= now) return moment
+  throw new MirrorError('usage-invalid', `${name}: "${text}" is in the future`, {
+    hint: 'Name an earlier moment, or how long ago, such as 90d.',
   })
 }
 
@@ -57,6 +73,12 @@ function epochMs(digits: string, name: string): number {
   if (value >= 1e9 && value < 1e10) {
     throw new MirrorError('usage-invalid', `${name}: ${digits} looks like seconds`, {
       hint: `Epoch times are milliseconds: write ${digits}000.`,
+    })
+  }
+  // A day without its dashes, or an age without its unit.
+  if (value >= 1 && value < 1e9) {
+    throw new MirrorError('usage-invalid', `${name}: ${digits} would be in January 1970`, {
+      hint: 'Write 2026-11-01 for a day, 7d for an age, or epoch milliseconds.',
     })
   }
   if (!Number.isSafeInteger(value)) {

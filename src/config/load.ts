@@ -32,7 +32,7 @@ export interface LoadedConfig {
   file: string | null
 }
 
-/** Throws `config-invalid` that names every wrong value with its source, its type and what was expected. */
+/** Throws `config-invalid`, or `usage-invalid` of flags alone, that names every wrong value with its source, its type and what was expected. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const file = sources.file ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null)
   const merged = file === null ? {} : readConfigFile(file, sources.file === null)
@@ -40,7 +40,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   for (const key of KEYS) origins[key] = valueAt(merged, key) === undefined ? 'default' : (file ?? 'default')
 
   const problems: string[] = []
-  for (const { key, value, name } of [...fromEnvironment(sources.env), ...sources.overrides]) {
+  let code: 'usage-invalid' | 'config-invalid' = 'usage-invalid'
+  for (const override of [...fromEnvironment(sources.env), ...sources.overrides]) {
+    const { key, value, name } = override
     const parsed = schemaOfKey(key).safeParse(value)
     if (parsed.success) {
       setAt(merged, key, parsed.data)
@@ -50,9 +52,10 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
       const part = issue.path.join('.')
       const [at, found] = part === '' ? [key, value] : [`${key}.${part}`, valueAt(value, part)]
       problems.push(`${name}: ${explainValue(at, issue, found)}`)
+      if (!sources.overrides.includes(override)) code = 'config-invalid'
     }
   }
-  if (problems.length > 0) throw invalid(problems)
+  if (problems.length > 0) throw invalid(problems, code)
 
   const { $schema: _, ...config } = configSchema.parse(merged)
   if (config.service.proxy === 'environment') {
@@ -119,8 +122,8 @@ function fromText(key: string, text: string): unknown {
   return Array.isArray(valueAt(DEFAULTS, key)) ? list : text
 }
 
-function invalid(problems: string[]): MirrorError {
-  return new MirrorError('config-invalid', problems.join('\n'), {
+function invalid(problems: string[], code: 'usage-invalid' | 'config-invalid' = 'config-invalid'): MirrorError {
+  return new MirrorError(code, problems.join('\n'), {
     hint: 'docs/configuration.md says what every key takes.',
   })
 }

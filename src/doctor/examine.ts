@@ -13,6 +13,7 @@ import { readFirstRows, withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
 import { walBytes } from '../mirror/wal.ts'
 import { makeTimetable } from '../schedule/timetable.ts'
+import { moment } from '../shown.ts'
 import type { RunContext } from '../sync/context.ts'
 import { reachService } from '../sync/one-off/reach.ts'
 import { type Check, type CheckName, note, ok, wrong, wrongBy } from './check.ts'
@@ -178,7 +179,7 @@ async function lookAtService(
   if (apiKey === undefined) return notLooked(OF_SERVICE, 'the key cannot be read')
   const until = history?.notBefore ?? null
   if (until !== null && until > context.now()) {
-    return notLooked(OF_SERVICE, `the service asked to be left alone until ${new Date(until).toISOString()}`)
+    return notLooked(OF_SERVICE, `the service asked to be left alone until ${moment(until)}`)
   }
   try {
     checkTarget(config, apiKey)

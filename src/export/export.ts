@@ -36,9 +36,10 @@ import type { CutReader } from './read/rows.ts'
 export async function exportSnapshot(options: ExportOptions): Promise<ExportResult> {
   const now = options.now ?? Date.now
   const startedAt = now()
-  const compression = options.compression ?? (options.engine && COMPRESSION_OF[options.engine])
-  const target = targetOf(options.out, options.format, compression, isFolder(options.out))
-  refuseMisplaced(target, options)
+  const { engine, compression } = options
+  const named = targetOf(options.out, options.format, compression, isFolder(options.out))
+  refuseMisplaced(named, options)
+  const target = engine && compression === undefined ? { ...named, compression: COMPRESSION_OF[engine] } : named
   const filters = filtersOf(options)
   stopIfAborted(options.signal)
   const store = await storeAt(target, options)

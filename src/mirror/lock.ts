@@ -2,6 +2,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
+import { moment } from '../shown.ts'
 import { explaining } from './explain.ts'
 import { holderPath, lockPath, makeFile, readBeginning, refuseOddFile } from './files.ts'
 import { inspect } from './inspect.ts'
@@ -52,7 +53,7 @@ export function takeLock(path: string, command: string, now: number): Lock {
         db.close()
       }
     }
-    const text = `pid ${process.pid}, ${command}, since ${new Date(now).toISOString()}`
+    const text = `pid ${process.pid}, ${command}, since ${moment(now)}`
     try {
       // A link or pipe in its place goes, not what it leads to.
       rmSync(holder, { force: true })

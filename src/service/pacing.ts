@@ -1,5 +1,6 @@
 // What all requests of a run share: requests per second, waits asked for, adaptive concurrency. Knows no HTTP.
 import { MirrorError } from '../errors.ts'
+import { moment } from '../shown.ts'
 
 export type WaitReason = 'retry-after' | 'back-off'
 
@@ -209,9 +210,9 @@ export class Pacing {
 }
 
 function tooLong(waitMs: number, until: number): MirrorError {
-  const moment = new Date(until).toISOString()
-  return new MirrorError('wait-too-long', `The service asks to wait ${Math.ceil(waitMs / 1000)} s, until ${moment}`, {
+  const then = moment(until)
+  return new MirrorError('wait-too-long', `The service asks to wait ${Math.ceil(waitMs / 1000)} s, until ${then}`, {
     facts: { notBefore: until, retryAfterMs: waitMs },
-    hint: `Run the same command after ${moment}, or raise service.maxRetryAfterMs.`,
+    hint: `Run the same command after ${then}, or raise service.maxRetryAfterMs.`,
   })
 }

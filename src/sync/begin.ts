@@ -10,6 +10,7 @@ import { readAddress } from '../service/address.ts'
 import type { ClientOptions } from '../service/client.ts'
 import { checkAuth, checkKey, fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
+import { moment } from '../shown.ts'
 import { toolVersion } from '../version.ts'
 import { accountCheck, UNBOUND } from './account.ts'
 import { learn, type Run, type RunContext } from './context.ts'
@@ -94,7 +95,7 @@ function tellOfClock({ opened, log }: Pick<Run, 'opened' | 'log'>): void {
 function refuseTooEarly(run: Run): void {
   const until = run.facts.not_before
   if (until === undefined || run.request.ignoreNotBefore === true || run.now() >= until) return
-  throw new MirrorError('not-before', `The service asked to be left alone until ${new Date(until).toISOString()}`, {
+  throw new MirrorError('not-before', `The service asked to be left alone until ${moment(until)}`, {
     facts: { notBefore: until },
     hint: 'Nothing was asked. Wait, or ask all the same with `task-mirror sync --now`.',
   })

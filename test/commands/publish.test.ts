@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runInside } from '../support/cli.ts'
+import { runCli, runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 /** A mirror of the built-in simulator is more than these need: rows by plain SQL. */
@@ -87,6 +87,8 @@ test.each([
   [['--since', '2d', '--until', '2d'], 'Let --until be later.'],
   [['--partition-by', 'hour'], 'not one of none, month, day'],
   [['--out', 'a.parquet', '--keep', '2'], '--keep cannot be used here'],
+  [['--out', 'a.ndjson', '--engine', 'hyparquet'], '--engine cannot be used here'],
+  [['--out', 'a.csv', '--format', 'parquet'], 'ends in .csv does not go with --format parquet'],
   [['--out', 'a.ndjson', '--status', 'DONE,FAILED'], 'Several are written --status DONE FAILED.'],
   [['--out', 's3://Bucket/x'], 'not a place in object storage'],
 ])('export %j is wrong usage', async (args, words) => {
@@ -139,6 +141,17 @@ test.each([' ', ','])(
     expect(JSON.parse(stdout)).toMatchObject({ rows: 2 })
   },
 )
+
+// Processes of their own, which can be ended: Node's mkdir for a whole path never gives up there.
+test.runIf(process.platform === 'linux').each([
+  ['export', '/proc/none/lake/', '/proc/none/lake cannot be written'],
+  ['demo', '/proc/none', '/proc/none/demo-mirror.sqlite cannot be written'],
+])('%s to %s, below a folder that takes no folders, ends and says so', async (command, out, words) => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const { code, stderr } = await runCli([command, '--out', out], { cwd: scratch.dir, timeoutMs: 20_000 })
+  expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining(words) })
+})
 
 test('changes since a number that the mirror never had are refused as what they are', async () => {
   using scratch = makeScratch()

@@ -128,6 +128,13 @@ test('export publishes a dataset into export.dir, or data alone to stdout', asyn
   })
   const out = await runInside(['export', '--out', '-', '--since', '2020-01-01'], { cwd: scratch.dir })
   expect(out).toMatchObject({ code: 0, stdout: `${PRECISE}\n` })
+  // Whose figures are told once.
+  expect(
+    out.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([expect.objectContaining({ msg: 'Run ended', rows: 1, cut: 4 })])
 })
 
 test('a reader that closes stdout early is an ordinary end', async () => {

@@ -54,6 +54,12 @@ test('the figures of a first sync add up', () => {
   expect(text).toContain('\nrequests  19 (9 windows, 6 details, 4 other), 12.3 kB\n')
 })
 
+test('so do those of a first sync whose details brought more of a task', () => {
+  const counts = { seen: 3_003, inserted: 3_003, updated: 1, unchanged: 2 }
+  const text = runText({ summary: { ...summary, ...counts }, exitCode: 0, isFirst: false, notes: [], error: null })
+  expect(text).toContain('\ntasks     3,003 seen: 3,003 inserted\n')
+})
+
 test('so do those of one that changed what it confirmed', () => {
   const counts = { seen: 3_799, inserted: 0, updated: 195, restored: 4, unchanged: 3_799 }
   const text = runText({ summary: { ...summary, ...counts }, exitCode: 0, isFirst: false, notes: [], error: null })
@@ -148,9 +154,7 @@ test('the status of an empty mirror reads well', () => {
   const published = { snapshots: 0, bytes: 0 }
   const disk = { mirrorBytes: 409_600, walBytes: 0, snapshotBytes: 0, freeBytes: 77e9 }
   const age = { ageMs: null, maxAge: 60_000, stale: true, settleMs: 60_000, now: 0 }
-  expect(
-    statusText({ path: 'a.sqlite', ...age, found: EMPTY, published, disk, keepsAll: true }),
-  ).toMatchInlineSnapshot(`
+  expect(statusText({ path: 'a.sqlite', ...age, found: EMPTY, published, disk })).toMatchInlineSnapshot(`
     "mirror     a.sqlite
     fresh      no complete walk yet
     tasks      0 live (0 open), 0 deleted
@@ -181,7 +185,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   const facts = { path: 'a.sqlite', ageMs: 0, maxAge: null, stale: false, settleMs: 60_000, now: 0 }
   const published = { snapshots: 3, bytes: 1e6 }
   const disk = { mirrorBytes: 1e9, walBytes: 64e6, snapshotBytes: 1e6, freeBytes: null }
-  const text = statusText({ ...facts, found, published, disk, keepsAll: true, width: 60 })
+  const text = statusText({ ...facts, found, published, disk, width: 60 })
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
   expect(text).toMatch(/^late +8 open, past their timeframe/m)
   expect(text).toMatch(/^not listed +7 of these, which are found by id$/m)
@@ -199,7 +203,7 @@ test('only the newest run may be running: an earlier one without an end was kill
   const found = { ...EMPTY, runs }
   const facts = { path: 'a.sqlite', ageMs: null, maxAge: null, stale: false, settleMs: 60_000, now: 0 }
   const disk = { mirrorBytes: 0, walBytes: 0, snapshotBytes: 0, freeBytes: null }
-  const text = statusText({ ...facts, found, published: { snapshots: 0, bytes: 0 }, disk, keepsAll: true })
+  const text = statusText({ ...facts, found, published: { snapshots: 0, bytes: 0 }, disk })
   expect(text).toMatch(/^ {2}3 {2}1970-01-01 00:00:00 UTC {2}running or killed /m)
   expect(text).toMatch(/^ {2}2 {2}1970-01-01 00:00:00 UTC {2}killed /m)
 })

@@ -40,6 +40,8 @@ test.each([
   [['sync', '--details', 'sometimes'], '--details: expected "auto", "always" or "never"'],
   [['backfill', '--since', '2d', '--until', '3d'], '--since is not before --until'],
   [['backfill', '--since', '1700000000'], 'looks like seconds'],
+  [['export', '--since', '20261101'], '--since: 20261101 would be in January 1970'],
+  [['prune', '--deleted-before', '2999-01-01'], '--deleted-before: "2999-01-01" is in the future'],
   [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
   [['export', '--format', 'xml'], '--format: "xml" is not one of parquet, ndjson, csv'],
   [['status', '--log-level', 'loud'], 'is not one of debug, info, warn, error, silent'],
@@ -59,7 +61,7 @@ test.each([
   [['sync'], 'service.baseUrl is not set'],
   [
     ['sync', '--base-url', ''],
-    '--base-url: expected an http or https URL such as https://tasks.example.com, got an empty text',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got an empty text',
   ],
   [['schedule', '--sync', ''], '--sync: expected text or null, got an empty text'],
   [
@@ -69,15 +71,18 @@ test.each([
   [['sync', '--json=maybe'], "unknown option '--json=...'"],
   [['simulate', '--host', '203.0.113.1'], 'Choose another --host'],
   [
-    ['sync', '--base-url', 'tasks'],
-    '--base-url: expected an http or https URL such as https://tasks.example.com, got another text',
+    ['sync', '--base-url', '127.0.0.1:18080'],
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
   ],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
   [['simulate', '--tasks', 'many'], '--tasks'],
 ])('%j is wrong usage: exit 2, stdout empty, one line of the log says why', async (args, says) => {
   using scratch = makeScratch()
   const { code, stdout, stderr } = await runInside(args, { cwd: scratch.dir })
-  const { level, command, code: kind, msg, hint = '', cause } = JSON.parse(stderr)
+  // A run that could read its configuration tells others how it ended.
+  const lines = stderr.trimEnd().split('\n')
+  const told = lines.filter((line) => !line.includes('"msg":"Run ended"'))
+  const { level, command, code: kind, msg, hint = '', cause } = JSON.parse(told.join('\n'))
   // Nothing is told twice.
   expect(msg).not.toContain(cause ?? 'never said')
   expect(`${msg} ${hint}`).toContain(says)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDuration, parseMoment } from '../../src/config/duration.ts'
+import { parseDuration, parseMoment, parsePast } from '../../src/config/duration.ts'
 
 test.each([
   ['90s', 90_000],
@@ -38,6 +38,8 @@ test.each([
   ['2026-11-01 12:30 -0500', Date.UTC(2026, 10, 1, 17, 30)],
   ['1700000000000', 1_700_000_000_000],
   ['0', 0],
+  ['1000000000000', 1_000_000_000_000],
+  ['-5', -5],
   ['2024-02-29', Date.UTC(2024, 1, 29)],
   ['7d', NOW - 604_800_000],
 ])('%s is the moment %d', (text, ms) => {
@@ -56,9 +58,31 @@ test.each([
   '2026-11-01 (x)',
   '2026-11-01  12:30',
   '2026-11-01Z',
-  '1700000000',
-  '99999999999999999',
+  '01/11/2026',
+  '24:00',
+  '1e12',
+  '7.5',
   '99999999999999w',
 ])('"%s" is no moment', (text) => {
-  expect(() => parseMoment(text, '--since', NOW)).toThrow('--since')
+  expect(() => parseMoment(text, '--since', NOW)).toThrow(`--since: "${text}" is not a moment`)
+})
+
+test.each([
+  ['1700000000', 'looks like seconds'],
+  ['99999999999999999', 'is out of range'],
+  // A day without its dashes and an age without its unit.
+  ['20261101', 'would be in January 1970'],
+  ['7', 'would be in January 1970'],
+  ['1', 'would be in January 1970'],
+  ['999999999', 'would be in January 1970'],
+])('%s is no moment: it %s', (text, why) => {
+  expect(() => parseMoment(text, '--since', NOW)).toThrow(
+    expect.objectContaining({ code: 'usage-invalid', message: `--since: ${text} ${why}`, hint: expect.any(String) }),
+  )
+})
+
+test('what has been is not later than now', () => {
+  expect([parsePast('0d', '--x', NOW), parsePast(String(NOW), '--x', NOW)]).toEqual([NOW, NOW])
+  for (const text of [String(NOW + 1), '2026-11-21'])
+    expect(() => parsePast(text, '--x', NOW)).toThrow(`--x: "${text}" is in the future`)
 })

@@ -90,7 +90,7 @@ test.each([
   [{ service: { maxRetries: 1.5 } }, 'service.maxRetries: expected a whole number from 0 to 100, got 1.5'],
   [
     { service: { baseUrl: 'ftp://a' } },
-    'service.baseUrl: expected an http or https URL such as https://tasks.example.com, got another text',
+    'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
   ],
   [
     { service: { baseUrl: 'https://u:secret@a' } },
@@ -178,8 +178,13 @@ test('wrong values of the environment and of flags are named by what the user wr
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
   expect(problemsOf({}, { env, overrides })).toEqual([
     'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got "many"',
-    '--base-url: expected an http or https URL such as https://tasks.example.com, got another text',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
   ])
+})
+
+test('of flags alone it is wrong usage', () => {
+  const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
+  expect(() => loadConfig({ ...none, overrides })).toThrow(expect.objectContaining({ code: 'usage-invalid' }))
 })
 
 test('a missing file that was named is an error', () => {

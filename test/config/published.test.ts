@@ -17,6 +17,8 @@ test('docs/configuration.md is current and has every key: npm run schema writes 
   for (const key of KEYS) expect(document).toContain(`- \`${key}\` (`)
 })
 
-test('the example configuration parses', () => {
-  expect(configSchema.safeParse(read('task-mirror.example.json')).error).toBe(undefined)
+test('the example configuration parses, and names its schema from where it is to be copied to', () => {
+  const example = read('task-mirror.example.json')
+  expect(configSchema.safeParse(example).error).toBe(undefined)
+  expect(JSON.parse(text(example.$schema))).toEqual(read('task-mirror.schema.json'))
 })

@@ -60,6 +60,7 @@ test('a copy takes the place of the one before, and an interrupted one leaves it
   const before = readFileSync(join(mirror.folder, 'copy.db'))
   await expect(copying(mirror, 'copy.db', { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: 'interrupted',
+    message: 'The copy was interrupted; nothing was written',
   })
   expect(readFileSync(join(mirror.folder, 'copy.db')).equals(before)).toBe(true)
   expect(readdirSync(mirror.folder).filter((name) => name.startsWith('.'))).toEqual([])

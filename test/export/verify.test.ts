@@ -143,6 +143,17 @@ test('a flipped byte, a longer file, a missing one and one too many are found', 
   expect(await faults(mirror, true)).toEqual(expected)
 })
 
+test('one file has no manifest to be checked by, and is not called missing', async () => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror, { out: join(mirror.folder, 'a.csv') })
+  await expect(verifying(mirror, false, path!)).rejects.toMatchObject({
+    code: 'usage-invalid',
+    message: `${path} is one file; only snapshots in folders have a manifest to check`,
+    hint: expect.stringContaining('SHA-256'),
+  })
+  await expect(verifying(mirror, false, `${path}.none`)).rejects.toThrow('There is no snapshot at')
+})
+
 // A file of no length that cannot be read, whoever asks.
 test.runIf(process.platform === 'linux')(
   'a file that cannot be read is told of, and the others are checked',

@@ -187,7 +187,8 @@ test('as built: 0 where it holds, 3 where there is none, 7 where it does not hol
     schemaVersion: 1,
     proof: { faults: [], walks: [{ tasks: TASKS }, {}] },
   })
-  expect((await runInside(['verify', '--proof'], { cwd: scratch.dir })).stdout).toMatch(/result +proven\n/)
+  const { stdout: text } = await runInside(['verify', '--proof'], { cwd: scratch.dir })
+  expect(text).toMatch(/result +proven\n.* full +\d{4}-\d\d-\d\d [\d:]{8} UTC /s)
 
   changed(scratch, (db) => db.exec('DELETE FROM tasks WHERE seq = 17'))
   const gone = await runInside(['verify', '--proof'], { cwd: scratch.dir })

@@ -25,7 +25,7 @@ test('prune removes the payloads of old tombstones only, and keeps what says tha
   using scratch = makeScratch()
   const path = scratch.path('task-mirror.sqlite')
   await using simulator = await startSimulator({ tasks: 40, openFraction: 0, oddities: 1 })
-  let now = Date.now()
+  let now = Date.now() - 120_000
   const context = makeRunContext(simulator.url, path, { now: () => now })
   await runSync(context, { command: 'sync' })
   const [old, recent, alive] = [3, 8, 9].map((index) => simulator.account.idAt(index)) as [string, string, string]

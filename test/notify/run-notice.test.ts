@@ -87,6 +87,17 @@ test('a failed run is told with its exit code, its reason and the last lines of 
   expect(metrics?.get('task_mirror_last_run_exit_code sync')).toBe(5)
 })
 
+test.each([
+  ['a key file that is gone', { TASK_MIRROR_API_KEY_FILE: 'gone' }],
+  ['no address', { TASK_MIRROR_BASE_URL: '' }],
+])('a run that cannot begin is told, too: %s', async (_, env) => {
+  const { code, metrics, stderr } = await syncWith(5, env)
+  expect(code).toBe(2)
+  expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid/2'])
+  expect(metrics?.get('task_mirror_last_run_exit_code sync')).toBe(2)
+  expect(stderr.match(/"level":"error"/g)).toHaveLength(1)
+})
+
 test('the log has one line per run with the figures under the names of --json', async () => {
   const { stdout, stderr } = await syncWith(30)
   const line = stderr.split('\n').find((text) => text.includes('"Run ended"'))

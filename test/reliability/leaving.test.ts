@@ -130,8 +130,9 @@ test
       expect((await stage.sync()).code).toBe(0)
       const { running, checking } = await stopCheck(stage)
       running.process.kill('SIGTERM')
-      const { code, stdout } = await running.ended
+      const { code, stdout, stderr } = await running.ended
       expect({ code, stdout }).toEqual({ code: 143, stdout: '' })
+      expect(stderr).toContain('Stopped by SIGTERM: The check was interrupted')
       // The grace would have left it behind.
       expect(existsSync(`/proc/${checking}`)).toBe(false)
     },
@@ -159,7 +160,7 @@ test.concurrent('the second of two runs leaves with 6 at once, names the holder 
   for (const args of [['sync'], ['backfill'], ['prune', '--deleted-before', '1d']]) {
     const { code, stderr } = await (args[0] === 'sync' || SOAK ? stage.run(args) : stage.runHere(args))
     expect({ args, code }).toEqual({ args, code: 6 })
-    expect(stderr).toMatch(/Another run holds the mirror .* \(pid \d+, sync, since 20/)
+    expect(stderr).toMatch(/Another run holds the mirror .* \(pid \d+, sync, since 20[-\d]{8} [\d:]{8} UTC\)/)
   }
   expect(stage.simulator.requests).toBe(asked)
   holder.process.kill('SIGKILL')

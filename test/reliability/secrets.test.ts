@@ -114,7 +114,7 @@ test('every command is among those that are searched', () => {
   const names = COMMANDS.flatMap((entry) =>
     'commands' in entry ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name],
   )
-  expect(Object.keys(LINES).sort()).toEqual(names.sort())
+  expect(Object.keys(LINES).sort(), 'LINES wants a command line for each').toEqual(names.sort())
 })
 
 const PROCESSES = ['sync', 'copy', 'schedule', 'verify']

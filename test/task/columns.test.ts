@@ -1,7 +1,7 @@
 // The table of columns and what is written from it.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { ORDINARY_TEXT, ordinaryTextSource, TASK_ROW, taskRowSource } from '../../build/spelled-out.ts'
+import { ORDINARY_TEXT, ordinaryTextSource, refuseOutdated, TASK_ROW, taskRowSource } from '../../build/spelled-out.ts'
 import { hashedBytes, rowBytes } from '../../src/mirror/row-bytes.ts'
 import { COLUMNS_BY_NUMBER, FIRST_COLUMNS, TABLE, TASK_COLUMNS } from '../../src/task/columns.ts'
 import { emptyRow } from '../../src/task/row.ts'
@@ -10,6 +10,11 @@ import fc from '../support/fc.ts'
 test('what is spelled out is current: npm run columns writes it', () => {
   expect(readFileSync(TASK_ROW, 'utf8')).toBe(taskRowSource())
   expect(readFileSync(ORDINARY_TEXT, 'utf8')).toBe(ordinaryTextSource())
+})
+
+test.each([TASK_ROW, ORDINARY_TEXT])('no build begins where %s is older than the table', (file) => {
+  const read = (asked: URL) => readFileSync(asked, 'utf8').replace(asked === file ? 'user_id' : /^$/, '')
+  expect(() => refuseOutdated(read)).toThrow('run npm run columns')
 })
 
 test('each column has a number of its own, without a gap, and those of the first version keep theirs', () => {

@@ -33,11 +33,10 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
   const { withThread } = await import('../../sync/writer/early-thread.ts')
   return withThread(async () => {
     const { serviceContext } = await import('./service-context.ts')
-    const runContext = await serviceContext(context)
     const { runSync } = await import('../../sync/run.ts')
     const { tellingOthers } = await import('./notice.ts')
     const { describeRun } = await import('../../notify/fields.ts')
-    const { config } = runContext
+    const { config } = await context.config()
     const { details, maxDurationMs } = config.sync
     const asked = {
       details,
@@ -46,7 +45,8 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
       ignoreNotBefore: flags.now === true,
       ...request,
     }
-    const work = (log: Log) => runSync({ ...runContext, log }, asked)
+    // A key file that is gone, say, is told to others as well.
+    const work = async (log: Log) => runSync({ ...(await serviceContext(context)), log }, asked)
     // A dry run is nobody's business: a monitor would take it for a real one.
     const isDryRun = request.dryRun === true
     const result = isDryRun ? await work(context.log) : await tellingOthers(context, request.command, work, describeRun)

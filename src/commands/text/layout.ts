@@ -87,9 +87,3 @@ function cellText(value: Cell, widest: number): string {
   const flat = value.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
   return flat.length > widest ? `${flat.slice(0, widest - 1)}…` : flat
 }
-
-/** "2026-11-20 06:24:00 UTC". */
-export function moment(ms: number): string {
-  const iso = new Date(ms).toISOString()
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
-}

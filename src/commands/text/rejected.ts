@@ -1,9 +1,9 @@
 // The text of `rejected`. Pure.
 import type { SetAsideList } from '../../mirror/tables/set-aside.ts'
-import { countText, grouped } from '../../shown.ts'
+import { countText, grouped, moment } from '../../shown.ts'
 import type { ReplayResult } from '../../sync/one-off/replay.ts'
 import { jsonPieceTexts } from './json-pieces.ts'
-import { moment, table } from './layout.ts'
+import { table } from './layout.ts'
 
 export function* setAsideText({ total, items }: SetAsideList, width?: number): Generator<string> {
   if (total === 0) return yield 'Nothing is set aside.'

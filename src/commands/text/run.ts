@@ -3,9 +3,9 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
 import type { Environment } from '../../config/keys.ts'
-import { countText, grouped, shellWord } from '../../shown.ts'
+import { countText, grouped, moment, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
-import { fold, moment, pairs } from './layout.ts'
+import { fold, pairs } from './layout.ts'
 
 /** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
 export function calledAs(env: Environment): string {
@@ -30,7 +30,11 @@ export function runText(
   const isNew = isFirst && path !== null
   const lines = pairs(
     [
-      ['run', `${summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`],
+      // A dry run has no row, and its number will be another run's.
+      [
+        'run',
+        `${isDryRun ? 'dry' : summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`,
+      ],
       ['outcome', outcomeText(summary, error !== null)],
       ['range', rangeText(summary.range)],
       ['tasks', changesText(summary)],
@@ -74,10 +78,11 @@ function rangeText({ since, until }: RunSummary['range']): string | null {
 
 /** What the run met and what that changed; changes of which there were none are left out. */
 function changesText(summary: RunSummary): string {
-  // A detail that confirms a task counts as unchanged as well: beside the others it would look like one task more.
-  const { seen, inserted, updated, restored } = summary
-  const most = Math.max(0, seen - inserted - updated - restored)
-  const counts = { ...summary, unchanged: Math.min(summary.unchanged, most) }
+  // A detail that confirms or changes a task that the run has met counts as well: beside the others it would look like one task more.
+  const { seen, inserted, restored } = summary
+  const updated = Math.min(summary.updated, Math.max(0, seen - inserted - restored))
+  const unchanged = Math.min(summary.unchanged, Math.max(0, seen - inserted - updated - restored))
+  const counts = { ...summary, updated, unchanged }
   const changes = (['inserted', 'updated', 'unchanged', 'deleted', 'restored'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${grouped(counts[name])} ${name}`)

@@ -7,8 +7,8 @@ import type { MirrorStatus, WalkFigures } from '../../mirror/shown/status.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../../mirror/tables/facts.ts'
 import type { RunRow } from '../../mirror/tables/runs.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../../mirror/wal.ts'
-import { countText, grouped, runOutcome } from '../../shown.ts'
-import { moment, pairs, table } from './layout.ts'
+import { countText, grouped, moment, runOutcome } from '../../shown.ts'
+import { pairs, table } from './layout.ts'
 
 const SHOWN_FIELDS = 6
 
@@ -25,8 +25,6 @@ interface StatusInput {
   published: DiskUse
   /** Bytes on this machine's disks; free: beside the mirror, null where the system does not say. */
   disk: { mirrorBytes: number; walBytes: number; snapshotBytes: number; freeBytes: number | null }
-  /** Whether `export.keep` sets no limit. */
-  keepsAll: boolean
   /** Of the terminal. */
   width?: number | undefined
 }
@@ -35,7 +33,7 @@ interface StatusInput {
 type Ago = (at: number) => string
 
 export function statusText(facts: StatusInput): string {
-  const { path, ageMs, maxAge, stale, found, now, settleMs, published, disk, keepsAll, width } = facts
+  const { path, ageMs, maxAge, stale, found, now, settleMs, published, disk, width } = facts
   const ago = (at: number): string => {
     const age = ageOf(at, now, settleMs)
     return age === null ? 'in the future' : `${spoken(age)} ago`
@@ -58,7 +56,7 @@ export function statusText(facts: StatusInput): string {
       ['list', formsText(found.forms)],
       ['WAL', found.walBytes > LARGE_WAL_BYTES ? `${prettyBytes(found.walBytes)}: ${LARGE_WAL}` : null],
       ['disk', diskText(disk)],
-      ['published', publishedText(published, keepsAll)],
+      ['published', publishedText(published)],
       ['full walk', lastFullWalk === null ? 'none yet' : fullWalkText(lastFullWalk, ago)],
       ['order', found.order ?? 'not known yet'],
       ['in the list', found.total === null ? null : `${countText(found.total, 'item')} when its end was last proven`],
@@ -83,10 +81,9 @@ function diskText({ mirrorBytes, walBytes, snapshotBytes, freeBytes }: StatusInp
   return `mirror ${prettyBytes(mirrorBytes)}, WAL ${prettyBytes(walBytes)}${snapshots}${free}`
 }
 
-function publishedText({ snapshots, bytes }: DiskUse, keepsAll: boolean): string | null {
+function publishedText({ snapshots, bytes }: DiskUse): string | null {
   if (snapshots === 0) return null
-  const limit = keepsAll ? '; all are kept: export.keep or, with --out, --keep sets a limit' : ''
-  return `${countText(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk${limit}`
+  return `${countText(snapshots, 'snapshot')}, ${prettyBytes(bytes)} on this disk`
 }
 
 function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']): string | null {

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes'
 import type { SnapshotVerified } from '../../export/verify/verify.ts'
 import type { ProofVerified } from '../../mirror/maintenance/proof.ts'
 import type { MirrorVerified } from '../../mirror/maintenance/verify.ts'
-import { countText, grouped } from '../../shown.ts'
+import { countText, grouped, moment } from '../../shown.ts'
 import type { ServiceVerified } from '../../sync/one-off/verify.ts'
 import { pairs, table } from './layout.ts'
 
@@ -65,7 +65,7 @@ export function proofText({ path, walks, faults }: ProofVerified, width?: number
 
 /** A moment that no calendar has is told as it is. */
 function whenOf(at: number): string {
-  return Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : `${at}`
+  return Math.abs(at) <= 8.64e15 ? moment(at) : `${at}`
 }
 
 /** What the links rest on beside what one answer shows: docs/proof.md, "Assumptions". */

@@ -47,7 +47,7 @@ export class FolderStore implements Store {
         })
       }
       if (present === null) {
-        await mkdir(dirname(place), { recursive: true, mode: FOLDER_MODE })
+        await makeParents(place)
         await makeFolder(place)
       }
       await clearLeftOvers(place, now)
@@ -151,6 +151,14 @@ export class FolderStore implements Store {
   }
 }
 
+/** The folders above `path` that are missing. `mkdir` with `recursive` never ends below one that takes no folders, as /proc (Node 24). */
+export async function makeParents(path: string): Promise<void> {
+  const parent = dirname(path)
+  if (parent === path || (await stat(parent).catch(() => null)) !== null) return
+  await makeParents(parent)
+  await makeMissing(parent)
+}
+
 /** `folder` and what is missing above it; `made` are those that are there. */
 async function makeFolders(folder: string, made: Set<string>): Promise<void> {
   if (made.has(folder)) return
@@ -161,11 +169,15 @@ async function makeFolders(folder: string, made: Set<string>): Promise<void> {
 
 /** With exactly this mode, whatever the umask takes away. */
 async function makeFolder(folder: string): Promise<void> {
+  await makeMissing(folder)
+  await chmod(folder, FOLDER_MODE)
+}
+
+async function makeMissing(folder: string): Promise<void> {
   await mkdir(folder, { mode: FOLDER_MODE }).catch((error: unknown) => {
     // Another export may have made it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   })
-  await chmod(folder, FOLDER_MODE)
 }
 
 function isMissing(error: unknown): boolean {

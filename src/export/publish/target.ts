@@ -65,11 +65,18 @@ export function targetOf(out: string, format?: Format, compression?: Compression
     )
   }
   const { title, compressions, isStream } = formatEntry(chosen)
-  // The ending's compression holds only for the ending's own format.
-  const implied = ending?.format === chosen ? ending.compression : null
-  const packed = compression ?? implied ?? (isDataset ? 'zstd' : compressions[0]!)
+  const packed = compression ?? ending?.compression ?? (isDataset ? 'zstd' : compressions[0]!)
   if (!compressions.includes(packed)) {
     throw refused(`${title} cannot be compressed with ${packed}`, `Use ${listed(compressions, 'or')}.`)
+  }
+  const told = ending?.compression ?? packed
+  // Programs go by the ending.
+  if (ending !== undefined && (ending.format !== chosen || told !== packed)) {
+    const asked = ending.format === chosen ? `--compression ${packed}` : `--format ${chosen}`
+    throw refused(
+      `A name that ends in ${ending.text} does not go with ${asked}: ${out}`,
+      `Let it end in ${endingOf({ format: chosen, compression: packed })}, or leave the flag out.`,
+    )
   }
   if (!isStream && kind === 'stdout') {
     throw refused(

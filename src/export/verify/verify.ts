@@ -1,6 +1,6 @@
 // Checks what was published: manifest, size, checksum and rows of files and, where asked, every row. Mends nothing.
 import { createHash } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { codeOf } from '../formats.ts'
@@ -81,7 +81,7 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
   const one = SNAPSHOT_ID.test(basename(trimmed)) ? basename(trimmed) : null
   const root = one === null ? trimmed : dirname(trimmed)
   const kind = /^s3:/i.test(dir) ? 's3' : 'folder'
-  if (kind === 'folder' && !isFolder(trimmed)) throw nothingAt(dir)
+  if (kind === 'folder' && !isFolder(trimmed)) throw existsSync(trimmed) ? oneFile(dir) : nothingAt(dir)
   const { env = {}, s3, signal } = options
   const stores: Store[] = []
   const open = async (out: string): Promise<Store> => {
@@ -260,6 +260,14 @@ async function checkFile(
   } catch (error) {
     return { check: 'rows', message: `It cannot be read: ${error instanceof Error ? error.message : error}` }
   }
+}
+
+/** Nothing stands beside it that says what it should hold. */
+function oneFile(dir: string): MirrorError {
+  return new MirrorError('usage-invalid', `${dir} is one file; only snapshots in folders have a manifest to check`, {
+    facts: { dir },
+    hint: 'Compare its SHA-256 with `sha256` of what `export --json` printed, or export to a folder: `export --out FOLDER/`.',
+  })
 }
 
 function nothingAt(dir: string): MirrorError {

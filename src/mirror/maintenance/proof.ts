@@ -30,7 +30,7 @@ export interface ProofVerified {
 
 /** Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable` and `interrupted`. */
 export async function verifyProof(path: string, signal: AbortSignal): Promise<ProofVerified> {
-  return askProcess<ProcessRequest, ProofVerified>('proof-process', { path }, signal)
+  return askProcess<ProcessRequest, ProofVerified>('proof-process', { path, what: 'The check' }, signal)
 }
 
 /** The same, on a connection that reads one state. */

@@ -12,6 +12,8 @@ import { openReader } from '../open.ts'
 export interface ProcessRequest {
   /** The mirror. */
   path: string
+  /** As messages call the work: "The check". */
+  what: string
 }
 
 /**
@@ -36,7 +38,7 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   child.once('exit', (code, killedBy) => {
     // A terminal sends its signals to this process as well.
     const wasStopped = signal?.aborted || /^SIG(HUP|INT|TERM)$/.test(killedBy ?? '')
-    calls.end(wasStopped ? interrupted() : ended(killedBy ?? `exit ${code}`))
+    calls.end(wasStopped ? interrupted(request.what) : ended(killedBy ?? `exit ${code}`))
   })
   signal?.addEventListener('abort', stop, { once: true })
   try {
@@ -70,8 +72,8 @@ function plainEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)))
 }
 
-function interrupted(): MirrorError {
-  return new MirrorError('interrupted', 'It was interrupted; nothing was written', {
+function interrupted(what: string): MirrorError {
+  return new MirrorError('interrupted', `${what} was interrupted; nothing was written`, {
     hint: 'Run the same command again.',
   })
 }

@@ -22,7 +22,7 @@ export interface VacuumRequest extends ProcessRequest {
  */
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
   try {
-    return await askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, out }, signal)
+    return await askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, what: 'The copy', out }, signal)
   } catch (error) {
     throw isMirrorError(error, 'disk-full') ? fullDisk(dirname(out), error) : error
   }

@@ -41,5 +41,5 @@ interface VerifyMirrorOptions {
  * SQLite itself finds the file damaged.
  */
 export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
-  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path }, signal, onProgress)
+  return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path, what: 'The check' }, signal, onProgress)
 }
