@@ -38,7 +38,10 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   child.once('exit', (code, killedBy) => {
     // A terminal sends its signals to this process as well.
     const wasStopped = signal?.aborted || /^SIG(HUP|INT|TERM)$/.test(killedBy ?? '')
-    calls.end(wasStopped ? interrupted(request.what) : ended(killedBy ?? `exit ${code}`))
+    const end = () => calls.end(wasStopped ? interrupted(request.what) : ended(killedBy ?? `exit ${code}`))
+    // What it has answered may still be on its way.
+    if (child.connected) child.once('disconnect', end)
+    else end()
   })
   signal?.addEventListener('abort', stop, { once: true })
   try {
