@@ -1,5 +1,4 @@
 // `schedule`: stays up, runs sync and export on cron expressions, serves /healthz, /metrics and a status page.
-
 import { moment } from '../shown.ts'
 import type { CommandSpec } from './shared/command.ts'
 
