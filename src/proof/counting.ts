@@ -1,53 +1,65 @@
 // Runs of equal createdAt that are owed, and how they are paid: docs/proof.md, "counted". Pure.
 import { type Fact, idsOfRun, type ListAnswer, type RunMember } from './facts.ts'
-import { type Basis, type Edge, ended, holds, isUnread, reachOf, type State, type Trial, union } from './state.ts'
+import {
+  type Basis,
+  type Behind,
+  type Edge,
+  ended,
+  holds,
+  isUnread,
+  reachOf,
+  type State,
+  type Trial,
+  union,
+} from './state.ts'
+
+export type Counts = 'shown' | 'counted' | 'counts'
 
 /** What a debt changes. */
 type Debts = Pick<State, 'owed' | 'count' | 'ahead' | 'within'>
 
-/** No run is owed any more: what was met up to a place but for its ties, was met. */
-export function paid({ floor, pending, owed, ...state }: State): State {
+/** No run is owed any more: what was met up to a place but for its ties, was met. `isShown`: all of it was shown by one answer. */
+export function paid({ floor, pending, owed, ...state }: State, isShown: boolean): State {
   const without = <T extends { but: RunMember | null }>(one: T): T =>
     one.but?.moment === owed?.moment ? { ...one, but: null } : one
   const settled = { floor: floor === null ? null : without(floor), pending: pending.map(without) }
-  return { ...state, ...settled, owed: null, count: null, ahead: null, within: null }
+  return { ...state, ...settled, owed: null, count: null, ahead: null, within: null, isShown }
 }
 
-/** What an answer has done for the run that was owed: `paid` with the ids counted so far and its own, or its ids `count` from now on. */
-export function countsFor(before: State, { owed, count }: State): 'paid' | 'counts' | null {
+/**
+ * What an answer has done for the run that was owed: it is `shown`, all of it; it is `counted`, with the ids so far and those of the answer;
+ * or these `count` from now on.
+ */
+export function countsFor(before: State, { owed, count, isShown }: State): Counts | null {
   if (before.owed === null) return null
   // Another one may be owed at once.
-  if (owed !== before.owed) return 'paid'
+  if (owed !== before.owed) return isShown ? 'shown' : 'counted'
   return count !== null && count.since === before.count?.since && count.ids > before.count.ids ? 'counts' : null
 }
 
-/** Ids of the run that was owed, by an answer that has done that for it. */
-export function idsFor(
-  before: State,
-  counts: 'paid' | 'counts',
-  answer: ListAnswer,
-  { hasMember }: Fact,
-): readonly string[] {
-  // Shown as a whole it is all there, wherever it was counted. What closes a count may show another run of that createdAt alone.
-  return idsOfRun(answer, counts === 'paid' && hasMember ? { ...before, count: null } : before)
+/** Ids of the run that was owed, by an answer that has done that for it; with those that were `seen` so far. */
+export function idsFor(before: State, counts: Counts, answer: ListAnswer, seen: Iterable<string>): string[] {
+  // All of it is there, wherever it was counted, and what was may have been another run of that createdAt.
+  return counts === 'shown' ? [...idsOfRun(answer, { ...before, count: null })] : [...seen, ...idsOfRun(answer, before)]
 }
 
-/** A run is owed from now on, unless one was. `isOver`: nothing stands at `end`, behind it. */
+/** A run is owed from now on, unless one was. `behind` stands at `end`, behind it; null where nothing does. */
 export function owing(
   state: State,
   owed: RunMember | null,
   end: number | null = null,
-  { received, isOver = false }: { received: number; isOver?: boolean } = { received: 0 },
+  { received, behind = null }: { received: number; behind?: Behind | null } = { received: 0 },
 ): Debts {
   if (state.owed !== null || owed === null) return state
-  const count = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
+  const isOver = behind === null
+  const count = end === null ? null : { ...UNCOUNTED, end, behind, isOver, since: received, received }
   return { owed, count, ahead: null, within: null }
 }
 
 /** The same where an answer shows ties of it alone up to its anchor: that may show where it ends, too. */
 export function owingTied(state: State, owed: RunMember | null, fact: Fact): Debts {
-  const { runEnd, runGoesOn, sent, received } = fact
-  const debts = owing(state, owed, runEnd, fact)
+  const { runEnd, runGoesOn, sent, received, behindId, behind } = fact
+  const debts = owing(state, owed, runEnd, { received, behind: { id: behindId, moment: behind } })
   if (state.owed !== null || owed === null || runGoesOn === null) return debts
   return { ...debts, within: { index: runGoesOn, unread: 0, sent, received, reach: reachOf(state, fact) } }
 }
@@ -59,16 +71,17 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
  */
 export function counted(before: State, fact: Fact, trial: Trial): State {
   if (showsAll(before, fact, trial) && holds(trial, 'counted: shows one that was met', fact.hasMember))
-    return paid(fact.isWhole ? before : { ...before, basis: union(before.basis, ['even-cuts']) })
+    return paid(fact.isWhole ? before : { ...before, basis: union(before.basis, ['even-cuts']) }, true)
   const { sent, received, fresh, hasMember, runGoesOn } = fact
-  const { start, end, isOver } = sidesShown(before, fact, trial)
+  const { start, end, isOver, behind } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
-  const begun = end === null ? null : { ...UNCOUNTED, end, isOver, since: received, received }
+  const begun = end === null ? null : { ...UNCOUNTED, end, behind, isOver, since: received, received }
   if (earlier === null) return { ...state, count: begun }
   if (!holds(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
   const endsAt = end ?? Math.max(runGoesOn ?? 0, earlier.end)
-  const hasMoved = !holds(trial, 'counted: ends where it ended', endsAt === earlier.end)
+  const isAlike = end === null || isLike(behind, earlier.behind)
+  const hasMoved = !holds(trial, 'counted: ends where it ended', endsAt === earlier.end && isAlike)
   const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
   if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
   const isLater = holds(trial, 'counted: read one after another', sent >= earlier.received)
@@ -87,8 +100,14 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
   // The run may have ended where an answer had room for more, or a window was refused.
   const restsOnCuts = before.ended !== null || fact.kind === 'refused'
-  const basis: Basis[] = ['held', ...(restsOnCuts ? ['even-cuts' as const] : [])]
-  const all = paid({ ...state, basis: union(state.basis, basis) })
+  // Another run of that createdAt may have come to end there, in front of another item of its createdAt.
+  const isApart = behind?.id !== earlier.behind?.id
+  const basis: Basis[] = [
+    'held',
+    ...(isApart ? ['ties-side-by-side' as const] : []),
+    ...(restsOnCuts ? ['even-cuts' as const] : []),
+  ]
+  const all = paid({ ...state, basis: union(state.basis, basis) }, false)
   // Nothing stands behind the run, and what stands before it has been met.
   return closed.isOver && state.floor?.moment === state.owed?.moment
     ? ended(all, ['held', 'nothing-hidden-behind'])
@@ -102,6 +121,11 @@ function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGo
 }
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
+
+/** Whether what stands behind the run may be the same: it is, or has its createdAt. */
+function isLike(one: Behind | null, other: Behind | null): boolean {
+  return one === null || other === null ? one === other : one.moment === other.moment
+}
 
 /** Whether all of the run stands in this answer: something behind it, too, or room for more, where the list is known to end. */
 export function showsAll(state: State, fact: Fact, trial: Trial): boolean {
@@ -117,18 +141,17 @@ function hasRoomBehind(before: State, fact: Fact, trial: Trial): boolean {
 
 /** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
 function sidesShown(before: State, fact: Fact, trial: Trial) {
-  const { kind, skip, asked, count, first, runGoesOn, runStart, runEnd } = fact
+  const { kind, skip, asked, count, first, firstId, runGoesOn, runStart, runEnd, behindId } = fact
   const { ahead, within, owed } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && within !== null && skip + asked <= within.reach)
   const isOther = kind === 'items' && first !== owed?.moment
   // The list may have moved between one from before the count and the end that began it.
   const isSince = (ahead?.sent ?? 0) >= (before.count?.since ?? 0)
-  const behindEdge = within !== null && isNext(within, fact) && (isOver || isOther) ? within.index : runEnd
-  return {
-    start: isNext(ahead, fact) && isSince && count > 0 && !isOther ? skip : runStart,
-    end: hasRoomBehind(before, fact, trial) ? runGoesOn : behindEdge,
-    isOver,
-  }
+  const start = isNext(ahead, fact) && isSince && count > 0 && !isOther ? skip : runStart
+  if (hasRoomBehind(before, fact, trial)) return { start, end: runGoesOn, isOver, behind: null }
+  if (within === null || !isNext(within, fact) || !(isOver || isOther))
+    return { start, end: runEnd, isOver, behind: { id: behindId, moment: fact.behind } }
+  return { start, end: within.index, isOver, behind: isOver ? null : { id: firstId, moment: first } }
 }
 
 /** Whether the answer was asked for after the one that ends there, and begins behind what cannot be read there. */

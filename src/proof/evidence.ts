@@ -29,6 +29,8 @@ const FACT: Record<keyof Fact, null | false | 0> = {
   runStart: null,
   runEnd: null,
   runGoesOn: null,
+  behindId: null,
+  behind: null,
   hasMember: false,
   isWhole: false,
   fresh: 0,

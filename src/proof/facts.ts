@@ -34,7 +34,7 @@ export interface Fact {
   anchor: 'none' | 'tied' | 'shown'
   /** The last item in it that had been met, where it is `tied`. */
   anchorId: string | null
-  /** The first item, kept only where the answer holds nothing else or it is the floor's last item. */
+  /** The first item, kept only where the answer holds nothing else, or it is the floor's last item or may stand behind the run that is owed. */
   firstId: string | null
   lastId: string | null
   /** createdAt of the first and of the last item. */
@@ -59,6 +59,9 @@ export interface Fact {
   runStart: number | null
   runEnd: number | null
   runGoesOn: number | null
+  /** What stands at `runEnd`. */
+  behindId: string | null
+  behind: Moment
   /** It shows the item by which that run is known, for another run may have the same createdAt. */
   hasMember: boolean
   /** It shows an item before that run and one behind it: all of it, at one moment. */
@@ -105,7 +108,7 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
     ...{ skip, asked, sent, received, kind, count, metPrefix },
     anchor,
     anchorId: anchor === 'tied' ? (ids[last] as string) : null,
-    firstId: count === 1 || ids[0] === floorId ? (ids[0] ?? null) : null,
+    firstId: count === 1 || ids[0] === floorId || isOther(answer, state) ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
     isFloorAlone: state.empty?.place === null && floorId !== null && isAlone(answer, ids.lastIndexOf(floorId)),
@@ -117,6 +120,11 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
     ...(state.owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, state)),
     fresh: new Set(idsOfRun(answer, state)).difference(seen).size,
   }
+}
+
+/** Whether it begins with an item of another createdAt than the run that is owed. */
+function isOther({ ids, moments }: ListAnswer, { owed }: Owed): boolean {
+  return owed !== null && ids.length > 0 && moments[0] !== owed.moment
 }
 
 /** Whether the answer shows an item before it, or the list begins with it, and one behind it, both of another createdAt. */
@@ -165,15 +173,20 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
 }
 
 /** Nothing is shown of a run. */
-export const NO_RUN = { runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false } as const
+export const NO_RUN = {
+  ...{ runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false },
+  ...{ behindId: null, behind: null },
+} as const
 
 function shownRun(answer: ListAnswer, known: Owed) {
   const [first, behind] = placeOfRun(answer, known)
   if (first < 0) return NO_RUN
   const { owed } = known
-  const { ids, skip } = answer
+  const { ids, moments, skip } = answer
   const isOver = behind < ids.length
   return {
+    behindId: ids[behind] ?? null,
+    behind: moments[behind] ?? null,
     runStart: first > 0 || skip === 0 ? skip + first : null,
     runEnd: isOver ? skip + behind : null,
     runGoesOn: isOver ? null : skip + behind,

@@ -1,7 +1,7 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import type { ConditionName } from './conditions.ts'
-import { countsFor, owing } from './counting.ts'
+import { type Counts, countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
 import { lastRunOf } from './places.ts'
 import {
@@ -40,7 +40,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 20
+export const RULES_NUMBER = 21
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -83,7 +83,7 @@ export class Judge {
   }
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
-  tell(answer: Fact, handle: number | null): 'paid' | 'counts' | null {
+  tell(answer: Fact, handle: number | null): Counts | null {
     if (handle !== null && answer.kind === 'items') this.#told.set(handle, asTold(answer, this.state))
     for (const first of this.#told.keys()) {
       if (this.#told.size <= MOST_TOLD) break
@@ -95,7 +95,7 @@ export class Judge {
     const before = this.state
     this.state = told(before, fact, this.#trial)
     const counts = countsFor(before, this.state)
-    if (counts === 'paid') this.isToMark = true
+    if (counts !== null && counts !== 'counts') this.isToMark = true
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     return counts
   }

@@ -70,9 +70,9 @@ export class Kernel {
     const before = this.state
     const fact = factOf(told, before, this.#seen, this.#hasRange)
     const counts = this.#judge.tell(fact, handle)
-    const ofRun = counts === null ? [] : idsFor(before, counts, told, fact)
-    if (counts === 'paid') this.#counted = new Set([...this.#seen, ...ofRun])
-    else for (const id of ofRun) this.#seen.add(id)
+    const ofRun = counts === null ? [] : idsFor(before, counts, told, this.#seen)
+    if (counts === 'counts') for (const id of ofRun) this.#seen.add(id)
+    else if (counts !== null) this.#counted = new Set(ofRun)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()
     if (handle !== null) {
       this.#told.set(handle, answer.ids)

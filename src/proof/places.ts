@@ -76,7 +76,7 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   )
   if (over === undefined) return { ...state, pending }
   const rests = over.kind === 'refused' ? [...over.rests, 'even-cuts' as const] : over.rests
-  const debts = owing(state, over.but, behindRun(state, over), { ...over, isOver: true })
+  const debts = owing(state, over.but, behindRun(state, over), over)
   return ended({ ...state, ...debts }, union(rests, ['nothing-hidden-behind']))
 }
 

@@ -107,6 +107,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const { pending } = state
   const { but } = sight
   const index = skip + count - 1
+  const behind = { id: fact.firstId, moment: first }
   const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
   // Directly behind the floor a run begins that is not the floor's.
@@ -118,7 +119,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   }
   return {
     ...state,
-    ...(isPlaced ? owing(state, but, behindRun(state, sight), fact) : owingTied(state, but, fact)),
+    ...(isPlaced ? owing(state, but, behindRun(state, sight), { received, behind }) : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received),
     empty: isPlaced ? emptyHeld(state, index, sight.heldAt) : emptyBehind(state, fact),
@@ -138,7 +139,7 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
   const { received, runStart, hasMember } = last
   if (!hasRoom(state, last, trial) || isAhead || floor.received !== received) return null
   // All of its run, up to the end.
-  return ended(runStart !== null && hasMember ? paid(state) : state, ['even-cuts'])
+  return ended(runStart !== null && hasMember ? paid(state, true) : state, ['even-cuts'])
 }
 
 /** Everything that was listed at a moment of this walk has been met. */

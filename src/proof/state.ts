@@ -13,6 +13,7 @@ export type Basis =
   | 'last-window-again'
   | 'created-order'
   | 'ties-keep-places'
+  | 'ties-side-by-side'
   | 'unread-apart'
 
 /** The end of the last window that joined: everything that stayed and stood at `index` or before when it was read has been met. */
@@ -55,9 +56,17 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   heldAt: number
 }
 
+/** What stood directly behind a run; `id` is null where only its createdAt was kept. */
+export interface Behind {
+  id: string | null
+  moment: Moment
+}
+
 /** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
 interface Count {
   end: number
+  /** What stood there; null where nothing did. */
+  behind: Behind | null
   /** Nothing stood there. */
   isOver: boolean
   start: number | null
@@ -99,6 +108,8 @@ export interface State {
   /** A run of which some that stayed may not have been met. */
   owed: RunMember | null
   count: Count | null
+  /** The run that was owed last was shown as a whole, and not counted. */
+  isShown: boolean
   /** Where the answer ends that was read last, while a run is owed, of those that end with another item, and with one of it. */
   ahead: Edge | null
   within: Edge | null
@@ -133,6 +144,7 @@ export const BEGINNING: State = {
   pending: [],
   owed: null,
   count: null,
+  isShown: false,
   ahead: null,
   within: null,
   largest: 0,

@@ -560,6 +560,41 @@ test('a run that was counted is no other one of the same createdAt, which stands
   expect(reader.kernel.owed).toBeUndefined()
 })
 
+test('a run ends where it ended in front of what stood behind it: another one of the same createdAt may have come there', () => {
+  const reader = new Reader('p9 q8 c5 d5 x4 f5 z3')
+  reader.join(0, 3)
+  reader.join(2, 2)
+  reader.look(3, 2)
+  reader.look(1, 3)
+  reader.list = ['c5', 'd5', 'x4', 'f5', 'z3']
+  reader.look(3, 2)
+  expect(reader.kernel.owed).toBe(5)
+})
+
+test.each([
+  ['f2 g2', 'f2 g2', ['held']],
+  ['f2 g2', 'g2 f2', ['held', 'ties-side-by-side']],
+])('a run with %s behind it, and later %s, rests on %j', (behind, later, basis) => {
+  const reader = new Reader(`a9 b5 c5 d5 ${behind}`)
+  reader.join(0, 2)
+  reader.join(1, 2)
+  for (const skip of [3, 0, 2]) reader.look(skip, 2)
+  reader.list = `a9 b5 c5 d5 ${later}`.split(' ')
+  reader.look(3, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.state.basis).toEqual(basis)
+})
+
+test('of a run that is shown as a whole nothing is marked that was counted of another one of the same createdAt', () => {
+  const reader = new Reader('q9 a5 b5 x4 y3 d5 e2')
+  reader.join(0, 2)
+  reader.join(1, 2)
+  reader.marks = false
+  for (const skip of [5, 4]) reader.look(skip, 2)
+  reader.look(0, 4)
+  expect(reader.kernel.takeCounted()).toEqual(['a', 'b'])
+})
+
 test('what stands behind a first item that cannot be read rests on that being apart', () => {
   const reader = new Reader('a9! b8 c7')
   reader.look(0, 1)

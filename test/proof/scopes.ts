@@ -359,6 +359,20 @@ export const QUICK: Record<string, Trials> = {
     ],
     needs: [],
   },
+  'a run that is shown while another one of its createdAt is counted': {
+    ...{ tasks: 7, readings: 7, changes: 0, take: 4, cap: 4, asksAll: true, ties: false, counts: true },
+    ...{ tries: SHOWN, lists: [[4, 0, 0, 1, 2, 0, 3]] },
+    asks: [
+      [0, 2],
+      [1, 2],
+      [5, 2],
+      [4, 2],
+      [0, 4],
+      [4, 3],
+      [5, 3],
+    ],
+    needs: [],
+  },
   'a run that grows while it is counted': {
     ...{ tasks: 3, readings: 9, changes: 2, take: 2, cap: 2, ties: true, counts: true },
     ...{ tries: [], only: ['insert'], onlyTies: true, newestFirst: true, lists: [[0, 0, 0]] },
@@ -437,6 +451,19 @@ export const LONG: Record<string, Trials> = {
       [3, 3],
     ],
     needs: ['join: no other run is owed'],
+  },
+  'a run in whose place another one of its createdAt comes to stand': {
+    ...{ tasks: 7, readings: 7, changes: 2, take: 3, cap: 3, asksAll: true, ties: false, counts: true },
+    ...{ tries: SHOWN, only: ['delete'], lists: [[3, 4, 0, 0, 1, 0, 2]] },
+    asks: [
+      [0, 3],
+      [2, 2],
+      [3, 2],
+      [1, 3],
+      [2, 3],
+      [3, 3],
+    ],
+    needs: [],
   },
   'a run whose answers come late': {
     ...{ tasks: 4, readings: 5, changes: 2, take: 2, cap: 2, ties: true, repeats: true, counts: true, ahead: true },

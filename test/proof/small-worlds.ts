@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto'
 import type { ConditionName } from '../../src/proof/conditions.ts'
-import { countsFor, idsFor, showsAll } from '../../src/proof/counting.ts'
+import { countsFor, idsFor } from '../../src/proof/counting.ts'
 import { type Fact, factOf, type ListAnswer } from '../../src/proof/facts.ts'
 import {
   asTold,
@@ -174,6 +174,14 @@ export interface Searched {
   /** Ends that were claimed of a list in which a named assumption was broken and a task was missed. */
   excused: Partial<Record<Basis, number>>
   found: FalseClaim | null
+}
+
+/** Whether tasks of one createdAt stand in several places. */
+function standsApart(items: readonly Item[]): boolean {
+  return items.some(
+    ({ at }, index) =>
+      index > 0 && items[index - 1]?.at !== at && items.slice(0, index - 1).some((one) => one.at === at),
+  )
 }
 
 const ALL: readonly Evidence[] = ['place', 'room', 'passed', 'repeated', 'reached']
@@ -454,9 +462,10 @@ class Search {
     const next: World = { ...world, state, now: world.now + 2, readings: world.readings - 1, broken: [...world.broken] }
     next.trail = { line, before: world.trail }
     const counts = countsFor(before, after)
-    const isPaid = counts === 'paid'
-    const ofRun = counts === null ? [] : idsFor(before, counts, answer, fact).map(Number)
-    const counted = [...new Set([...world.counted, ...ofRun])].sort((a, b) => a - b)
+    const isPaid = counts === 'shown' || counts === 'counted'
+    const ofRun =
+      counts === null ? world.counted : idsFor(before, counts, answer, world.counted.map(String)).map(Number)
+    const counted = [...new Set(ofRun)].sort((a, b) => a - b)
     if (isPaid) next.items = met(world.items, counted)
     next.counted = (state.count?.ids ?? 0) === 0 ? [] : counted
     const entry: Told = {
@@ -525,8 +534,10 @@ class Search {
     const isRefused = next.told.some((one) => one.fact.kind === 'refused')
     const asksForRoom = (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
     if (asksForRoom && given.beyondCut && this.#mayBeUneven(before) && !before.uneven) breaks('even-cuts')
-    const isShown = fact.hasMember && showsAll(state, fact, this.#trial)
-    if (countsFor(before, state) === 'paid' && !isShown && world.sinceCount === 3) breaks('held')
+    if (countsFor(before, state) === 'counted') {
+      if (world.sinceCount === 3) breaks('held')
+      if (world.sinceCount !== 0 && standsApart(world.items)) breaks('ties-side-by-side')
+    }
     if (isEnd && state.ended?.includes('last-window-again') === true && world.sinceAlone === 3) breaks('held')
     next.sunk = sunkAfter(world, state, given)
     const isNew = state.empty !== null && !(state.empty.received in world.sunk)
