@@ -297,3 +297,20 @@ test('where nothing moves, a run at the end that cannot be counted is not read t
     expect(requests).toBeLessThan(60 + 5 * length)
   }
 })
+
+test('no deletion makes another run of a createdAt look like the one that is counted, whenever it comes', async () => {
+  const ids = 'ambbafacbcavajanalapakaoayagaqaiatawaebfazaubabebdahaaabasaradax'.match(/../g) as string[]
+  const items = [...'............MMMM...MM..MMM......'].map(
+    (place, index): Item => ({ id: ids[index] as string, at: place === 'M' ? 1_000_000 : 2_000_000 + 1000 * index }),
+  )
+  for (let moment = 1; moment < 43; moment += 1) {
+    const model = makeModel(items, {
+      before(request, { items: listed }) {
+        if (request === moment) listed.splice(4, 5)
+      },
+    })
+    const { result, met } = await walkModel(model, { window: 3, overlap: 1, beyond: true, lap: 'always' })
+    const missed = model.items.filter(({ id }) => !met.has(id)).map(({ id }) => id)
+    if (result.verdict === 'complete') expect({ moment, missed }).toEqual({ moment, missed: [] })
+  }
+})
