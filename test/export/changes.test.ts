@@ -80,12 +80,28 @@ test('without a publication before, everything counts as changed', async () => {
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 4 })
 })
 
-test('a number says since when, whatever was published', async () => {
+test('a number says since when, and what lies below it stays: it goes on from the last that goes as far', async () => {
   const mirror = makeMirror(...ordinaryRows(10))
+  let now = 1_790_000_000_000
+  const next = (more: Partial<ExportOptions>) => publishing(mirror, { now: () => (now += 1_000), keep: 1, ...more })
+  const full = await next({})
+  change(mirror, "system_status = 'X'", "id < 'task-00000002'")
+  const last = await next({ changes: 'last' })
+  const feed = await next({ changes: 11 })
+  expect(feed).toMatchObject({ sinceSeq: 11, rows: 1, removed: [] })
+  expect(manifestOf(feed.manifest).buildsOn).toBe(last.snapshotId)
+  expect(inLake(mirror)).toEqual([full, last, feed].map((one) => one.snapshotId).concat('latest.json'))
+  // Below 0 is nothing.
+  expect(manifestOf((await next({ changes: 0 })).manifest).buildsOn).toBeNull()
+})
+
+test('a number that no publication of its kind goes as far as is refused, whatever others do', async () => {
+  const mirror = makeMirror(...ordinaryRows(4))
   await publishing(mirror)
-  const feed = await publishing(mirror, { changes: 7 })
-  expect(feed).toMatchObject({ sinceSeq: 7, rows: 3 })
-  expect(manifestOf(feed.manifest).buildsOn).toBeNull()
+  const other = (changes: number) => publishing(mirror, { changes, format: 'ndjson' })
+  await expect(other(3)).rejects.toMatchObject({ code: 'usage-invalid', facts: { sinceSeq: 3 } })
+  const whole = await other(0)
+  expect(manifestOf((await other(3)).manifest).buildsOn).toBe(whole.snapshotId)
 })
 
 test('a number behind what was published there is refused: what lies between would be nowhere', async () => {
