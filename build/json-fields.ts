@@ -162,8 +162,9 @@ const exporting: Chapter = {
     notRemoved: 'string or null: why old snapshots were not removed, a sentence; null: nothing was in the way',
     notLimited:
       'string or null: with the first publication of a dataset, that nothing limits how many stay, a sentence; else null',
-    recorded: 'boolean: whether the mirror has a row about it in the table `snapshots`',
-    notRecorded: 'string or null: why it has none, a sentence; null where it has one',
+    recorded:
+      'boolean: whether the mirror has a row about it in the table `snapshots`; without one `latest.json` names no feed, and after a full snapshot feeds are refused there until the next one',
+    notRecorded: 'string or null: why it has none, and what follows from that, a sentence; null where it has one',
     readerGone:
       'boolean: whether the reader of stdout went away early: false, as tasks on stdout leave no place for this object',
     durationMs: 'number (ms): how long it took',

@@ -8,7 +8,7 @@ import { withColumns } from '../build/scale-document.ts'
 import { COMMANDS } from '../src/commands/index.ts'
 import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { environmentName, KEYS } from '../src/config/keys.ts'
-import { FORMAT_NAMES, formatEntry } from '../src/export/formats.ts'
+import { FORMAT_NAMES, formatEntry, titlesOf } from '../src/export/formats.ts'
 import { longName, SHARED_FLAGS, twinName } from '../src/flags.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -50,6 +50,11 @@ test('docs/scale.md spells out the columns that a snapshot has: npm run docs wri
 
 test('the README is short', () => {
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(7_000)
+})
+
+test.each(['README.md', 'package.json', 'deploy/debian/control'])('%s says as what snapshots are published', (name) => {
+  const text = readFileSync(join(ROOT, name), 'utf8').replaceAll(/\s+/g, ' ')
+  expect(text).toContain(`publishes snapshots as ${titlesOf(FORMAT_NAMES, 'or')}`)
 })
 
 test('the README names what a file can end in, for every format', () => {

@@ -70,7 +70,8 @@ export const exporting: CommandSpec<ExportFlags> = {
     ...RANGE_FLAGS,
     {
       flags: '--status <status...>',
-      description: 'only tasks with these values of systemStatus; one that no task has, and none had there, is refused',
+      description:
+        'only tasks with these values of systemStatus; a value that no task has is refused, unless it was published there before',
     },
     { flags: '--include-deleted', description: 'tombstones too' },
     {

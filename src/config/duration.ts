@@ -38,8 +38,16 @@ const MOMENT = /^(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)
 /** Epoch ms of an ISO date or time (UTC without zone), of epoch ms, or of an age (`7d`). Throws `usage-invalid`. */
 export function parseMoment(text: string, name: string, now: number): number {
   const trimmed = text.trim()
-  if (/^-?\d+$/.test(trimmed)) return epochMs(trimmed, name)
-  if (/^\d{4}-/.test(trimmed)) {
+  if (/^-?\d+$/.test(trimmed)) {
+    const value = Number(trimmed)
+    // A positive one has 13 digits, of 2001 to 2286: others are seconds, a day without its dashes, or an age without its unit.
+    if (value > 0 ? value >= 1e12 && value < 1e13 : Number.isSafeInteger(value)) return value
+    if (value >= 1e9 && value < 1e10) {
+      throw new MirrorError('usage-invalid', `${name}: ${trimmed} looks like seconds`, {
+        hint: `Epoch times are milliseconds: write ${value}000.`,
+      })
+    }
+  } else if (/^\d{4}-/.test(trimmed)) {
     const [, date = '', time, zone = 'Z'] = MOMENT.exec(trimmed) ?? []
     const moment = Date.parse(time === undefined ? date : `${date}T${time}${zone}`)
     if (!Number.isNaN(moment) && isInCalendar(date)) return moment
@@ -48,7 +56,7 @@ export function parseMoment(text: string, name: string, now: number): number {
     if (age !== null && Number.isSafeInteger(age)) return now - age
   }
   throw new MirrorError('usage-invalid', `${name}: "${text}" is not a moment`, {
-    hint: 'Write 2026-11-01, 2026-11-01T12:00Z, epoch milliseconds, or how long ago, such as 7d.',
+    hint: 'Write 2026-11-01, 2026-11-01T12:00Z, epoch milliseconds (13 digits), or how long ago, such as 7d.',
   })
 }
 
@@ -66,23 +74,4 @@ function isInCalendar(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(text) ?? []
   if (day === undefined) return true
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
-}
-
-function epochMs(digits: string, name: string): number {
-  const value = Number(digits)
-  if (value >= 1e9 && value < 1e10) {
-    throw new MirrorError('usage-invalid', `${name}: ${digits} looks like seconds`, {
-      hint: `Epoch times are milliseconds: write ${digits}000.`,
-    })
-  }
-  // A day without its dashes, or an age without its unit.
-  if (value >= 1 && value < 1e9) {
-    throw new MirrorError('usage-invalid', `${name}: ${digits} would be in January 1970`, {
-      hint: 'Write 2026-11-01 for a day, 7d for an age, or epoch milliseconds.',
-    })
-  }
-  if (!Number.isSafeInteger(value)) {
-    throw new MirrorError('usage-invalid', `${name}: ${digits} is out of range`, { hint: 'Write epoch milliseconds.' })
-  }
-  return value
 }

@@ -15,11 +15,13 @@ export function serviceCheck(origin: string, { list, tookMs }: Reached): Check {
   if (list.kind === 'key-refused') return ok(name, `${origin} answers, in ${took}`)
   if (list.kind === 'error') return wrongBy(name, list.error)
   const said = statusText(list)
+  // A success without items.
+  const isBare = list.kind === 'refused' && list.httpStatus !== null && list.httpStatus < 300
   return list.kind === 'refused'
     ? wrong(
         name,
         `${origin} refuses to list tasks: ${said}`,
-        'Check service.baseUrl, path included: the list is asked for at BASE/tasks/list.',
+        `${isBare ? 'An account that has no task yet may be answered so; if it has some, check' : 'Check'} service.baseUrl, path included: the list is asked for at BASE/tasks/list.`,
       )
     : wrong(
         name,

@@ -70,8 +70,15 @@ async function settle(draft: string): Promise<number> {
 async function refuseOpenDatabase(path: string): Promise<void> {
   const names = [path, `${path}-wal`, `${path}-journal`]
   const [present, wal, journal] = await Promise.all(names.map((name) => stat(name).catch(() => null)))
-  const isOdd = present && !present.isFile()
-  const why = isOdd ? 'is there and is not a file' : (wal ?? journal) ? 'is a database that a program has open' : null
-  if (why === null) return
-  throw new MirrorError('usage-invalid', `${path} ${why}`, { facts: { path }, hint: 'Name another file with --out.' })
+  if (present && !present.isFile())
+    throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
+      facts: { path },
+      hint: 'Name another file with --out.',
+    })
+  const left = journal ? names[2] : wal ? names[1] : null
+  if (left === null) return
+  throw new MirrorError('usage-invalid', `${left} is there: a program has ${path} open, or was killed`, {
+    facts: { path },
+    hint: `Remove it if no program uses ${path}, or name another file with --out.`,
+  })
 }

@@ -1,9 +1,9 @@
-// Publishes one snapshot of one cut: reads, redacts, writes, publishes, records, names it in `latest.json`, in this order.
+// Publishes one snapshot of one cut: reads, redacts, writes, publishes, then names it in `latest.json` and records it.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { recordSnapshot, snapshotsAt } from '../mirror/tables/snapshots.ts'
+import { forgetSnapshot, recordSnapshot, snapshotsAt } from '../mirror/tables/snapshots.ts'
 import { severalText } from '../shown.ts'
 import { aboutOf, filtersOf, openContent, packingOf, refuseMisplaced, type Snapshot } from './content.ts'
 import { beginPacking } from './encode/head-start.ts'
@@ -37,19 +37,24 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const now = options.now ?? Date.now
   const startedAt = now()
   const { engine, compression } = options
-  const named = targetOf(options.out, options.format, compression, isFolder(options.out))
-  refuseMisplaced(named, options)
-  const target = engine && compression === undefined ? { ...named, compression: COMPRESSION_OF[engine] } : named
+  const asked = targetOf(options.out, options.format, compression, isFolder(options.out))
+  refuseMisplaced(asked, options)
+  const target = engine && compression === undefined ? { ...asked, compression: COMPRESSION_OF[engine] } : asked
   const filters = filtersOf(options)
   stopIfAborted(options.signal)
   const store = await storeAt(target, options)
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
     const { result, entry } = await publish({ place, store, target, filters, startedAt, now }, options)
-    if (place !== '-') await record(result, { place, filters, at: now() }, options)
-    // Not before, and no feed that the mirror does not know: the next ones would be refused. So they go on from the one before.
-    const isBase = result.recorded || result.kind === 'full'
-    if (store !== null && entry !== null && isBase) await nameInLatest(store, result.kind, entry)
+    const isFull = result.kind === 'full'
+    const named = async () => {
+      if (store !== null && entry !== null) await nameInLatest(store, result.kind, entry, () => forget(result, options))
+    }
+    // First: a feed that went on from one that no reader is told of would lack what had been deleted before that.
+    if (isFull) await named()
+    if (place !== '-') await record(result, { place, filters, at: now(), isDataset: store !== null }, options)
+    // Not before, and none that the mirror does not know: the next ones would be refused. So they go on from the one before.
+    if (!isFull && result.recorded) await named()
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
   } finally {
@@ -205,18 +210,37 @@ async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: De
 /** The snapshot is published: whatever keeps the mirror from taking the row is said, never thrown. */
 async function record(
   result: ExportResult,
-  { place, filters, at }: { place: string; filters: RecordedFilters; at: number },
+  { place, filters, at, isDataset }: { place: string; filters: RecordedFilters; at: number; isDataset: boolean },
   options: ExportOptions,
 ): Promise<void> {
   try {
     const row = { ...result, id: result.snapshotId, path: place, filters, publishedAt: at }
-    await recordSnapshot(options.dbPath, row, options.busyTimeoutMs ?? 5_000)
+    await recordSnapshot(options.dbPath, row, options.busyTimeoutMs ?? BUSY_MS)
     result.recorded = true
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error
-    result.notRecorded = `The snapshot is published, but the mirror has no row about it: ${error.message}`
+    const then =
+      result.kind === 'changes'
+        ? `${isDataset ? ' and latest.json does not name it' : ''}: the next feed holds the same changes`
+        : isDataset
+          ? ': feeds are refused there until the next full snapshot'
+          : ''
+    result.notRecorded = `The snapshot is published, but the mirror has no row about it (${error.message})${then}`
   }
 }
+
+/** Of what was taken away again. A row that stays does no harm: nothing goes on from what is not there. */
+async function forget({ snapshotId, recorded }: ExportResult, options: ExportOptions): Promise<void> {
+  if (!recorded) return
+  try {
+    await forgetSnapshot(options.dbPath, snapshotId, options.busyTimeoutMs ?? BUSY_MS)
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error
+  }
+}
+
+/** How long a writer of the mirror is waited for. */
+const BUSY_MS = 5_000
 
 /** Sorts by time; two of the same millisecond differ by `random`. */
 export function snapshotIdOf(at: number, cut: number, random: string): string {

@@ -36,7 +36,7 @@ const calm = { strained: false, suspect: false }
 export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   // A 2xx with what was asked for; a detail without an item too, because its meaning is learned elsewhere.
   answered: { ends: 'ok', retried: false, ...calm },
-  // A 2xx without a byte.
+  // A 2xx without a byte, but for a 204 to a list.
   empty: { ends: 'not-json', retried: true, ...calm },
   // HTML, cut or invalid JSON, another top-level value, a content coding that nobody asked for.
   'not-json': { ends: 'not-json', retried: true, ...calm },

@@ -40,7 +40,7 @@ test.each([
   [['sync', '--details', 'sometimes'], '--details: expected "auto", "always" or "never"'],
   [['backfill', '--since', '2d', '--until', '3d'], '--since is not before --until'],
   [['backfill', '--since', '1700000000'], 'looks like seconds'],
-  [['export', '--since', '20261101'], '--since: 20261101 would be in January 1970'],
+  [['export', '--since', '20261101'], '--since: "20261101" is not a moment'],
   [['prune', '--deleted-before', '2999-01-01'], '--deleted-before: "2999-01-01" is in the future'],
   [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
   [['export', '--format', 'xml'], '--format: "xml" is not one of parquet, ndjson, csv'],

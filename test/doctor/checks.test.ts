@@ -175,6 +175,14 @@ describe('the service and the key', () => {
     for (const hasKey of [true, false]) expectState(keyCheck(hasKey, reached(given)), key, /./)
   })
 
+  test.each([
+    [204, /^An account that has no task yet may be answered so; if it has some, check service\.baseUrl, /],
+    [404, /^Check service\.baseUrl, /],
+  ])('a list refused with %d is told what to do', (httpStatus, todo) => {
+    const list = { kind: 'refused', httpStatus, message: `HTTP ${httpStatus}` } as const
+    expect(serviceCheck('https://a.example', reached({ list, get: null })).todo).toMatch(todo)
+  })
+
   test('what the service says passes for no line of its own', () => {
     const said = {
       kind: 'failed',

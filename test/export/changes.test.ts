@@ -7,6 +7,7 @@ import { compressors } from 'hyparquet-compressors'
 import { expect, test, vi } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
+import { FolderStore } from '../../src/export/publish/folder.ts'
 import type { Manifest } from '../../src/export/publish/manifest.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
 import fc from '../support/fc.ts'
@@ -79,12 +80,28 @@ test('without a publication before, everything counts as changed', async () => {
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 4 })
 })
 
-test('a number says since when, whatever was published', async () => {
+test('a number says since when, and what lies below it stays: it goes on from the last that goes as far', async () => {
   const mirror = makeMirror(...ordinaryRows(10))
+  let now = 1_790_000_000_000
+  const next = (more: Partial<ExportOptions>) => publishing(mirror, { now: () => (now += 1_000), keep: 1, ...more })
+  const full = await next({})
+  change(mirror, "system_status = 'X'", "id < 'task-00000002'")
+  const last = await next({ changes: 'last' })
+  const feed = await next({ changes: 11 })
+  expect(feed).toMatchObject({ sinceSeq: 11, rows: 1, removed: [] })
+  expect(manifestOf(feed.manifest).buildsOn).toBe(last.snapshotId)
+  expect(inLake(mirror)).toEqual([full, last, feed].map((one) => one.snapshotId).concat('latest.json'))
+  // Below 0 is nothing.
+  expect(manifestOf((await next({ changes: 0 })).manifest).buildsOn).toBeNull()
+})
+
+test('a number that no publication of its kind goes as far as is refused, whatever others do', async () => {
+  const mirror = makeMirror(...ordinaryRows(4))
   await publishing(mirror)
-  const feed = await publishing(mirror, { changes: 7 })
-  expect(feed).toMatchObject({ sinceSeq: 7, rows: 3 })
-  expect(manifestOf(feed.manifest).buildsOn).toBeNull()
+  const other = (changes: number) => publishing(mirror, { changes, format: 'ndjson' })
+  await expect(other(3)).rejects.toMatchObject({ code: 'usage-invalid', facts: { sinceSeq: 3 } })
+  const whole = await other(0)
+  expect(manifestOf((await other(3)).manifest).buildsOn).toBe(whole.snapshotId)
 })
 
 test('a number behind what was published there is refused: what lies between would be nowhere', async () => {
@@ -145,7 +162,7 @@ test.each<[string, (mirror: FilledMirror, last: string) => void]>([
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ rows: 1 })
 })
 
-test('latest.json names nothing that the mirror does not know: whatever moment a kill comes at, feeds go on', async () => {
+test('latest.json names no feed that the mirror does not know: whatever moment a kill comes at, feeds go on', async () => {
   const mirror = makeMirror(...ordinaryRows(2))
   await publishing(mirror)
   const latest = () => readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
@@ -159,6 +176,55 @@ test('latest.json names nothing that the mirror does not know: whatever moment a
   mirror.db.exec('ROLLBACK')
   const { snapshotId } = await running
   expect(JSON.parse(latest()).changes.snapshotId).toBe(snapshotId)
+})
+
+test('no feed goes on from a full snapshot that latest.json does not name: what was deleted before it would come back', async () => {
+  const mirror = makeMirror(...ordinaryRows(5))
+  const full = await publishing(mirror)
+  change(mirror, 'deleted_at = 7', "id = 'task-00000003'")
+  // It stays: a kill in between, or a folder in which names can be added and neither be replaced nor removed.
+  for (const name of ['update', 'remove'] as const)
+    vi.spyOn(FolderStore.prototype, name).mockRejectedValueOnce(new Error('not now'))
+  await expect(publishing(mirror)).rejects.toThrow('is published, but latest.json may not name it')
+  expect(inLake(mirror)).toHaveLength(3)
+  const feed = await publishing(mirror, { changes: 'last' })
+  expect(feed).toMatchObject({ sinceSeq: 5, rows: 1 })
+  expect(manifestOf(feed.manifest).buildsOn).toBe(full.snapshotId)
+})
+
+test('a full snapshot is named before the mirror takes its row, without which feeds are refused, and that is said', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  mirror.db.exec('BEGIN IMMEDIATE')
+  const { snapshotId, notRecorded } = await publishing(mirror, { busyTimeoutMs: 100 })
+  mirror.db.exec('ROLLBACK')
+  expect(notRecorded).toMatch(/no row about it \(.*locked.*\): feeds are refused there until the next full snapshot$/)
+  expect(JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')).full.snapshotId).toBe(snapshotId)
+  await expect(publishing(mirror, { changes: 'last' })).rejects.toMatchObject({ code: 'mirror-foreign' })
+})
+
+test('a feed without a row is not named: the next one holds the same changes, and that is said', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  await publishing(mirror)
+  const before = readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
+  change(mirror, "system_status = 'X'", "id = 'task-00000001'")
+  mirror.db.exec('BEGIN IMMEDIATE')
+  const { notRecorded } = await publishing(mirror, { changes: 'last', busyTimeoutMs: 100 })
+  const out = join(mirror.folder, 'a.csv')
+  const alone = await publishing(mirror, { out, changes: 'last', busyTimeoutMs: 100 })
+  mirror.db.exec('ROLLBACK')
+  expect(notRecorded).toMatch(/ \(.*locked.*\) and latest.json does not name it: the next feed holds the same changes$/)
+  expect(alone.notRecorded).toMatch(/ \(.*locked.*\): the next feed holds the same changes$/)
+  expect(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')).toBe(before)
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 2, rows: 1 })
+})
+
+test('a feed that is taken away, because latest.json could not name it, leaves no row', async () => {
+  const mirror = makeMirror(...ordinaryRows(2))
+  const { snapshotId } = await publishing(mirror)
+  const rows = () => mirror.db.prepare('SELECT id FROM snapshots').pluck().all()
+  vi.spyOn(FolderStore.prototype, 'update').mockRejectedValueOnce(new Error('not now'))
+  await expect(publishing(mirror, { changes: 'last' })).rejects.toThrow('not now')
+  expect([inLake(mirror), rows()]).toEqual([[snapshotId, 'latest.json'], [snapshotId]])
 })
 
 test('a feed as one file carries on from the file before of the same name', async () => {

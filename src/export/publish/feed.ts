@@ -22,19 +22,23 @@ export interface FeedDestination {
   present: readonly string[] | null
 }
 
-/** `last`: the last publication that is still there and whose filters took all that these take; without one all has changed. */
+/**
+ * `last`: the last publication that is still there and whose filters took all that these take; without one all has changed. A number
+ * goes on from the last of these that goes as far: what lies below is in that, or in what that builds on.
+ */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const { present } = destination
   const series = seriesOf(destination.filters)
-  const before = snapshotsAt(dbPath, destination.place, destination.format).filter(
+  // Nothing lies below 0.
+  if (changes === 0) return { sinceSeq: 0, buildsOn: null }
+  const before = snapshotsAt(dbPath, destination.place, destination.format).find(
     (row) =>
       (present === null || present.includes(row.id)) &&
       seriesOf(row.filters) === series &&
       isWithin(destination.filters, row.filters) &&
-      (changes === 'last' || row.cut === changes),
-  )[0]
-  if (changes !== 'last') return { sinceSeq: changes, buildsOn: before?.id ?? null }
-  return { sinceSeq: before?.cut ?? 0, buildsOn: before?.id ?? null }
+      (changes === 'last' || row.cut >= changes),
+  )
+  return { sinceSeq: changes === 'last' ? (before?.cut ?? 0) : changes, buildsOn: before?.id ?? null }
 }
 
 /**
@@ -57,16 +61,20 @@ export function refuseOtherMirror(
   const last = latest?.changes ?? latest?.full ?? null
   if (last === null) return
   // The next changes would go on from it.
-  if (base.buildsOn === null && sinceSeq > known)
-    throw new MirrorError('usage-invalid', `--changes ${sinceSeq}: what was published at ${place} ends at ${known}`, {
-      facts: { place, known, sinceSeq },
-      hint: 'What lies between would be nowhere: use --changes last, or a folder of its own.',
-    })
   const { snapshotId } = last
   if (!present?.includes(snapshotId))
     throw unfounded(place, `${snapshotId}, which latest.json names, is not there`, snapshotId)
   if (!knowsSnapshot(dbPath, snapshotId))
     throw unfounded(place, `${snapshotId} was not published from this mirror, or it has no row about it`, snapshotId)
+  if (base.buildsOn === null && sinceSeq > 0)
+    throw new MirrorError(
+      'usage-invalid',
+      `--changes ${sinceSeq}: no publication of this kind at ${place} goes that far`,
+      {
+        facts: { place, sinceSeq },
+        hint: 'What lies between would be nowhere: use --changes last, or a folder of its own.',
+      },
+    )
 }
 
 /**

@@ -1,4 +1,4 @@
-// Publishes a dataset: its files, then its manifest; and `latest.json` once the mirror knows of it.
+// Publishes a dataset: its files, then its manifest; and `latest.json`, when the caller says so.
 import { createHash } from 'node:crypto'
 import { ageOf } from '../../clock.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
@@ -69,13 +69,22 @@ export async function publishDataset(
   }
 }
 
-/** Has `latest.json` name what was published. Throws what the store throws; the snapshot is gone then, or the message names it. */
-export async function nameInLatest(store: Store, kind: Manifest['kind'], entry: LatestEntry): Promise<void> {
+/**
+ * Has `latest.json` name what was published. Throws what the store throws; the snapshot is gone then, and `withdrawn` was called, or the
+ * message names it.
+ */
+export async function nameInLatest(
+  store: Store,
+  kind: Manifest['kind'],
+  entry: LatestEntry,
+  withdrawn: () => Promise<void>,
+): Promise<void> {
   try {
     await store.update(LATEST, (before) => jsonBytes(latestAfter(latestOf(store, before), kind, entry)))
   } catch (error) {
     const { snapshotId } = entry
     if (!(await isWithdrawn(store, snapshotId))) throw notLatest(`${store.place}/${snapshotId}`, error)
+    await withdrawn()
     throw error
   }
 }

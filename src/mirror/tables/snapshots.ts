@@ -68,10 +68,22 @@ const KEPT_ROWS = 10_000
  * Adds the row. Waits up to `busyTimeoutMs` for a writer, in short steps that leave the event loop free.
  * Throws `mirror-unwritable`, `mirror-locked`, `disk-full`, `mirror-damaged` or `mirror-unreadable`.
  */
-export async function recordSnapshot(path: string, row: SnapshotRow, busyTimeoutMs: number): Promise<void> {
+export function recordSnapshot(path: string, row: SnapshotRow, busyTimeoutMs: number): Promise<void> {
+  return writing(path, busyTimeoutMs, (db) => insert(db, row))
+}
+
+/** Removes the row, of a publication that was taken away. Waits and throws as `recordSnapshot` does. */
+export function forgetSnapshot(path: string, id: string, busyTimeoutMs: number): Promise<void> {
+  return writing(path, busyTimeoutMs, (db) => db.prepare('DELETE FROM snapshots WHERE id = ?').run(id))
+}
+
+async function writing(path: string, busyTimeoutMs: number, write: (db: Db) => void): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 2 * PAUSE_MS) {
     try {
-      insert(path, row)
+      lend(connect(path, { fileMustExist: true, timeout: PAUSE_MS }), (db) => {
+        checkSchema(db, path)
+        write(db)
+      })
       return
     } catch (error) {
       const explained = explain(path, error)
@@ -81,25 +93,22 @@ export async function recordSnapshot(path: string, row: SnapshotRow, busyTimeout
   }
 }
 
-function insert(path: string, row: SnapshotRow): void {
-  lend(connect(path, { fileMustExist: true, timeout: PAUSE_MS }), (db) => {
-    checkSchema(db, path)
-    const statement = db.prepare(
-      `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
-       VALUES (@id, @cut, @path, @format, @files, @rows, @bytes, @filters, @sinceSeq, @publishedAt)`,
-    )
-    const prune = db.prepare(
-      `DELETE FROM snapshots WHERE rowid IN (
-         SELECT rowid FROM (
-           SELECT rowid, row_number() OVER (ORDER BY rowid DESC) AS place,
-             row_number() OVER (PARTITION BY path, format, filters ORDER BY rowid DESC) AS among
-           FROM snapshots)
-         WHERE place > 2 * ${KEPT_ROWS} OR (place > ${KEPT_ROWS} AND among > 1))`,
-    )
-    const count = db.prepare('SELECT count(*) FROM snapshots').pluck()
-    db.transaction(() => {
-      writeOne(statement, { ...row, filters: JSON.stringify(row.filters) })
-      if ((count.get() as number) > KEPT_ROWS) prune.run()
-    }).immediate()
-  })
+function insert(db: Db, row: SnapshotRow): void {
+  const statement = db.prepare(
+    `INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, since_seq, published_at)
+     VALUES (@id, @cut, @path, @format, @files, @rows, @bytes, @filters, @sinceSeq, @publishedAt)`,
+  )
+  const prune = db.prepare(
+    `DELETE FROM snapshots WHERE rowid IN (
+       SELECT rowid FROM (
+         SELECT rowid, row_number() OVER (ORDER BY rowid DESC) AS place,
+           row_number() OVER (PARTITION BY path, format, filters ORDER BY rowid DESC) AS among
+         FROM snapshots)
+       WHERE place > 2 * ${KEPT_ROWS} OR (place > ${KEPT_ROWS} AND among > 1))`,
+  )
+  const count = db.prepare('SELECT count(*) FROM snapshots').pluck()
+  db.transaction(() => {
+    writeOne(statement, { ...row, filters: JSON.stringify(row.filters) })
+    if ((count.get() as number) > KEPT_ROWS) prune.run()
+  }).immediate()
 }

@@ -53,7 +53,11 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     },
   })
   const { result } = done
-  const ended = await endByCreation(run, done, ends.doubt(done), await learnedInFront(run, result))
+  const ended = await endByCreation(run, done, {
+    newest: result.newestInFirst,
+    doubt: ends.doubt(done),
+    learned: await learnedInFront(run, result),
+  })
   const read = done.met > windowSizeOf(run).window
   return { ...ended, bringForward: result.total === null ? ends.isMoved() : read }
 }
@@ -86,19 +90,21 @@ async function learnedInFront(run: Run, result: WalkResult): Promise<Facts> {
     : { ...learned, total: before + (await takenIn(run)) }
 }
 
-/** Ends a head or tail walk by `createdAt`; `doubt`: of what stands at the other end. */
-async function endByCreation(run: Run, done: WalkDone, doubt: string | null, learned: Facts) {
+/** Ends a head or tail walk by `createdAt`; `newest`: as far as the frontier may come, `doubt`: of what stands at the other end. */
+async function endByCreation(
+  run: Run,
+  done: WalkDone,
+  { newest, doubt, learned }: { newest: number | null; doubt: string | null; learned: Facts },
+) {
   const { result } = done
-  const { frontier = 0, order } = run.facts
   const { contradicted, verdict: proven } = result
   const unproven = contradicted ? 'order-not-proven' : doubt
   const verdict: Verdict = proven === 'complete' && unproven === null ? 'complete' : 'partial'
   const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
   // What another order than the known one takes with it.
   if (contradicted) Object.assign(learned, { order: undefined, open_in_front: undefined, final_in_front: undefined })
-  const newest = order === 'created_asc' ? result.newest : result.newestInFirst
   const next = frontierOf(result, newest, run.config.sync.settleMs)
-  if (next !== null && verdict === 'complete' && next > frontier) learned.frontier = next
+  if (next !== null && verdict === 'complete' && next > (run.facts.frontier as number)) learned.frontier = next
   return { ...(await endWalk(run, done, { verdict, reason, learned })), isRefuted: contradicted || doubt !== null }
 }
 
@@ -167,7 +173,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const learned = learnedFrom(run, result)
   // Until a walk has met what is more, the next one is to find that, too.
   if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })
-  const ended = await endByCreation(run, done, doubt, learned)
+  const ended = await endByCreation(run, done, { newest: result.newest, doubt, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
   return { ...ended, bringForward: shrunk }
 }
