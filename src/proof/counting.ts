@@ -128,7 +128,7 @@ function isLike(one: Behind | null, other: Behind | null): boolean {
 }
 
 /** Whether all of the run stands in this answer: something behind it, too, or room for more, where the list is known to end. */
-export function showsAll(state: State, fact: Fact, trial: Trial): boolean {
+function showsAll(state: State, fact: Fact, trial: Trial): boolean {
   return fact.isWhole || (fact.runStart !== null && hasRoomBehind(state, fact, trial))
 }
 
