@@ -585,6 +585,20 @@ test.each([
   expect(reader.kernel.state.basis).toEqual(basis)
 })
 
+test.each([
+  ['f2 g2', ['held']],
+  ['g2 f2', ['held', 'ties-side-by-side']],
+])('so does one whose end two answers show, with f2 g2 behind it, and later %s: %j', (later, basis) => {
+  const reader = new Reader('a9 b5 c5 d5 e5 f2 g2')
+  reader.join(0, 2)
+  reader.join(1, 2)
+  for (const skip of [3, 5, 0, 1, 3]) reader.look(skip, 2)
+  reader.list = `a9 b5 c5 d5 e5 ${later}`.split(' ')
+  reader.look(5, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.state.basis).toEqual(basis)
+})
+
 test('of a run that is shown as a whole nothing is marked that was counted of another one of the same createdAt', () => {
   const reader = new Reader('q9 a5 b5 x4 y3 d5 e2')
   reader.join(0, 2)
