@@ -182,7 +182,7 @@ function forge(mirror: FilledMirror, path: string, change: (manifest: ReturnType
   const bytes = JSON.stringify(manifest)
   writeFileSync(join(path, '_manifest.json'), bytes)
   const latest = JSON.parse(readFileSync(join(lake(mirror), 'latest.json'), 'utf8'))
-  latest.full.manifestSha256 = createHash('sha256').update(bytes).digest('hex')
+  latest[manifest.kind].manifestSha256 = createHash('sha256').update(bytes).digest('hex')
   writeFileSync(join(lake(mirror), 'latest.json'), JSON.stringify(latest))
 }
 
@@ -212,6 +212,34 @@ test.each<[string, (manifest: ReturnType<typeof JSON.parse>) => unknown]>([
   const { path } = await publishing(mirror)
   forge(mirror, path, change)
   expect(await faults(mirror, true)).toEqual(['manifest _manifest.json'])
+})
+
+test('a feed that is gone is missed where the last one needs it, and an old one is not', async () => {
+  const mirror = makeMirror(...ROWS)
+  let now = 1_790_000_000_000
+  const next = (more: Partial<ExportOptions> = {}) => publishing(mirror, { now: () => (now += 1_000), ...more })
+  const remove = ({ path }: { path: string }) => rmSync(path, { recursive: true })
+  await next()
+  const old = await next({ changes: 'last' })
+  await next({ changes: 'last' })
+  remove(old)
+  const said = await verifying(mirror)
+  expect(said.problems).toMatchObject([{ snapshotId: null, file: 'latest.json', check: 'latest' }])
+  expect(said.problems[0]?.message).toContain(`goes on from ${old.snapshotId}, which is missing`)
+  const full = await next()
+  expect(await faults(mirror)).toEqual([])
+  await next({ changes: 'last' })
+  expect(await faults(mirror)).toEqual([])
+  remove(full)
+  expect(await faults(mirror)).toEqual(['latest latest.json', 'latest latest.json'])
+})
+
+test('feeds that name each other are followed once', async () => {
+  const mirror = makeMirror(...ROWS)
+  await publishing(mirror)
+  const feed = await publishing(mirror, { changes: 'last' })
+  forge(mirror, feed.path, (manifest) => Object.assign(manifest, { buildsOn: feed.snapshotId }))
+  expect(await faults(mirror)).toEqual(['latest latest.json'])
 })
 
 test.each(['"rows":1e30', '"rows":1000000000000000000000000000000'])('numbers beyond all bounds: %s', async (rows) => {

@@ -194,10 +194,27 @@ async function checkLatest(
         fault(`The checksum of ${entry.manifest} is another one`)
       }
     }
+    const gap = gapBefore(latest.changes?.snapshotId, manifests)
+    if (gap !== null) fault(gap)
   } catch (error) {
     if (!isMirrorError(error, 'snapshot-damaged')) throw error
     fault(error.message)
   }
+}
+
+/** What is missing of the feeds that lead from the last full snapshot to `last`, which is the newest; null where nothing is. */
+function gapBefore(last: string | undefined, manifests: readonly Manifest[]): string | null {
+  const byId = new Map(manifests.map((manifest) => [manifest.snapshotId, manifest]))
+  for (let at = byId.get(last ?? ''); at != null && at.kind === 'changes'; ) {
+    const { snapshotId, buildsOn } = at
+    if (buildsOn === null) return null
+    // Each once: a manifest may name any other.
+    byId.delete(snapshotId)
+    at = byId.get(buildsOn)
+    if (at === undefined)
+      return `${snapshotId} goes on from ${buildsOn}, which is missing: what changed up to there is in no other feed`
+  }
+  return null
 }
 
 async function checkSnapshot(
