@@ -11,7 +11,7 @@ export const text = (what?: string) => z.string().min(1, what === undefined ? wh
 /** SQLite's library leaves out white space around a name, and takes one of them for no file. */
 export const databaseFile = () =>
   text().refine(
-    (name) => name === name.trim() && name !== ':memory:',
+    (name) => name === name.trim() && name !== ':memory:' && !name.endsWith('/'),
     expecting('the name of a file, without white space around it'),
   )
 

@@ -135,6 +135,10 @@ test.each([
     { mirror: { path: ':memory:' } },
     'mirror.path: expected the name of a file, without white space around it, got ":memory:"',
   ],
+  [
+    { mirror: { path: 'folder/' } },
+    'mirror.path: expected the name of a file, without white space around it, got "folder/"',
+  ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [
     { schedule: { timezone: 'Mars/Base' } },
