@@ -8,7 +8,7 @@ import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask, TaskTable } from '../../mirror/tables/tasks.ts'
 import type { JsonObject, Task, TaskRow } from '../../task.ts'
-import { identityOf, isOther } from '../identity.ts'
+import { isOther } from '../identity.ts'
 
 export interface Tables {
   tasks: TaskTable
@@ -71,7 +71,7 @@ export function isAnother(
 ): boolean {
   // An id that was given up may be given away again.
   if (known === undefined || known.deletedAt !== null || rules.acceptOthers) return false
-  return isOther(identityOf(tables.tasks.identity(known.seq)), identityOf(shown), toleranceMs)
+  return isOther(tables.tasks.identity(known.seq), shown, toleranceMs)
 }
 
 /** What is set aside of such an answer: once, however often that task changes. */
