@@ -132,7 +132,7 @@ function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusC
   }
   if (timetables.export !== null) {
     // A first snapshot is made when it is due, not of a mirror that has just begun.
-    const firstAt = firstMoment(timetables.export, pastOr(cache.publication()?.publishedAt, now()), now())
+    const firstAt = firstMoment(timetables.export, pastOr(cache.publishedAt(), now()), now())
     const work = async (notice: NoticeContext) => {
       // Both begin together; that the mirror is still to be made is no failure.
       if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
