@@ -39,7 +39,7 @@ interface RowHashes {
 }
 
 /** When the answer was asked for that shows a row, and when it is taken in, epoch ms. */
-interface RowTimes {
+export interface RowTimes {
   readAt: number
   now: number
 }

@@ -34,12 +34,6 @@ export interface Intake {
   readonly rules: IntakeRules
 }
 
-/** When an answer was asked for, and when it is taken in, epoch ms. */
-export interface AnswerTimes {
-  readAt: number
-  now: number
-}
-
 /** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
 export function isFinal(task: Task, finalStatuses: ReadonlySet<string>): boolean {
   if (Object.hasOwn(task, 'completedAt') && task.completedAt !== null) return true
