@@ -44,11 +44,9 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
       writing.renewRules()
     },
 
-    setAsideItem: (item: SetAside, now: number): boolean =>
+    setAsideItem: (item: SetAside, now: number): void =>
       commit(() => {
-        const added = setAside.add(item, runId, now)
-        if (added) runs.count(runId, { rejected: 1 })
-        return added
+        if (setAside.add(item, runId, now)) runs.count(runId, { rejected: 1 })
       }),
 
     haveUnreadChanged: (from: number, since: number): boolean =>
