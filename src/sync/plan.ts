@@ -10,7 +10,6 @@ export interface SyncRequest {
   dryRun?: boolean
   allowMassDelete?: boolean
   rebind?: boolean
-  maxDurationMs?: number | null
   /** Half-open range of createdAt, epoch ms. */
   since?: number | null
   until?: number | null

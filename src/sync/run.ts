@@ -46,7 +46,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   // What it fails for is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
   const writer = await opening
-  const time = limitTime(context.signal, request.maxDurationMs ?? null)
+  const time = limitTime(context.signal, context.config.sync.maxDurationMs)
   let result: RunResult | null = null
   try {
     result = await runWith(writer, parts.service ?? null, { context, time, tally })
@@ -188,7 +188,8 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       break
     case 'open': {
       const isBeforeAWalk = goesOn(ended.plan.slice(at))
-      const timing = { ms: request.maxDurationMs ?? null, perSecond: run.config.service.requestsPerSecond, now: now() }
+      const { service, sync } = run.config
+      const timing = { ms: sync.maxDurationMs, perSecond: service.requestsPerSecond, now: now() }
       const silent = await askOpenTasks(run, isBeforeAWalk ? limitBeforeAWalk(timing) : NO_LIMIT)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
