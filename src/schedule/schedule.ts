@@ -35,7 +35,7 @@ interface ScheduleOptions {
   /** Configuration and key, see `ExportOptions`. */
   inUse: readonly string[]
   /** For object storage, see `exportSnapshot`. */
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
   makeRunContext: (now: Clock) => Promise<RunContext>
   /** Tells of what ended a run early. */
