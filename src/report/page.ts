@@ -92,7 +92,7 @@ function jobsHtml(jobs: readonly JobFigures[], now: number): string {
     ],
     jobs,
   )
-  return `<section aria-labelledby="jobs"><h2 id="jobs">Schedule</h2><div class="table" role="group" tabindex="0" aria-label="Jobs of the schedule: table">${table}</div></section>`
+  return `<section aria-labelledby="jobs"><h2 id="jobs">Schedule</h2>${table}</section>`
 }
 
 function header(title: string, baseUrl: string | null, about: string): string {
