@@ -26,8 +26,10 @@ interface KnownHashes extends RowHashes {
   detailAt: number | null
 }
 
-interface TaskMoments {
+export interface TaskMoments {
+  /** By the service's clock, epoch ms; null where it says nothing. */
   createdAt: number | null
+  /** When this mirror first saw it, and saw it change last; epoch ms. */
   firstSeenAt: number
   changedAt: number
 }
