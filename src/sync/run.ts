@@ -29,10 +29,7 @@ const MOST_NAMED = 5
 const MOST_WITNESSES = 50
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
-interface RunParts {
-  service?: Service
-  writer?: Writer
-}
+type RunParts = Partial<Pick<Run, 'service' | 'writer'>>
 
 /**
  * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be read
