@@ -14,6 +14,7 @@ export interface Opened {
   future: number | null
   lastFull: WalkRow | null
   lastCompleteFull: WalkRow | null
+  /** A full walk that was cut off. */
   interrupted: WalkRow | null
   liveTasks: number
   openTasks: number
