@@ -2,13 +2,12 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
-import type { Environment } from '../../config/keys.ts'
 import { countText, grouped, moment, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { fold, pairs } from './layout.ts'
 
 /** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
-export function calledAs(env: Environment): string {
+export function calledAs(env: NodeJS.ProcessEnv): string {
   // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
   return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
 }
