@@ -368,8 +368,47 @@ test('bounds of which the later end moves on carry on from nothing: tasks come w
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 10 })
 })
 
+/** What `docs/scale.md` says readers take together: the newest full snapshot, and what was published with later changes. */
+async function togetherIn(mirror: FilledMirror): Promise<Map<unknown, Row>> {
+  const lake = join(mirror.folder, 'lake')
+  const { full } = JSON.parse(readFileSync(join(lake, 'latest.json'), 'utf8'))
+  const newest = new Map<unknown, Row>()
+  for (const id of inLake(mirror).slice(0, -1)) {
+    if (Number(/Z-(\d+)-/.exec(id)![1]) < (full?.cut ?? 0)) continue
+    for (const row of await rowsOf(join(lake, id)))
+      if (!((newest.get(row.id)?.change_seq as bigint) > (row.change_seq as bigint))) newest.set(row.id, row)
+  }
+  return newest
+}
+
+const since = (nth: number) => ({ since: 1_700_000_000_000 + nth * 1_000 })
+const CHANGE = null
+test.each<[string, (Partial<ExportOptions> | null)[], number]>([
+  ['feeds before it', [{ filters: since(4) }, { changes: 'last' }, CHANGE, { filters: since(4) }], 0],
+  [
+    'one of as many changes',
+    [{ filters: since(4) }, { changes: 'last' }, CHANGE, { changes: 'last' }, { filters: since(4) }],
+    0,
+  ],
+  ['full ones with more', [{ filters: since(4) }, CHANGE, { filters: since(6) }], 5],
+])(
+  'a feed with more than the newest full snapshot does not go on from %s, which readers leave out',
+  async (_, steps, from) => {
+    const mirror = makeMirror(...ordinaryRows(10))
+    const filters = since(from)
+    for (const step of [...steps, CHANGE, { changes: 'last' as const, filters }]) {
+      if (step === CHANGE) change(mirror, "data_body = data_body || 'x'", "id = 'task-00000007'")
+      else await publishing(mirror, step)
+    }
+    const wanted = stored(mirror).filter((row) => (row.created_at as bigint) >= filters.since)
+    const together = await togetherIn(mirror)
+    expect(wanted.map((row) => together.get(row.id))).toEqual(wanted)
+  },
+)
+
 const ONE_STATUS = { filters: { statuses: ['DONE'] } }
 const SOME_COLUMNS = { columns: ['id', 'created_at'] }
+const FEED = { changes: 'last' } as const
 test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null]>([
   ['other statuses', {}, ONE_STATUS, '--status'],
   ['fewer columns', {}, SOME_COLUMNS, '--columns'],
@@ -381,8 +420,11 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
   ['the same statuses', ONE_STATUS, ONE_STATUS, null],
   ['later bounds', { filters: { since: 1 } }, { filters: { since: 2 } }, null],
   ['other redaction', {}, { redact: ['cookie'] }, null],
-  ['changes of some', {}, { changes: 'last', ...ONE_STATUS }, null],
-  ['changes in another format', {}, { changes: 'last', format: 'ndjson' }, null],
+  ['fewer statuses than feeds before it', FEED, ONE_STATUS, '--status'],
+  ['another format than feeds before it', FEED, { format: 'ndjson' }, '--format ndjson'],
+  ['the statuses of feeds before it', { ...FEED, ...ONE_STATUS }, ONE_STATUS, null],
+  ['changes of some', {}, { ...FEED, ...ONE_STATUS }, null],
+  ['changes in another format', {}, { ...FEED, format: 'ndjson' }, null],
 ])(
   'a full snapshot is not taken over by one with %s, which readers of latest.json would not notice',
   async (_, one, other, narrower) => {
@@ -392,14 +434,15 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
     if (narrower === null) return void (await next)
     await expect(next).rejects.toMatchObject({
       code: 'usage-invalid',
-      message: expect.stringMatching(`^${narrower}: the last full snapshot in .* (holds more|is parquet), `),
+      message: expect.stringMatching(`^${narrower}: the last (full snapshot|feed) in .* (holds more|is parquet), `),
       facts: { snapshotId },
     })
     expect(inLake(mirror)).toEqual([snapshotId, 'latest.json'])
     // Of what an earlier version published nobody knows.
     const path = join(mirror.folder, 'lake/latest.json')
-    const { filters: __, format: ___, ...full } = JSON.parse(readFileSync(path, 'utf8')).full
-    writeFileSync(path, JSON.stringify({ schemaVersion: 1, full, changes: null }))
+    const latest = JSON.parse(readFileSync(path, 'utf8'))
+    for (const entry of [latest.full, latest.changes]) for (const name of ['filters', 'format']) delete entry?.[name]
+    writeFileSync(path, JSON.stringify(latest))
     await publishing(mirror, other)
   },
 )

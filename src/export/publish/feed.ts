@@ -24,19 +24,21 @@ export interface FeedDestination {
 
 /**
  * `last`: the last publication that is still there and whose filters took all that these take; without one all has changed. A number
- * goes on from the last of these that goes as far: what lies below is in that, or in what that builds on.
+ * goes on from the last of these that goes as far: what lies below is in that, or in what that builds on. Only from the newest full
+ * snapshot or what came after it: readers leave out what is older.
  */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
-  const { present } = destination
-  const series = seriesOf(destination.filters)
+  const { place, format, filters, latest, present } = destination
+  const series = seriesOf(filters)
   // Nothing lies below 0.
   if (changes === 0) return { sinceSeq: 0, buildsOn: null }
-  const before = snapshotsAt(dbPath, destination.place, destination.format).find(
+  const least = Math.max(changes === 'last' ? 0 : changes, latest?.full?.cut ?? 0)
+  const before = snapshotsAt(dbPath, place, format, latest?.full?.snapshotId).find(
     (row) =>
       (present === null || present.includes(row.id)) &&
       seriesOf(row.filters) === series &&
-      isWithin(destination.filters, row.filters) &&
-      (changes === 'last' || row.cut >= changes),
+      isWithin(filters, row.filters) &&
+      row.cut >= least,
   )
   return { sinceSeq: changes === 'last' ? (before?.cut ?? 0) : changes, buildsOn: before?.id ?? null }
 }
@@ -78,14 +80,15 @@ export function refuseOtherMirror(
 }
 
 /**
- * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the one that `latest.json` names, or is of another
- * format: who reads what that names, and feeds that follow it, would miss them, and nobody would be told. What was published by an
- * earlier version does not say what it is.
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the one that `latest.json` names, or of the last feed
+ * where it names none, or is of another format: who reads what that names, and feeds that follow it, would miss them, and nobody would
+ * be told. What was published by an earlier version does not say what it is.
  */
 export function refuseNarrower({ place, format, filters, latest }: FeedDestination): void {
-  const full = latest?.full
-  if (full?.filters === undefined) return
-  const { since, until, statuses, columns } = full.filters
+  const last = latest?.full ?? latest?.changes
+  if (last?.filters === undefined) return
+  const { since, until, statuses, columns } = last.filters
+  const which = latest?.full ? 'the last full snapshot' : 'the last feed'
   const lacks = (some: string[] | null, all: string[] | null): boolean =>
     some !== null && (all === null || all.some((name) => !some.includes(name)))
   const narrower = [
@@ -95,14 +98,14 @@ export function refuseNarrower({ place, format, filters, latest }: FeedDestinati
     ...(lacks(filters.columns, columns) ? ['--columns'] : []),
   ]
   const why =
-    full.format !== undefined && full.format !== format
-      ? `--format ${format}: the last full snapshot in ${place} is ${full.format}, and readers of its latest.json would miss the feeds that follow it`
+    last.format !== undefined && last.format !== format
+      ? `--format ${format}: ${which} in ${place} is ${last.format}, and readers of its latest.json would miss the feeds that follow it`
       : narrower.length > 0
-        ? `${narrower.join(', ')}: the last full snapshot in ${place} holds more, and readers of its latest.json would miss what this one leaves out`
+        ? `${narrower.join(', ')}: ${which} in ${place} holds more, and readers of its latest.json would miss what this one leaves out`
         : null
   if (why === null) return
   const hint = 'Publish it into a folder of its own, or to a file.'
-  throw new MirrorError('usage-invalid', why, { facts: { place, snapshotId: full.snapshotId }, hint })
+  throw new MirrorError('usage-invalid', why, { facts: { place, snapshotId: last.snapshotId }, hint })
 }
 
 function foreign(message: string, facts: Record<string, string | number>): MirrorError {

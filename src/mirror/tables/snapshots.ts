@@ -27,16 +27,18 @@ export interface SnapshotRow {
   publishedAt: number
 }
 
-/** Rows about `place` in `format`, last published first whatever the clock said, 1,000 at most. */
+/** Rows about `place` in `format`, none older than `first`, last published first whatever the clock said, 1,000 at most. */
 export function snapshotsAt(
   path: string,
   place: string,
   format: SnapshotRow['format'],
+  first: string | null = null,
 ): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
-  const find = 'SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ? ORDER BY rowid DESC LIMIT 1000'
+  const find = `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
+    AND rowid >= coalesce((SELECT rowid FROM snapshots WHERE id = ?), 0) ORDER BY rowid DESC LIMIT 1000`
   type Found = { id: string; cut: number; filters: string }
   return withReader(path, (db) => {
-    const rows = db.prepare(find).all(place, format) as Found[]
+    const rows = db.prepare(find).all(place, format, first) as Found[]
     return rows.map((row) => ({ ...row, filters: storedJson<SnapshotRow['filters']>(row.filters) }))
   })
 }
