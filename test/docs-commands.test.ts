@@ -48,8 +48,9 @@ beforeAll(async () => {
   for (const folder of ['srv/tasks', 'srv/datasette', 'var/www', 'etc', 'mirrors', 'keys'])
     mkdirSync(scratch.path(folder), { recursive: true })
   writeFileSync(scratch.path('key'), KEY, { mode: 0o600 })
-  writeFileSync(scratch.path('etc/accounts'), 'acme\n')
-  writeFileSync(scratch.path('keys/acme'), KEY, { mode: 0o600 })
+  // Not the account of the examples: another mirror is published there.
+  writeFileSync(scratch.path('etc/accounts'), 'globex\n')
+  writeFileSync(scratch.path('keys/globex'), KEY, { mode: 0o600 })
   env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key'), ...storage.env }
   // Commands are run as a reader does, who stands in one folder.
   process.chdir(scratch.dir)
@@ -227,7 +228,7 @@ describe('files for deployment', () => {
     expect(script).not.toMatch(/[ =]\/(etc|mirrors|keys)\//)
     // A feed follows a full snapshot, as the page says.
     await runBlock(`${script.replace(' --changes last', '')}\n${script}`, { JOB_COMPLETION_INDEX: '0' })
-    expect((await storage.keys()).filter((key) => key.startsWith('tasks/account=acme/')).length).toBeGreaterThan(2)
+    expect((await storage.keys()).filter((key) => key.startsWith('tasks/account=globex/')).length).toBeGreaterThan(2)
   })
 })
 

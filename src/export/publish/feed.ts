@@ -1,6 +1,6 @@
 // Where an incremental publication carries on from, and which publications belong together.
 import { MirrorError } from '../../errors.ts'
-import { knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
+import { changedLastAt, knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import { type Format, SWITCHES } from '../formats.ts'
 import type { Latest, RecordedFilters } from './manifest.ts'
 
@@ -45,8 +45,9 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
 
 /**
  * Throws `mirror-foreign` for a full snapshot (`base` null) or a feed at a destination, or a feed from a number, with later
- * changes than the mirror's; and for a feed after a publication that is gone, or that the mirror does not know: it was made
- * by another mirror, or after the backup that this one was restored from.
+ * changes than the mirror's; after a publication that the mirror does not know, as one made by another mirror, or after the backup that
+ * this one was restored from, for a feed, and for a full snapshot of as many changes, others, which readers would take together with it;
+ * and for a feed after one that is gone.
  */
 export function refuseOtherMirror(
   { dbPath, cut }: { dbPath: string; cut: number },
@@ -56,17 +57,24 @@ export function refuseOtherMirror(
   const known = Math.max(latest?.full?.cut ?? 0, latest?.changes?.cut ?? 0)
   if (known > cut)
     throw foreign(`${place} has changes up to ${known}, the mirror only up to ${cut}`, { place, cut, known })
-  if (base === null) return
+  const last = latest?.changes ?? latest?.full ?? null
+  const isUnknown = last !== null && !knowsSnapshot(dbPath, last.snapshotId)
+  if (base === null) {
+    // A kill, too, leaves a publication without a row; but nothing in it has changed since.
+    if (!isUnknown || known < cut || (changedLastAt(dbPath) ?? 0) <= last.publishedAt) return
+    const { snapshotId } = last
+    const message = `${place} has as many changes as the mirror, ${cut}, which made others since, and has no row about ${snapshotId}`
+    throw foreign(message, { place, cut, snapshotId })
+  }
   const { sinceSeq } = base
   if (sinceSeq > cut)
     throw foreign(`--changes ${sinceSeq}: the mirror has changes up to ${cut} only`, { place, cut, sinceSeq })
-  const last = latest?.changes ?? latest?.full ?? null
   if (last === null) return
   // The next changes would go on from it.
   const { snapshotId } = last
   if (!present?.includes(snapshotId))
     throw unfounded(place, `${snapshotId}, which latest.json names, is not there`, snapshotId)
-  if (!knowsSnapshot(dbPath, snapshotId))
+  if (isUnknown)
     throw unfounded(place, `${snapshotId} was not published from this mirror, or it has no row about it`, snapshotId)
   if (base.buildsOn === null && sinceSeq > 0)
     throw new MirrorError(

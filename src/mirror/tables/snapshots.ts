@@ -48,6 +48,12 @@ export function knowsSnapshot(path: string, id: string): boolean {
   return withReader(path, (db) => db.prepare('SELECT 1 FROM snapshots WHERE id = ?').get(id) !== undefined)
 }
 
+/** When the mirror changed last, epoch ms; null where it has no task. */
+export function changedLastAt(path: string): number | null {
+  const find = 'SELECT changed_at FROM tasks ORDER BY change_seq DESC LIMIT 1'
+  return withReader(path, (db) => (db.prepare(find).pluck().get() as number | undefined) ?? null)
+}
+
 /** A publication that the mirror has a row about. */
 export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
 
