@@ -14,7 +14,7 @@ export interface Gathering {
 export const BY_ITSELF: Gathering = { pieces: 1, ms: 0 }
 
 /**
- * All methods throw what `work` throws, and `MirrorError` for errors of SQLite, of a transaction that could not be ended
+ * All methods throw what `work` throws, or `beforeCommit`, and `MirrorError` for errors of SQLite, of a transaction that could not be ended
  * since the last call as well; everything since the last end of a transaction is rolled back then, and `onRollback` was
  * called.
  */
@@ -22,6 +22,7 @@ export class Commits {
   readonly #db: Db
   readonly #path: string
   readonly #gathering: Gathering
+  readonly #beforeCommit: () => void
   readonly #onRollback: (error: unknown) => void
   readonly #begin: Statement
   readonly #commit: Statement
@@ -31,10 +32,16 @@ export class Commits {
   #timer: NodeJS.Timeout | null = null
   #failed: { error: unknown } | null = null
 
-  constructor(db: Db, path: string, gathering: Gathering, onRollback: (error: unknown) => void) {
+  constructor(
+    db: Db,
+    path: string,
+    gathering: Gathering,
+    { beforeCommit, onRollback }: { beforeCommit(): void; onRollback(error: unknown): void },
+  ) {
     this.#db = db
     this.#path = path
     this.#gathering = gathering
+    this.#beforeCommit = beforeCommit
     this.#onRollback = onRollback
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
@@ -82,7 +89,10 @@ export class Commits {
     this.#stopTimer()
     if (this.#gathered === 0) return
     this.#gathered = 0
-    this.#rollingBack(() => void this.#commit.run())
+    this.#rollingBack(() => {
+      this.#beforeCommit()
+      this.#commit.run()
+    })
   }
 
   #rollingBack<T>(work: () => T): T {
@@ -120,8 +130,13 @@ export class Commits {
 
   /** Inside of another transaction, a dry run, there is nothing to gather. */
   #alone<T>(work: () => T): T {
+    const all = () => {
+      const result = work()
+      this.#beforeCommit()
+      return result
+    }
     try {
-      const result = explaining(this.#path, () => this.#db.transaction(work).immediate())
+      const result = explaining(this.#path, () => this.#db.transaction(all).immediate())
       this.#pieces += 1
       return result
     } catch (error) {

@@ -77,6 +77,8 @@ export function filesOfMirror(path: string): string[] {
   return [realMirrorPath(path), ...sqliteFiles(path), lockPath(path), holderPath(path)]
 }
 
+export const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino
+
 /** Throws `mirror-foreign` where `file` is there and is no regular file itself: SQLite would follow or wait for it. */
 export function refuseOddFile(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false })

@@ -4,11 +4,13 @@ import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { moment } from '../shown.ts'
 import { explaining } from './explain.ts'
-import { holderPath, lockPath, makeFile, readBeginning, refuseOddFile } from './files.ts'
+import { holderPath, inodeOf, lockPath, makeFile, readBeginning, refuseOddFile } from './files.ts'
 import { inspect } from './inspect.ts'
 import { oneLine } from './one-line.ts'
 
-interface Lock {
+export interface Lock {
+  /** Before each commit: throws `mirror-unwritable` where somebody has removed the lock, so that another run could take one of that name. */
+  assertHeld(): void
   release(): void
 }
 
@@ -45,9 +47,18 @@ export function takeLock(path: string, command: string, now: number): Lock {
         hint: 'Wait until it has finished; nothing was sent and nothing was changed.',
       })
     }
+    const inode = inodeOf(file)
+    const isHeld = () => inodeOf(file) === inode
+    const assertHeld = () => {
+      if (isHeld()) return
+      throw new MirrorError('mirror-unwritable', `${file} was removed or replaced: another run may write to ${path}`, {
+        facts: { path: file },
+        hint: 'This run ended, and what it had committed is kept; run the same command again. Never remove that file: it is empty, and it stays.',
+      })
+    }
     const release = () => {
       try {
-        rmSync(holder, { force: true })
+        if (isHeld()) rmSync(holder, { force: true })
       } finally {
         if (db.inTransaction) db.exec('ROLLBACK')
         db.close()
@@ -63,7 +74,7 @@ export function takeLock(path: string, command: string, now: number): Lock {
       release()
       throw error
     }
-    return { release }
+    return { assertHeld, release }
   }
   return explaining(file, take, path)
 }

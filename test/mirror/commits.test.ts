@@ -8,6 +8,7 @@ let scratch: Scratch
 let db: Database.Database
 let reader: Database.Database
 let rollbacks: number
+let beforeCommit: () => void
 
 beforeEach(() => {
   scratch = makeScratch()
@@ -17,6 +18,7 @@ beforeEach(() => {
   db.exec('CREATE TABLE kept (n INTEGER CHECK (n < 100))')
   reader = new Database(path, { readonly: true })
   rollbacks = 0
+  beforeCommit = () => {}
 })
 afterEach(() => {
   reader.close()
@@ -27,8 +29,11 @@ afterEach(() => {
 const seen = () => reader.prepare('SELECT count(*) FROM kept').pluck().get()
 const add = (n: number) => () => void db.prepare('INSERT INTO kept VALUES (?)').run(n)
 function commits(gathering: Gathering) {
-  const made = new Commits(db, 'the mirror', gathering, () => {
-    rollbacks += 1
+  const made = new Commits(db, 'the mirror', gathering, {
+    beforeCommit: () => beforeCommit(),
+    onRollback: () => {
+      rollbacks += 1
+    },
   })
   return {
     count: () => made.count(),
@@ -83,6 +88,18 @@ test('a transaction that could not be ended in time is told by the next call', a
   await expect.poll(() => rollbacks).toBe(1)
   expect(() => commit(add(2))).toThrow('FOREIGN KEY')
   expect(() => gather(add(3))).not.toThrow()
+})
+
+test('what may not be committed is taken back, gathered or not', () => {
+  const { gather, flush, commit } = commits({ pieces: 10, ms: Number.POSITIVE_INFINITY })
+  gather(add(1))
+  gather(add(2))
+  beforeCommit = () => {
+    throw new Error('not any more')
+  }
+  expect(flush).toThrow('not any more')
+  expect(() => commit(add(3))).toThrow('not any more')
+  expect([seen(), rollbacks]).toEqual([1, 2])
 })
 
 test('by itself means one transaction for each piece', () => {

@@ -248,7 +248,7 @@ class Play {
     const db = openWriter(options.path, options)
     try {
       if (kill?.how === 'within') layFuse(this.#path, kill.at)
-      return beginSession(db, options, lock.release)
+      return beginSession(db, options, lock)
     } catch (error) {
       db.close()
       lock.release()

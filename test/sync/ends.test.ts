@@ -85,6 +85,26 @@ test('a mirror that is laid in the place of the one that a run writes to stays w
   expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
 })
 
+test('a run whose lock was removed ends before it writes beside another one', async () => {
+  const { path, sync, simulator } = await makeMirrored(300)
+  simulator.account.update(300)
+  let asked = 0
+  let other: ReturnType<typeof sync> | null = null
+  const off = simulator.onBeforeRequest(async () => {
+    asked += 1
+    if (asked !== 3) return
+    off()
+    rmSync(`${path}.lock`)
+    other = sync()
+    await other
+  })
+  const { exitCode, error } = await sync()
+  expect(exitCode).toBe(7)
+  expect(error).toMatchObject({ code: 'mirror-unwritable', facts: { path: `${path}.lock` } })
+  expect(await other).toMatchObject({ exitCode: 0 })
+  expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
+})
+
 test('where SQLite itself says that the file was moved, so does the run', () => {
   const thrown = Object.assign(new Error('attempt to write a readonly database'), { code: 'SQLITE_READONLY_DBMOVED' })
   expect(explain('mirror.sqlite', thrown)).toMatchObject({ message: expect.stringContaining('removed or replaced') })

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
 import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
-import { takeLock } from '../lock.ts'
+import { type Lock, takeLock } from '../lock.ts'
 import { openReader, openWriter, type WriterOptions, withReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { TaskTable } from '../tables/tasks.ts'
@@ -43,7 +43,7 @@ export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> 
   try {
     const db = openWriter(path, request)
     try {
-      return await prune(db, request)
+      return await prune(db, lock, request)
     } finally {
       db.close()
     }
@@ -58,7 +58,11 @@ function count(db: Db, deletedBefore: number): PruneResult {
     .get(deletedBefore) as PruneResult
 }
 
-async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: PruneRequest): Promise<PruneResult> {
+async function prune(
+  db: Db,
+  lock: Lock,
+  { path, deletedBefore, signal, now, onProgress }: PruneRequest,
+): Promise<PruneResult> {
   const tasks = new TaskTable(db)
   const next = db.prepare(
     `SELECT seq, deleted_at AS deletedAt, ${size} AS bytes FROM tasks
@@ -80,6 +84,7 @@ async function prune(db: Db, { path, deletedBefore, signal, now, onProgress }: P
       done.bytes += bytes
     }
     done.rows += rows.length
+    lock.assertHeld()
     return rows.length
   })
   while (explaining(path, () => batch.immediate()) > 0) {

@@ -71,6 +71,7 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
       const bytes = statSync(draft).size
       renameSync(draft, ready)
       syncPath(folder)
+      lock.assertHeld()
       const movedTo = moveAway(real, now())
       renameSync(ready, real)
       syncPath(folder)

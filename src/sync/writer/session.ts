@@ -1,14 +1,14 @@
 // Everything that happens on the writing connection: windows that are ready (prepare.ts) and details are looked up and
 // committed, with the walks, the run and what is owed. Synchronous, so that nothing can await inside a transaction. Runs
 // in the writer thread (worker.ts), and directly in tests; knows the mirror and the wire format, not the network.
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Db } from '../../mirror/connect.ts'
 import { putAsideStale } from '../../mirror/create.ts'
 import { explaining, takenAway } from '../../mirror/explain.ts'
-import { sqliteFiles } from '../../mirror/files.ts'
-import { takeLock } from '../../mirror/lock.ts'
+import { inodeOf, sqliteFiles } from '../../mirror/files.ts'
+import { type Lock, takeLock } from '../../mirror/lock.ts'
 import { beginDryRun, closeWriter, endDryRun, openWriter } from '../../mirror/open.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
@@ -36,28 +36,26 @@ export type Session = ReturnType<typeof openSession>
 export function openSession(options: SessionOptions) {
   const { path } = options
   const scratch = options.dryRun && !existsSync(path) ? mkdtempSync(join(tmpdir(), 'task-mirror-dry-')) : null
-  const lock = scratch === null ? takeLock(path, options.command, options.now) : null
-  const release = (): void => {
-    lock?.release()
-    if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
-  }
+  const lock: Lock =
+    scratch === null
+      ? takeLock(path, options.command, options.now)
+      : { assertHeld() {}, release: () => rmSync(scratch, { recursive: true, force: true }) }
   let db: Db | null = null
   try {
     db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
     if (options.dryRun) beginDryRun(db)
-    return beginSession(db, options, release)
+    return beginSession(db, options, lock)
   } catch (error) {
     db?.close()
-    release()
+    lock.release()
     throw error
   }
 }
 
-/** Begins the run on an open mirror; `release` is called when it is closed. */
-export function beginSession(db: Db, options: SessionOptions, release: () => void) {
-  const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino
+/** Begins the run on an open mirror; the lock is released when it is closed. */
+export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
   const file = inodeOf(db.name)
-  const writing = new Writing(db, options)
+  const writing = new Writing(db, options, lock.assertHeld)
   const beside = sqliteFiles(db.name).map(inodeOf)
   const isTakenAway = () => inodeOf(db.name) !== file
   const details = new Map<number, Detail>()
@@ -91,7 +89,7 @@ export function beginSession(db: Db, options: SessionOptions, release: () => voi
         try {
           if (isTakenAway()) explaining(options.path, () => putAsideStale(db.name, (ino) => beside.includes(ino)))
         } finally {
-          release()
+          lock.release()
         }
       }
       return walBytes(options.path)

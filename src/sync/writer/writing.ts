@@ -74,7 +74,7 @@ export class Writing implements Intake {
   #broken: { error: unknown } | null = null
 
   /** Begins the run: its row is written. */
-  constructor(db: Db, options: WritingOptions) {
+  constructor(db: Db, options: WritingOptions, beforeCommit: () => void) {
     const { path, command, toolVersion, now, finalStatuses, asksDetails, acceptOthers } = options
     this.db = db
     this.tables = {
@@ -85,7 +85,8 @@ export class Writing implements Intake {
     this.walks = walkTable(db)
     this.evidence = evidenceTable(db)
     this.runs = runTable(db)
-    const commits = new Commits(db, path, options.gathering, (error) => this.#rolledBack(error))
+    const onRollback = (error: unknown) => this.#rolledBack(error)
+    const commits = new Commits(db, path, options.gathering, { beforeCommit, onRollback })
     this.commit = (work) => commits.commit(work)
     this.gather = (work) => commits.gather(work)
     this.flush = () => commits.flush()
