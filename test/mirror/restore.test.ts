@@ -141,6 +141,18 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
   expect(facts(path)).toEqual(['new', 'old'])
 })
 
+test('a backup whose name ends with white space is not taken for another one', async () => {
+  using scratch = makeScratch()
+  const path = crashed(scratch)
+  copyFileSync(scratch.path('backup.sqlite'), scratch.path('backup.sqlite '))
+  const before = readFileSync(path)
+  expect(await restore(path, scratch.path('backup.sqlite '))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('white space at the end of the name'),
+  })
+  expect(readFileSync(path)).toEqual(before)
+})
+
 test('--quiet leaves out what was done, but nothing of --json', async () => {
   using scratch = makeScratch()
   const path = crashed(scratch)
