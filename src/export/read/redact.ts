@@ -196,13 +196,14 @@ export class Redactor {
     return node
   }
 
-  /** Headers as a list: [name, value, name, value], [[name, value]], [{name, value}] or ["name: value"]. */
+  /** Headers as a list: [name, value, name, value], [[name, value]], [name, value, value], [{name, value}] or ["name: value"]. */
   #walkList(list: JsonValue[], place: Place): JsonValue[] {
-    // The values of one header are a list of texts as well, but hold no list of their own.
-    const isAlternating = place === 'headers' && list.length % 2 === 0 && list.every((item) => typeof item === 'string')
+    const isInTurn = list.length % 2 === 0 && list.every((item, i) => i % 2 === 1 || typeof item === 'string')
     return list.map((item, i) => {
-      const name = list[i - 1]
-      if (isAlternating && i % 2 === 1 && typeof name === 'string' && this.#isWanted(name)) {
+      const name = isInTurn ? (i % 2 === 1 ? list[i - 1] : null) : i > 0 ? list[0] : null
+      const isName = typeof name === 'string' && (isInTurn || !name.includes(':'))
+      // The values of one header are a list of texts as well, but hold no list of their own.
+      if (place === 'headers' && isName && this.#isWanted(name)) {
         this.#tally(name)
         return REDACTED
       }
