@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
 import { readNamedFile } from '../small-file.ts'
+import { refuseDistrusted } from '../trust.ts'
 import { DEFAULTS } from './defaults.ts'
 import { explainIssues, explainValue } from './explain.ts'
 import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { type Config, configSchema, schemaOfKey } from './schema.ts'
-import { refuseDistrusted } from './trust.ts'
 
 /** A value of a flag, or of the flag's environment twin, for the key it stands for. */
 export interface Override {

@@ -4,9 +4,8 @@ import { dirname, resolve } from 'node:path'
 import { readApiKey } from '../config/api-key.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { checkTarget } from '../config/target.ts'
-import { thisCaller } from '../config/trust.ts'
 import { isMirrorError } from '../errors.ts'
-import { danglingTarget, filesOfMirror, realMirrorPath } from '../mirror/files.ts'
+import { danglingTarget, filesOfMirror, realMirrorPath, refusePlantedMirror } from '../mirror/files.ts'
 import { refuseDangling } from '../mirror/inspect.ts'
 import { readFirstRows, withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
@@ -15,6 +14,7 @@ import { makeTimetable } from '../schedule/timetable.ts'
 import { moment } from '../shown.ts'
 import type { RunContext } from '../sync/context.ts'
 import { reachService } from '../sync/one-off/reach.ts'
+import { thisCaller } from '../trust.ts'
 import { type Check, type CheckName, note, ok, wrong, wrongBy } from './check.ts'
 import { lastRunCheck, scheduleCheck, verdictCheck } from './history-checks.ts'
 import { fileFacts, holdersOf, mountHolding, roomIn } from './machine.ts'
@@ -136,6 +136,7 @@ function openMirror(
   const why = 'the mirror cannot be read'
   try {
     refuseDangling(mirror.path)
+    refusePlantedMirror(mirror.path)
     const history = withReader(path, (db) => {
       readFirstRows(db)
       return readHistory(db, now, settleMs)

@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isCode, MirrorError } from '../errors.ts'
+import { refusePlanted } from '../trust.ts'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
@@ -78,6 +79,11 @@ export function filesOfMirror(path: string): string[] {
 }
 
 export const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino
+
+/** Throws `mirror-foreign` where another user may have put the mirror there, a link to it, or a file of SQLite's beside it. */
+export function refusePlantedMirror(path: string): void {
+  refusePlanted([path, realMirrorPath(path), ...sqliteFiles(path)])
+}
 
 /** Throws `mirror-foreign` where `file` is there and is no regular file itself: SQLite would follow or wait for it. */
 export function refuseOddFile(file: string): void {

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { moment } from '../shown.ts'
 import { explaining } from './explain.ts'
-import { holderPath, inodeOf, lockPath, makeFile, readBeginning, refuseOddFile } from './files.ts'
+import { holderPath, inodeOf, lockPath, makeFile, readBeginning, refuseOddFile, refusePlantedMirror } from './files.ts'
 import { inspect } from './inspect.ts'
 import { oneLine } from './one-line.ts'
 
@@ -18,13 +18,16 @@ const MODE = 0o600
 
 /**
  * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once; `mirror-foreign` where something
- * else stands there, or a link or pipe in the place of the lock. It lies beside the file itself, so that two links to one
+ * else stands there, or what another user may have planted, or a link or pipe in the place of the lock. It lies beside the file itself, so that two links to one
  * mirror have one lock.
  * `command` and `now` (epoch ms) are what another run will be told about the holder.
  */
 export function takeLock(path: string, command: string, now: number): Lock {
   // Before anything is put beside it.
-  explaining(path, () => inspect(path))
+  explaining(path, () => {
+    inspect(path)
+    refusePlantedMirror(path)
+  })
   const file = lockPath(path)
   const holder = holderPath(path)
   const take = () => {

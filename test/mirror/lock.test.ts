@@ -1,7 +1,9 @@
 // The lock and the name of its holder in a folder where others may write.
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -99,6 +101,42 @@ test('what somebody wrote about the holder is told in bounds and without control
   }
   lock.release()
 })
+
+test.skipIf(process.geteuid?.() !== 0)(
+  "another user's file or link is filled where only some may have put it there, and refused where everybody may",
+  async () => {
+    using scratch = makeScratch()
+    const path = scratch.path('task-mirror.sqlite')
+    const real = scratch.path('real.sqlite')
+    const env = { TASK_MIRROR_BASE_URL: 'http://127.0.0.1:1' }
+    const plants: [name: string, plant: () => void][] = [
+      [path, () => writeFileSync(path, '')],
+      [path, () => symlinkSync('real.sqlite', path)],
+      [
+        `${path}-wal`,
+        () => {
+          openWriter(path, OPTIONS).close()
+          writeFileSync(`${path}-wal`, '')
+        },
+      ],
+    ]
+    for (const [name, plant] of plants) {
+      for (const file of [path, real, `${path}-wal`]) rmSync(file, { force: true })
+      writeFileSync(real, '')
+      plant()
+      lchownSync(name, 12345, 12345)
+      for (const mode of [0o1777, 0o777]) {
+        chmodSync(scratch.dir, mode)
+        expect(() => takeLock(path, 'sync', 0)).toThrow(/task-mirror.sqlite(-wal)? belongs to neither you nor root/)
+      }
+      expect(await runInside(['sync'], { cwd: scratch.dir, env })).toMatchObject({ code: 7 })
+      expect((await runInside(['doctor'], { cwd: scratch.dir, env })).stdout).toMatch(/^wrong {2}mirror .*neither/m)
+      chmodSync(scratch.dir, 0o2775)
+      takeLock(path, 'sync', 0).release()
+    }
+    expect(statSync(real).size).toBe(0)
+  },
+)
 
 test('two links to one mirror have one lock', () => {
   using scratch = makeScratch()

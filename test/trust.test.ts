@@ -4,9 +4,9 @@ import { chmodSync, chownSync, readFileSync, renameSync, rmSync, symlinkSync, wr
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { distrust } from '../../src/config/trust.ts'
-import { runInside } from '../support/cli.ts'
-import { makeScratch } from '../support/scratch.ts'
+import { distrust } from '../src/trust.ts'
+import { runInside } from './support/cli.ts'
+import { makeScratch } from './support/scratch.ts'
 
 const ME = { uid: 1000, gid: 1000 }
 
