@@ -6,7 +6,12 @@ export const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
 export const count = (least: number, most: number) => z.int().min(least).max(most)
 export const bytes = (least: number) => z.int().min(least).max(Number.MAX_SAFE_INTEGER)
 export const expecting = (what: string) => ({ error: `expected ${what}` })
-export const text = (what?: string) => z.string().min(1, what === undefined ? what : expecting(what))
+/** No name of a file, cron expression or header has a NUL. */
+export const text = (what?: string) =>
+  z
+    .string()
+    .min(1, what === undefined ? what : expecting(what))
+    .refine((value) => !value.includes('\0'), expecting(what ?? 'text without NUL'))
 
 /** SQLite's library leaves out white space around a name, and takes one of them for no file. */
 export const databaseFile = () =>

@@ -140,6 +140,8 @@ test.each([
     'mirror.path: expected the name of a file, without white space around it, got "folder/"',
   ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
+  [{ mirror: { path: 'x\0y' } }, 'mirror.path: expected text without NUL, got "x\\u0000y"'],
+  [{ export: { dir: 'x\0y' } }, 'export.dir: expected text without NUL, got "x\\u0000y"'],
   [
     { schedule: { timezone: 'Mars/Base' } },
     'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got "Mars/Base"',
