@@ -13,21 +13,27 @@ export function proxyFromEnvironment(baseUrl: string | null, env: NodeJS.Process
   const names = protocol === 'https:' ? ['HTTPS_PROXY', 'https_proxy'] : ['http_proxy']
   const name = names.find((candidate) => (env[candidate] ?? '') !== '')
   if (name === undefined) return { url: null, name: null }
-  const noProxy = env.NO_PROXY ?? env.no_proxy ?? ''
+  const noProxy = env.NO_PROXY || env.no_proxy || ''
   if (excludes(noProxy, hostname)) return { url: null, name: 'NO_PROXY' }
   const value = env[name] as string
   return { url: value.includes('://') ? value : `http://${value}`, name }
 }
 
-/** NO_PROXY is a list of hosts; each also covers its subdomains, `*` covers all. */
+/** NO_PROXY is a list of hosts, IPv6 with or without brackets; each also covers its subdomains, `*` covers all. */
 function excludes(list: string, hostname: string): boolean {
+  const host = withoutBrackets(hostname)
   return list
     .split(/[,\s]+/)
     .map((entry) =>
-      entry
-        .toLowerCase()
-        .replace(/^\*?\./, '')
-        .replace(/:\d+$/, ''),
+      withoutBrackets(
+        entry
+          .toLowerCase()
+          .replace(/^\*?\./, '')
+          // What holds more colons is an address without a port.
+          .replace(/^(\[.*\]|[^:]*):\d+$/, '$1'),
+      ),
     )
-    .some((entry) => entry !== '' && (entry === '*' || hostname === entry || hostname.endsWith(`.${entry}`)))
+    .some((entry) => entry !== '' && (entry === '*' || host === entry || host.endsWith(`.${entry}`)))
 }
+
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '')
