@@ -19,7 +19,7 @@ import {
   UNREADABLE_IN_A_ROW,
 } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
-import { Search } from './search.ts'
+import { firstBeyond } from './search.ts'
 import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
 import { payAtEnd } from './ties.ts'
 
@@ -124,18 +124,14 @@ async function readBehind(
 }
 
 /** Between two positions, of which the second one brings something: where answers begin to do so. */
-async function firstAnswered(reader: Reader, from: number, to: number, passed: readonly Passed[]): Promise<number> {
-  const search = Search.between(from, to)
+function firstAnswered(reader: Reader, from: number, to: number, passed: readonly Passed[]): Promise<number> {
   const isFailing = passed.at(-1)?.kind === 'failed'
-  while (!search.isClosed) {
+  return firstBeyond(from, to, async (place) => {
     const answer = isFailing
-      ? await reader.look(search.place, 1, { once: true, maxRetries: 1 })
-      : await glanceAt(reader, search.place)
-    const isAnswered = answer.kind === 'items' && (isFailing || answer.ids.length > 0)
-    if (isAnswered) search.tooFar()
-    else search.tooNear()
-  }
-  return search.far as number
+      ? await reader.look(place, 1, { once: true, maxRetries: 1 })
+      : await glanceAt(reader, place)
+    return answer.kind === 'items' && (isFailing || answer.ids.length > 0)
+  })
 }
 
 async function readUnproven(reader: Reader, place: number): Promise<ItemsWindow | 'moved'> {

@@ -6,7 +6,7 @@ import { FAR, isNews } from './further.ts'
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { lookAt, lookShort, probeSize, type Reader } from './reader.ts'
-import { Search } from './search.ts'
+import { firstBeyond } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 const stop = (reason: string): WalkEnding => ({ kind: 'stop', reason })
@@ -94,12 +94,8 @@ async function settleRepeat(
   const window = await reader.look(index, probeSize(reader))
   if (window.kind !== 'items' || window.ids.at(-1) !== id || window.met.includes(0)) return null
   // The window's own skip may have been beyond the end already: the last item's place is the first that shows it alone.
-  const search = Search.between(Math.max(0, index - reader.largest + 1), index)
-  while (!search.isClosed) {
-    if (isLast(await reader.look(search.place, 1))) search.tooFar()
-    else search.tooNear()
-  }
-  const place = search.far as number
+  const earliest = Math.max(0, index - reader.largest + 1)
+  const place = await firstBeyond(earliest, index, async (at) => isLast(await reader.look(at, 1)))
   // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
   // the last item there is nothing else.
   const start = await lookShort(reader, 0, probeSize(reader))
