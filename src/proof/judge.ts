@@ -68,9 +68,9 @@ export class Judge {
   state: State
   spoiled: MissingLink | null
   /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
-  isAhead = false
+  protected isAhead = false
   /** Ids of a run that was counted are still to be marked. */
-  isToMark = false
+  protected isToMark = false
   /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
   readonly #told = new Map<number, Told>()
   #last: Told | null = null
@@ -83,7 +83,7 @@ export class Judge {
   }
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
-  tell(answer: Fact, handle: number | null): Counts | null {
+  protected hearAnswer(answer: Fact, handle: number | null): Counts | null {
     if (handle !== null && answer.kind === 'items') this.#told.set(handle, asTold(answer, this.state))
     for (const first of this.#told.keys()) {
       if (this.#told.size <= MOST_TOLD) break
@@ -101,7 +101,7 @@ export class Judge {
   }
 
   /** Whether the window may still be taken in. */
-  remembers(handle: number): boolean {
+  protected remembers(handle: number): boolean {
     return this.#told.has(handle)
   }
 
@@ -126,7 +126,7 @@ export class Judge {
    * The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete.
    * Returns the window's fact where it has joined and brought something.
    */
-  take(handle: number): Fact | null {
+  protected hearTaken(handle: number): Fact | null {
     const fact = this.#recall(handle)
     const link = fact === undefined ? 'every window that is taken in was told' : linkOf(this.state, fact, this.#trial)
     const missing = typeof link === 'string' ? link : null
@@ -156,7 +156,7 @@ export class Judge {
   }
 
   /** Claims the end of the list or the range, by what was taken in last; whether that is proven now and was not before. */
-  end(): boolean {
+  protected end(): boolean {
     const last = this.#last
     if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
     const ended = atEnd(this.state, recalled(last, this.state), this.isAhead, this.#trial)
@@ -165,7 +165,7 @@ export class Judge {
   }
 
   /** Missing for good if another process goes on now: the ids of a counted run that have not been marked would be forgotten. */
-  get unmarked(): MissingLink | null {
+  protected get unmarked(): MissingLink | null {
     return this.isToMark ? 'every run that was counted was marked' : null
   }
 
@@ -186,8 +186,8 @@ export class Judge {
 
   /** Everything but the first line and the last one. Throws `Unproven` where a line cannot follow those before it. */
   hear(line: Line): void {
-    if (line.op === 'told') this.tell(line.fact, line.handle)
-    else if (line.op === 'taken') this.take(line.handle)
+    if (line.op === 'told') this.hearAnswer(line.fact, line.handle)
+    else if (line.op === 'taken') this.hearTaken(line.handle)
     else if (line.op === 'marked') this.isToMark = false
     else if (line.op === 'filtered') this.filter()
     else if (line.op === 'resumed') this.#resume()

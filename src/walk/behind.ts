@@ -69,7 +69,7 @@ export async function* goOnBehind(
       return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
     }
     const isNext = isNew && place === null
-    const grows = isNext && kernel.emptyIndex === null && (await measureGrowth(ongoing, last, window))
+    const grows = isNext && kernel.state.empty === null && (await measureGrowth(ongoing, last, window))
     if (isNew && !byPlace && !grows) await goesFar(ongoing, window.skip)
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
@@ -162,13 +162,13 @@ async function* joinByPlace(
   const again = await seeLast(reader, last)
   // Where that shows no more than before, the walk goes on, and is partial.
   const isHere = last.id === null || placeIn(last, again) === last.index
-  if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.isSpoiled))) {
+  if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.spoiled !== null))) {
     reader.drop(window)
     return 'moved'
   }
   yield* setAside(last, passed)
   // Something had been seen further down: it is not the end that moves. Else one that grows as it is read would be read on and on.
-  if (kernel.emptyIndex === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
+  if (kernel.state.empty === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
@@ -234,7 +234,7 @@ function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generato
 /** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
 function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   const { reader, end } = ongoing
-  if (end.hasMoved || reader.kernel.emptyIndex !== null || !looksFurther(ongoing, index + 1)) return
+  if (end.hasMoved || reader.kernel.state.empty !== null || !looksFurther(ongoing, index + 1)) return
   const further = placesFurther(ongoing, index + 1).map((skip) => ({ skip, take: probeSize(reader) }))
   reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
 }

@@ -123,7 +123,7 @@ export class Reader {
     this.requests += 1
     const answer = await this.source.read(skip, take, options)
     const { askedAfter: sent, number: received, kind } = answer
-    const before = this.kernel.emptyIndex
+    const before = this.kernel.state.empty
     const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
     const handle = answer.kind === 'items' ? answer.handle : null
     this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
@@ -133,8 +133,8 @@ export class Reader {
     else if (kind === 'items' ? take >= this.served : kind === 'refused' && take <= this.served)
       this.emptyFrom = Math.min(this.emptyFrom, skip)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
-    const { emptyIndex } = this.kernel
-    if (emptyIndex !== null && emptyIndex.received !== before?.received) {
+    const { empty } = this.kernel.state
+    if (empty !== null && empty.received !== before?.received) {
       this.pending = [...this.unmet.keys()]
       this.isLookedBehind = false
     }
