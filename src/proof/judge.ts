@@ -1,5 +1,6 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
+import { keepLatest } from '../bounded.ts'
 import type { ConditionName } from './conditions.ts'
 import { type Counts, countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
@@ -57,7 +58,7 @@ export type MissingLink =
 /** Most ids of a run that are kept while it is counted: a longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
 /** Answers that a walk may still take in. */
-const MOST_TOLD = 64
+export const MOST_TOLD = 64
 
 /** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
 export function resumed(state: State): State {
@@ -85,10 +86,7 @@ export class Judge {
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
   protected hearAnswer(answer: Fact, handle: number | null): Counts | null {
     if (handle !== null && answer.kind === 'items') this.#told.set(handle, asTold(answer, this.state))
-    for (const first of this.#told.keys()) {
-      if (this.#told.size <= MOST_TOLD) break
-      this.#told.delete(first)
-    }
+    keepLatest(this.#told, MOST_TOLD)
     const fact = trusted(this.state, answer)
     this.state = heard(this.state, answer)
     if (fact === null) return null
@@ -98,11 +96,6 @@ export class Judge {
     if (counts !== null && counts !== 'counts') this.isToMark = true
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     return counts
-  }
-
-  /** Whether the window may still be taken in. */
-  protected remembers(handle: number): boolean {
-    return this.#told.has(handle)
   }
 
   /** Whether the window joins if it is taken in now. */

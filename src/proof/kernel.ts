@@ -1,10 +1,11 @@
 // The kernel of proof: it is told every answer of a walk, in the order in which they came, and which windows the walk takes in.
 // It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md). It is a judge that makes the
 // facts that it goes by of answers, and keeps them as the evidence of the walk.
+import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { idsFor } from './counting.ts'
 import { type Fact, factOf, type ListAnswer } from './facts.ts'
-import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
+import { Judge, type Line, type MissingLink, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
 import type { State, WalkRange } from './state.ts'
 
 /** What another process needs to go on: plain data. */
@@ -68,12 +69,9 @@ export class Kernel extends Judge {
     if (counts === 'counts') for (const id of ofRun) this.#seen.add(id)
     else if (counts !== null) this.#counted = new Set(ofRun)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()
-    if (handle !== null) {
+    if (handle !== null && fact.kind === 'items') {
       this.#idsOf.set(handle, answer.ids)
-      for (const first of this.#idsOf.keys()) {
-        if (this.remembers(first)) break
-        this.#idsOf.delete(first)
-      }
+      keepLatest(this.#idsOf, MOST_TOLD)
       this.#lookAhead(fact, answer)
     }
     this.isAhead = this.#ahead.size > 0

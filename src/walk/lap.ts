@@ -1,6 +1,7 @@
 // The closing lap (design.md 6.1): after a full walk the head of the list is read again, by a walk with marks of its own, until
 // items of the walk's first window follow one another as they did then. It meets what moved to the front while the walk was
 // further down.
+import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { contradictWith, noEvidence, type OrderEvidence, observe } from './order.ts'
 import type { Reader } from './reader.ts'
@@ -127,10 +128,7 @@ export class LapSource implements WindowSource {
   mark(ids: readonly string[]): StepResult {
     const newly = ids.filter((id) => !this.#met.has(id))
     for (const id of newly) this.#met.add(id)
-    for (const id of this.#met) {
-      if (this.#met.size <= MOST_MET) break
-      this.#met.delete(id)
-    }
+    keepLatest(this.#met, MOST_MET)
     return { newlyMet: newly.length }
   }
 

@@ -2,6 +2,7 @@
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 // read: asks, again where nothing came, and keeps the answer to be taken in. look: the same, but drops the answer. glance: looks
 // without asking again, where no proof rests on it. probe: asks for the largest size that works.
+import { keepLatest } from '../bounded.ts'
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
 import { isBeforeRange } from '../proof/rules.ts'
@@ -113,10 +114,7 @@ export class Reader {
       const moment = moments[index] as Moment
       if (met[index] === 0 && skip + index < end && !isBeforeRange(moment, this.#range)) this.unmet.set(id, moment)
     })
-    for (const id of this.unmet.keys()) {
-      if (this.unmet.size <= MOST_UNMET) break
-      this.unmet.delete(id)
-    }
+    keepLatest(this.unmet, MOST_UNMET)
   }
 
   async #ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
