@@ -120,11 +120,10 @@ export class Reader {
   async #ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
     this.requests += 1
     const answer = await this.source.read(skip, take, options)
-    const { askedAfter: sent, number: received, kind } = answer
     const before = this.kernel.state.empty
-    const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
-    const handle = answer.kind === 'items' ? answer.handle : null
-    this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
+    const shown = answer.kind === 'items' ? answer : { ...answer, ids: [], moments: [], met: [], handle: null }
+    this.kernel.tell(shown, shown.handle)
+    const { ids, kind } = shown
     if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
     // A few may be hidden, and too many refused for their number.

@@ -73,21 +73,21 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
   }
   /** Answered when they were prefetched, whatever has become of the list since. */
-  const early = new Map<string, { answer: Answered; askedAfter: number }>()
+  const early = new Map<string, { answer: Answered; sent: number }>()
   return {
     async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
       const found = fresh === true ? early.get(key) : undefined
-      const { answer, askedAfter } = found ?? { answer: ask(skip, take), askedAfter: given }
-      const number = ++given
+      const { answer, sent } = found ?? { answer: ask(skip, take), sent: given }
+      const received = ++given
       early.delete(key)
       if (answer === 'refused' || answer === 'failed') {
         return {
           kind: answer,
           skip,
           asked: take,
-          number,
-          askedAfter,
+          sent,
+          received,
           reason: 'status',
           message: answer,
           status: answer === 'refused' ? 400 : 500,
@@ -97,8 +97,8 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
         kind: 'items',
         skip,
         asked: take,
-        number,
-        askedAfter,
+        sent,
+        received,
         serviceDate: null,
         startedAt: 0,
         handle: ++handle,
@@ -114,7 +114,7 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     },
     prefetch(windows) {
       early.clear()
-      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), askedAfter: given })
+      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), sent: given })
     },
   }
 }
