@@ -30,7 +30,7 @@ export class Kernel extends Judge {
   #isLost = false
   /** Ids of the owed run seen since it was measured; those of a run that was counted, which are still to be marked. */
   readonly #seen = new Set<string>()
-  #counted: ReadonlySet<string> = new Set()
+  readonly #counted = new Set<string>()
   readonly #hasRange: boolean
   #answers: number
   /** Answers that other processes were given. */
@@ -67,7 +67,7 @@ export class Kernel extends Judge {
     const counts = this.hearAnswer(fact, handle)
     const ofRun = counts === null ? [] : idsFor(before, counts, told, this.#seen)
     if (counts === 'counts') for (const id of ofRun) this.#seen.add(id)
-    else if (counts !== null) this.#counted = new Set(ofRun)
+    else if (counts !== null) for (const id of ofRun) this.#counted.add(id)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()
     if (handle !== null && fact.kind === 'items') {
       this.#idsOf.set(handle, answer.ids)
@@ -112,7 +112,9 @@ export class Kernel extends Judge {
     if (!this.isToMark) return []
     this.isToMark = false
     this.#note({ op: 'marked' })
-    return [...this.#counted]
+    const ids = [...this.#counted]
+    this.#counted.clear()
+    return ids
   }
 
   /** The end of the list was shown, and not only by an answer with room for more. */
