@@ -20,7 +20,7 @@ import {
 } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
 import { firstBeyond } from './search.ts'
-import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
+import type { ItemsWindow, WalkStep, WindowAnswer } from './source.ts'
 import { payAtEnd } from './ties.ts'
 
 /** More positions in a row are not passed one by one. */
@@ -223,7 +223,7 @@ function seeLast(reader: Reader, { id, index, runStart }: LastItem, take = 1): P
 }
 
 /** Positions that cannot be read are set aside. */
-function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generator<WalkStep, void, StepResult> {
+function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generator<WalkStep, void> {
   for (const [at, answer] of passed.entries()) {
     if (answer === null) continue
     const identity = `${at} behind ${id ?? 'nothing'}`

@@ -5,7 +5,7 @@ import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { contradictWith, noEvidence, type OrderEvidence, observe } from './order.ts'
 import type { Reader } from './reader.ts'
-import type { ItemsWindow, ReadOptions, StepResult, WindowAnswer, WindowSource } from './source.ts'
+import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
 /** A walk's first window, in list order. */
 export interface FirstWindow {
@@ -125,11 +125,9 @@ export class LapSource implements WindowSource {
   }
 
   /** They are met in this lap. */
-  mark(ids: readonly string[]): StepResult {
-    const newly = ids.filter((id) => !this.#met.has(id))
-    for (const id of newly) this.#met.add(id)
+  mark(ids: readonly string[]): void {
+    for (const id of ids) this.#met.add(id)
     keepLatest(this.#met, MOST_MET)
-    return { newlyMet: newly.length }
   }
 
   drop(window: ItemsWindow): void {

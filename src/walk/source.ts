@@ -74,9 +74,3 @@ export type WalkStep =
   | { kind: 'mark'; ids: string[] }
   /** A position that cannot be read at any size, set aside. `identity` recognises it in later walks. */
   | { kind: 'unreadable'; skip: number; identity: string; message: string }
-
-/** What the consumer tells of a step. */
-export interface StepResult {
-  /** Items met for the first time in this walk. */
-  newlyMet: number
-}

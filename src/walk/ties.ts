@@ -9,7 +9,7 @@ import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
-import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+import type { ItemsWindow, WalkStep } from './source.ts'
 
 const ROUNDS = 3 * TRIES
 /** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where each shows the same. */
@@ -103,7 +103,7 @@ function startOfOwed({ kernel, chain: { tie, tail, end }, owedFrom }: OngoingWal
 }
 
 /** The ids of a run that was counted are met from now on. */
-export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkStep, void, StepResult> {
+export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkStep, void> {
   const ids = kernel.takeCounted()
   for (const id of ids) reader.unmet.delete(id)
   if (ids.length > 0) yield { kind: 'mark', ids }
@@ -116,12 +116,7 @@ type RunRead =
   | { lies: 'before' }
 
 /** Reads the run once from `from` on, or until it is counted. */
-async function* readRun(
-  ongoing: OngoingWalk,
-  moment: Moment,
-  from: number,
-  limit: number | null,
-): AsyncGenerator<WalkStep, RunRead, StepResult> {
+async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limit: number | null): Steps<RunRead> {
   let skip = from
   let start = -1
   const { reader, kernel } = ongoing

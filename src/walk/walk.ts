@@ -15,7 +15,7 @@ import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
-import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
+import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 // A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new, `requestsLeft`
@@ -294,9 +294,8 @@ async function* runLap(
   })
   let first: ItemsWindow | null = null
   let latest: ItemsWindow | null = null
-  let told: StepResult = { newlyMet: 0 }
   for (;;) {
-    const { done, value } = await lap.next(told)
+    const { done, value } = await lap.next()
     if (done === true) {
       ongoing.chain = { ...ongoing.chain, order }
       // No proof rests on a lap, so its ties need not be counted.
@@ -304,11 +303,11 @@ async function* runLap(
       const doubt = isOver ? null : value.reason === 'unreadable-from' ? 'lap-unreadable' : 'lap-too-long'
       return { doubt, first, isWhole: head.isSeen && latest === first }
     }
-    if (value.kind === 'mark') told = source.mark(value.ids)
+    if (value.kind === 'mark') source.mark(value.ids)
     else if (value.kind === 'take') {
       latest = source.release(value.window)
       first ??= latest
-      told = source.mark(latest.ids)
+      source.mark(latest.ids)
       yield ongoing.step(latest)
     }
   }
