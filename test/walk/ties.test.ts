@@ -332,3 +332,19 @@ test('where another run of its createdAt stands in front of the one that is owed
     }
   }
 })
+
+test('pages of one whose pairs of equal createdAt change places say nothing of how skip counts', async () => {
+  for (const seed of [12, 26, 40]) {
+    const random = seeded(seed)
+    const items = newestFirst(30).map(({ id }, index) => ({ id, at: 1000 * (30 - Math.floor(index / 2)) }))
+    const model = makeModel(items, {
+      before(_, { items: listed }) {
+        for (let at = 0; at < 30; at += 2)
+          if (random.int(2) === 0) listed.splice(at, 2, ...listed.slice(at, at + 2).reverse())
+      },
+      answer: (skip, _, { items: listed }) => listed.slice(skip, skip + 1),
+    })
+    const { result } = await walkModel(model, { window: 20, overlap: 3 })
+    expect({ seed, reason: result.reason }).not.toMatchObject({ reason: 'skip-ignored' })
+  }
+})
