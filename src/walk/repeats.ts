@@ -37,15 +37,17 @@ export async function firstItemTwice(
   return stop(at === 0 ? 'skip-ignored' : 'wraps')
 }
 
-/** By turns the window begins as it did, and another item, always the same and no tie of it, stands there alone: skip counts whole pages. */
-async function isRounded(reader: Reader, { skip, asked, ids, moments }: ItemsWindow): Promise<boolean> {
+/**
+ * By turns the window begins as it did, and another item, always the same, stands there alone: skip counts whole pages. So often that two of
+ * equal createdAt do not do so by chance.
+ */
+async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Promise<boolean> {
   const alone = new Set<string>()
-  for (let time = 0; time < 2; time += 1) {
+  for (let time = 0; time < 2 * TRIES; time += 1) {
     const one = await reader.look(skip, 1)
     const again = await reader.look(skip, asked)
-    if (one.kind !== 'items' || again.kind !== 'items' || again.ids[0] !== ids[0]) return false
-    const [id] = one.ids
-    if (id === undefined || one.moments[0] === moments[0]) return false
+    const id = one.kind === 'items' ? one.ids[0] : undefined
+    if (id === undefined || again.kind !== 'items' || again.ids[0] !== ids[0]) return false
     alone.add(id)
   }
   return alone.size === 1 && !alone.has(ids[0] as string)
