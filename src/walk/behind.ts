@@ -234,7 +234,9 @@ function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generato
 /** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
 function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   const { reader, end } = ongoing
-  if (end.hasMoved || reader.kernel.state.empty !== null || !looksFurther(ongoing, index + 1)) return
+  const isStill = !end.hasMoved && end.foreseen < TRIES && reader.kernel.state.empty === null
+  if (!isStill || !looksFurther(ongoing, index + 1)) return
+  end.foreseen += 1
   const further = placesFurther(ongoing, index + 1).map((skip) => ({ skip, take: probeSize(reader) }))
   reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
 }
