@@ -22,6 +22,7 @@ const WORDS = [
   'http-policy.ts',
   'shown.ts',
   'small-file.ts',
+  'bounded.ts',
 ]
 
 /** What each folder may import beside itself and the words: folders, or single files. */
