@@ -35,9 +35,10 @@ export function listed(words: readonly string[], conjunction: 'and' | 'or'): str
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 }
 
-/** `text` as one word of a shell. */
+/** `text` as one word of a shell, in quotes where it needs any. */
 export function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
+  if (/^[\w./@%+:,-][\w./@%+=:,-]*$/.test(text)) return text
+  return /'/.test(text) && !/["$`\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** Of a run, newest first: one without an outcome is over as soon as another has begun, since runs hold a lock. */

@@ -97,8 +97,8 @@ test('what an operator got wrong is named with what to do, exit 3', async () => 
   const { code, of, wrong } = await doctor(scratch, env)
   expect(code).toBe(3)
   expect(wrong.map(({ name }) => name)).toEqual(['key file', 'folder', 'mirror', 'key', 'last run'])
-  expect(of('key file').todo).toBe(`chmod o-r '${key}'`)
-  expect(of('folder').todo).toContain(`chmod o-w '${scratch.dir}'`)
+  expect(of('key file').todo).toBe(`chmod o-r ${key}`)
+  expect(of('folder').todo).toContain(`chmod o-w ${scratch.dir}`)
   expect(of('last run').found).toContain('exit 5')
   // What it says to do is done, and mends it.
   expect(spawnSync('sh', ['-c', of('key file').todo!]).status).toBe(0)

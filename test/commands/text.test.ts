@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { farewell } from '../../src/commands/text/demo.ts'
 import { indentJson, jsonPieces, jsonPieceTexts } from '../../src/commands/text/json-pieces.ts'
 import { pairs, table } from '../../src/commands/text/layout.ts'
 import { runText, stoppedText } from '../../src/commands/text/run.ts'
@@ -117,7 +118,7 @@ test.each([
 test.each([
   ['task-mirror.sqlite', 'task-mirror export --out tasks.parquet, or ask it in SQL'],
   ['/srv/a.sqlite', 'task-mirror export --db /srv/a.sqlite --out tasks.parquet, or ask it in SQL'],
-  ["it's.sqlite", "task-mirror export --db 'it'\\''s.sqlite' --out tasks.parquet, or ask it in SQL"],
+  ["it's.sqlite", 'task-mirror export --db "it\'s.sqlite" --out tasks.parquet, or ask it in SQL'],
 ])('the first full walk of %s names the file and what to do next; later ones and dry runs do not', (path, next) => {
   const first = { summary, exitCode: 0, isFirst: true, notes: [], error: null }
   expect(runText(first, { path })).toContain(`\nmirror    ${path}\nnext      ${next}`)
@@ -297,4 +298,16 @@ test.each([
   expect(written.reduce((most, piece) => Math.max(most, piece.length), 0)).toBeLessThan(500_000)
   expect([...jsonPieceTexts(text)].every((piece) => piece.isWellFormed())).toBe(true)
   expect([...jsonPieceTexts(text)].join('')).toBe(text)
+})
+
+test('what the demo says to type next works in a folder of any name', () => {
+  const files = { mirror: "it's/m.sqlite", parquet: "it's/t.parquet", ndjson: "it's/t.ndjson" }
+  const said = farewell(files, 'npx task-mirror').split('\n')
+  expect(said.filter((line) => /^ {2}(npx|sqlite3|duckdb)/.test(line))).toEqual([
+    '  npx task-mirror status --db "it\'s/m.sqlite"',
+    `  sqlite3 -box "it's/m.sqlite" 'SELECT created_at, system_status, method, host FROM task_overview LIMIT 3'`,
+    `  duckdb -c "SELECT system_status, count(*) FROM 'it''s/t.parquet' GROUP BY 1"`,
+    '  npx task-mirror simulate --port 8080 --inserts-per-second 5',
+    '  npx task-mirror sync --base-url http://127.0.0.1:8080 --db try.sqlite',
+  ])
 })

@@ -43,7 +43,7 @@ test('a key file that others can read is warned about', () => {
     chmodSync(file, mode)
     return readApiKey({ TASK_MIRROR_API_KEY_FILE: file }).warning
   }
-  expect(warningAt(0o644)).toContain(`chmod o-r '${file}'`)
+  expect(warningAt(0o644)).toContain(`chmod o-r ${file}`)
   for (const mode of [0o600, 0o640, 0o400]) expect(warningAt(mode)).toBe(null)
 })
 

@@ -54,7 +54,7 @@ export function runText(
 /** What is to be typed so that another command finds the mirror. */
 function dbFlag(path: string): string {
   if (path === DEFAULTS.mirror.path) return ''
-  return `--db ${/^[\w./@%+=:,-]+$/.test(path) ? path : shellWord(path)} `
+  return `--db ${shellWord(path)} `
 }
 
 /** What a run that was stopped leaves, in one line. `why`: such as "Stopped by SIGINT". */
