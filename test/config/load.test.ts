@@ -141,6 +141,19 @@ test.each([
   ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [
+    { mirror: { path: '~/m.sqlite' } },
+    'mirror.path: expected the whole path, as "~" is not expanded here (a folder really called ~ is ./~), got "~/m.sqlite"',
+  ],
+  [{ export: { dir: '~' } }, expect.stringContaining('export.dir: expected the whole path, as "~" is not')],
+  [
+    { schedule: { tokenFile: '~/token' } },
+    expect.stringContaining('schedule.tokenFile: expected the whole path, as "~" is not'),
+  ],
+  [
+    { notify: { metricsFile: '~/m.prom' } },
+    expect.stringContaining('notify.metricsFile: expected the whole path, as "~" is not'),
+  ],
+  [
     { schedule: { timezone: 'Mars/Base' } },
     'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got "Mars/Base"',
   ],
