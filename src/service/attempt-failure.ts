@@ -1,5 +1,6 @@
 // An attempt that failed, and what its caller is told once it is not tried again. Pure.
 import { type ErrorFacts, MirrorError } from '../errors.ts'
+import type { KeySent } from './key.ts'
 import { type AttemptOutcome, type Operation, RETRY_POLICY } from './retry-policy.ts'
 import type { Failed, FailureReason, Refused } from './service.ts'
 
@@ -50,8 +51,7 @@ interface AttemptedRequest {
   /** Without the query, which may hold the key. */
   path: string
   attempts: number
-  /** Whether this operation carried the key. */
-  keySent: boolean
+  key: KeySent
   /** Takes the key out of what the service said. */
   scrub(text: string): string
 }
@@ -83,12 +83,21 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
   }
 }
 
+/** The prefix is not repeated: it may be the key, in the wrong place. */
+const KEY_HINT: Readonly<Record<KeySent, string>> = {
+  none: 'Put it into a file and name that in TASK_MIRROR_API_KEY_FILE; service.auth.placement, name, prefix and on say how it is sent.',
+  kept: 'A key is set, but service.auth.placement and on keep it from this request.',
+  sent: 'Check the key, and how it is sent: service.auth.placement, name, prefix and on.',
+  'prefixed-twice':
+    'The key already begins with what service.auth.prefix adds ("Bearer " by default): set the key alone, or the prefix to "".',
+}
+
 function keyRefused(last: AttemptFailure, asked: AttemptedRequest): MirrorError {
-  const what = asked.keySent ? 'The service refuses the key' : 'The service asks for a key'
-  const where = 'in service.auth where, under which name and on which operations it is sent'
+  const isSent = asked.key === 'sent' || asked.key === 'prefixed-twice'
+  const what = isSent ? 'The service refuses the key' : 'The service asks for a key'
   return new MirrorError('key-refused', `${what} (${statusOf(last)} for ${target(asked)})`, {
     facts: factsOf(last, asked),
-    hint: `${asked.keySent ? 'Check' : 'Set'} TASK_MIRROR_API_KEY, and ${where}.`,
+    hint: KEY_HINT[asked.key],
   })
 }
 

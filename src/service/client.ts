@@ -8,7 +8,7 @@ import { AnswerJudge, isSuccess, type JudgeOptions, type ServiceRequest, type Wa
 import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import { exchange, orAborted } from './exchange.ts'
-import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
+import { type Auth, checkAuth, checkKey, credentialsFor, keySent, withoutKey } from './key.ts'
 import { Pacing, type PacingOptions, type WaitReason } from './pacing.ts'
 import type { ResponseInfo } from './response-info.ts'
 import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
@@ -175,10 +175,9 @@ class Client implements Service {
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
       this.#options.log?.('no-answer', { ...error.facts, operation, attempts })
-      const { header, query } = credentialsFor(operation, this.#options.auth, this.#options.apiKey)
-      const keySent = header !== null || query !== ''
+      const key = keySent(operation, this.#options.auth, this.#options.apiKey)
       const { origin } = this.#address
-      return finalAnswer(error, { operation, origin, path, attempts, keySent, scrub: this.#scrub })
+      return finalAnswer(error, { operation, origin, path, attempts, key, scrub: this.#scrub })
     }
   }
 
