@@ -2,6 +2,7 @@
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 // read: asks, again where nothing came, and keeps the answer to be taken in. look: the same, but drops the answer. glance: looks
 // without asking again, where no proof rests on it. probe: asks for the largest size that works.
+import { CHECK_ADDRESS } from '../config/target.ts'
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
 import { isBeforeRange } from '../proof/rules.ts'
@@ -286,7 +287,7 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
     facts: { reason, status },
     hint: isBusy
       ? 'What was committed is kept: run the same command again when the service is well.'
-      : 'Check service.baseUrl and service.auth with `task-mirror config show`; what was committed is kept.',
+      : `${CHECK_ADDRESS} What was committed is kept.`,
   })
 }
 
