@@ -108,6 +108,9 @@ function redirected(last: AttemptFailure, asked: AttemptedRequest): MirrorError 
   })
 }
 
+/** What to do where the service does not answer. */
+export const CHECK_REACH = 'Check service.baseUrl, the network and service.proxy, then run the same command again.'
+
 function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: string): MirrorError {
   const untrusted = last.outcome === 'untrusted'
   const what = untrusted ? 'does not prove its identity' : `cannot be reached${times(asked.attempts)}`
@@ -115,7 +118,7 @@ function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: str
     facts: factsOf(last, asked),
     hint: untrusted
       ? 'Check the host of service.baseUrl; a private certificate authority is trusted with NODE_EXTRA_CA_CERTS.'
-      : 'Check service.baseUrl, the network and service.proxy, then run the same command again.',
+      : CHECK_REACH,
     cause: last.detail.cause,
   })
 }

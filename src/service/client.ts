@@ -56,7 +56,10 @@ class Client implements Service {
   readonly #pacing: Pacing
   readonly #connections: ReturnType<typeof openConnections>
   readonly #judge: AnswerJudge
-  readonly #traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0, skew: null as Skew | null }
+  readonly #traffic = {
+    ...{ requests: 0, retries: 0, succeeded: 0, bytes: 0, inFlight: 0, oldestMs: 0 },
+    skew: null as Skew | null,
+  }
   /** The end of the run and `close`, with the reason that everybody is to get. */
   readonly #end = new AbortController()
   readonly #onAbort = () => this.#stop('Stopped before the service had answered')
@@ -196,6 +199,7 @@ class Client implements Service {
       const answer = await this.#judge.judge(request, response, wanted, startedAt)
       this.#pacing.heard('well', startedAt)
       this.#trouble = null
+      this.#traffic.succeeded += 1
       return answer
     } catch (error) {
       if (error instanceof AttemptFailure) this.#learn(error, startedAt, dispatcher)

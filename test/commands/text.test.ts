@@ -4,6 +4,7 @@ import { indentJson, jsonPieces, jsonPieceTexts } from '../../src/commands/text/
 import { pairs, table } from '../../src/commands/text/layout.ts'
 import { runText, stoppedText } from '../../src/commands/text/run.ts'
 import { statusText } from '../../src/commands/text/status.ts'
+import { MirrorError } from '../../src/errors.ts'
 import type { MirrorStatus } from '../../src/mirror/shown/status.ts'
 import { countText } from '../../src/shown.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
@@ -103,6 +104,13 @@ test('the verdict of a run that was cut off is said to be that of the walks that
   expect(runText({ summary: cutOff, exitCode: 143, isFirst: false, notes: [], error })).toContain(
     '\noutcome   interrupted, verdict of the walks that ended: complete\n',
   )
+})
+
+test('a run that was out of time has stopped, and what came in is kept', () => {
+  const late = { exitCode: 4, isFirst: false, notes: [], error: new MirrorError('duration-reached', 'Out of time') }
+  const failed: RunSummary = { ...summary, outcome: 'failed', verdict: null }
+  expect(runText({ summary: failed, ...late })).toContain('\noutcome   stopped at --max-duration, progress kept\n')
+  expect(runText({ summary: { ...failed, seen: 0 }, ...late })).toContain('\noutcome   failed\n')
 })
 
 // A beginning in the future, or a service whose clock is ahead: "to before now" would not be true.

@@ -3,6 +3,7 @@ import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
 import type { Environment } from '../../config/keys.ts'
+import { isMirrorError } from '../../errors.ts'
 import { countText, grouped, moment, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { fold, pairs } from './layout.ts'
@@ -35,7 +36,7 @@ export function runText(
         'run',
         `${isDryRun ? 'dry' : summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`,
       ],
-      ['outcome', outcomeText(summary, error !== null)],
+      ['outcome', outcomeText(summary, error)],
       ['range', rangeText(summary.range)],
       ['tasks', changesText(summary)],
       ['open', summary.openTasks === 0 ? null : countText(summary.openTasks, 'task')],
@@ -64,11 +65,13 @@ export function stoppedText(why: string, { seen }: RunSummary, path: string | nu
   return `${why}: the ${countText(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
 }
 
-/** `isCutOff`: something ended the run early, a walk perhaps, of which the verdict says nothing. */
-function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary, isCutOff: boolean): string {
-  const proved = verdict === null ? '' : `, verdict ${isCutOff ? `of the walks that ended: ${verdict}` : verdict}`
+/** `error`: what ended the run early, where anything did: a walk perhaps, of which the verdict says nothing. */
+function outcomeText({ outcome, verdict, lastFullWalk, seen }: RunSummary, error: unknown): string {
+  const isLate = isMirrorError(error, 'duration-reached') && seen > 0
+  const ended = isLate ? 'stopped at --max-duration, progress kept' : outcome
+  const proved = verdict === null ? '' : `, verdict ${error !== null ? `of the walks that ended: ${verdict}` : verdict}`
   const reason = verdict === 'partial' && lastFullWalk?.reason != null ? ` (${lastFullWalk.reason})` : ''
-  return `${outcome}${proved}${reason}`
+  return `${ended}${proved}${reason}`
 }
 
 function rangeText({ since, until }: RunSummary['range']): string | null {
