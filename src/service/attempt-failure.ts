@@ -52,6 +52,8 @@ interface AttemptedRequest {
   path: string
   attempts: number
   key: KeySent
+  /** Whether it goes by a proxy. */
+  proxied: boolean
   /** Takes the key out of what the service said. */
   scrub(text: string): string
 }
@@ -113,14 +115,23 @@ export const CHECK_REACH = 'Check service.baseUrl, the network and service.proxy
 
 function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: string): MirrorError {
   const untrusted = last.outcome === 'untrusted'
-  const what = untrusted ? 'does not prove its identity' : `cannot be reached${times(asked.attempts)}`
-  return new MirrorError('service-unreachable', `${asked.origin} ${what}: ${message}`, {
+  const who = isOfProxy(last, asked) ? 'The proxy (service.proxy)' : asked.origin
+  const way = asked.proxied && who === asked.origin ? ' by way of service.proxy' : ''
+  const what = untrusted ? 'does not prove its identity' : `cannot be reached${way}${times(asked.attempts)}`
+  return new MirrorError('service-unreachable', `${who} ${what}: ${message}`, {
     facts: factsOf(last, asked),
     hint: untrusted
       ? 'Check the host of service.baseUrl; a private certificate authority is trusted with NODE_EXTRA_CA_CERTS.'
       : CHECK_REACH,
     cause: last.detail.cause,
   })
+}
+
+/** Of a tunnel this machine looks up and dials the proxy only. */
+function isOfProxy({ detail: { cause } }: AttemptFailure, { proxied }: AttemptedRequest): boolean {
+  return (
+    proxied && cause instanceof Error && 'syscall' in cause && /^(connect|getaddrinfo)$/.test(String(cause.syscall))
+  )
 }
 
 function factsOf(last: AttemptFailure, asked: AttemptedRequest): ErrorFacts {

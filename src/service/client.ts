@@ -178,9 +178,10 @@ class Client implements Service {
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
       this.#options.log?.('no-answer', { ...error.facts, operation, attempts })
-      const key = keySent(operation, this.#options.auth, this.#options.apiKey)
+      const { auth, apiKey, proxy } = this.#options
+      const key = keySent(operation, auth, apiKey)
       const { origin } = this.#address
-      return finalAnswer(error, { operation, origin, path, attempts, key, scrub: this.#scrub })
+      return finalAnswer(error, { operation, origin, path, attempts, key, proxied: Boolean(proxy), scrub: this.#scrub })
     }
   }
 
