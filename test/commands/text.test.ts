@@ -197,6 +197,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   const text = statusText({ ...facts, found, published, disk, width: 60 })
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
   expect(text).toMatch(/^late +8 open, past their timeframe/m)
+  expect(text.replace(/\n {5,}/g, ' ')).toMatch(/^list +shows tasks whole: 6 tasks compared with their details$/m)
   expect(text).toMatch(/^not listed +7 of these, which are found by id$/m)
   expect(text).toMatch(/^disk +mirror 1 GB, WAL 64 MB, snapshots 1 MB$/m)
   expect(text.replace(/\n +/g, ' ')).toMatch(
