@@ -143,12 +143,16 @@ test('of a folder that is missing nobody says how much room it has', async () =>
   expect(of('disk').found).toBe('not checked: there is no folder')
 })
 
-test('a configuration that cannot be read is one line, and nothing is asked', async () => {
+test('each fault of a configuration is a line, and nothing is asked', async () => {
   using scratch = folder()
-  writeFileSync(scratch.path('task-mirror.json'), '{"service":{"baseUlr":"http://127.0.0.1:1"}}')
-  const { code, of, wrong } = await doctor(scratch)
-  expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['configuration'] })
-  expect(of('configuration').found).toContain('did you mean service.baseUrl?')
+  writeFileSync(scratch.path('task-mirror.json'), '{"service":{"baseUlr":"http://127.0.0.1:1","concurrency":0}}')
+  const { code, stdout } = await runInside(['doctor', '--json'], { cwd: scratch.dir })
+  const wrong = (JSON.parse(stdout).checks as Check[]).filter(({ state }) => state === 'wrong')
+  expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['configuration', 'configuration'] })
+  expect(wrong.map(({ found }) => found)).toEqual([
+    'task-mirror.json: service.concurrency: expected a whole number from 1 to 64, got 0',
+    expect.stringMatching(/did you mean service\.baseUrl\?$/),
+  ])
 })
 
 const OK = { statusCode: 200, message: 'OK', body: { items: [] } }
