@@ -34,6 +34,7 @@ test.each([
   [['config', 'shw'], 'Did you mean show?'],
   [['get'], "missing required argument 'id'"],
   [['get', 'a', 'b'], 'too many arguments'],
+  [['export', 'x.ndjson'], 'Where to write is said by --out: `task-mirror export --out tasks.parquet`.'],
   [['sync', '--max-duration', 'long'], '--max-duration: "long" is not a duration'],
   [['sync', '--max-duration', '0s'], '--max-duration: "0s" is not between 1ms and 24d'],
   [['sync', '--max-duration', '30d'], '--max-duration: "30d" is not between 1ms and 24d'],
@@ -123,6 +124,12 @@ test('a switch in the environment is true or false, nothing else', async () => {
     code: 2,
     stderr: expect.stringContaining('TASK_MIRROR_JSON: expected true'),
   })
+})
+
+test('an error of config show names the whole command', async () => {
+  using scratch = makeScratch()
+  const { stderr } = await runInside(['config', 'show', '--config', 'missing.json'], { cwd: scratch.dir })
+  expect(JSON.parse(stderr)).toMatchObject({ command: 'config show', code: 'config-invalid' })
 })
 
 test('config show reads ./task-mirror.json and masks what is secret', async () => {
