@@ -185,13 +185,13 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
 }
 
 /** For what goes wrong before flags have said how to log. What nobody foresaw is told without loading anything more. */
-async function tellEarly(error: unknown, { stderr }: CommandStreams, command: string | undefined): Promise<void> {
+async function tellEarly(error: unknown, { stderr, env }: CommandStreams, command: string | undefined): Promise<void> {
   let log: Log | null = null
   if (isMirrorError(error, 'usage-invalid')) {
     const { createLog } = await import('./log.ts')
     log = await createLog({ level: 'error', write: stderr.write, pretty: false, colour: false })
   }
-  tellError(error, log, stderr, { command })
+  tellError(error, log, { ...stderr, env }, { command })
 }
 
 /** What the command says of the stop, else which signal it was. */

@@ -41,6 +41,17 @@ export function shellWord(text: string): string {
   return /'/.test(text) && !/["$`\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
+export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
+  // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
+  return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
+}
+
+/** `text` for people, with the commands in it as `command`, by which this program is called. */
+export function asCalled(text: string, command: string): string {
+  return text.replaceAll('`task-mirror ', `\`${command} `)
+}
+
 /** Of a run, newest first: one without an outcome is over as soon as another has begun, since runs hold a lock. */
 export function runOutcome(outcome: string | null, index: number): string {
   return outcome ?? (index === 0 ? 'running or killed' : 'killed')

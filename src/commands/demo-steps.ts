@@ -15,7 +15,7 @@ import { sameContent, shapeTask } from '../mirror/shape.ts'
 import { runQuery, SAMPLE_QUERIES } from '../mirror/shown/sample-queries.ts'
 import { readStatus } from '../mirror/shown/status.ts'
 import { readTask } from '../mirror/tables/tasks.ts'
-import { countText } from '../shown.ts'
+import { calledAs, countText } from '../shown.ts'
 import type { Account } from '../simulator/account.ts'
 import { startSimulator } from '../simulator/server.ts'
 import type { RunContext } from '../sync/context.ts'
@@ -27,7 +27,7 @@ import type { CommandContext } from './shared/command.ts'
 import { farewell } from './text/demo.ts'
 import { exportText } from './text/export.ts'
 import { table } from './text/layout.ts'
-import { calledAs, runText } from './text/run.ts'
+import { runText } from './text/run.ts'
 
 interface DemoResult {
   schemaVersion: 1

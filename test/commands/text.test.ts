@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { farewell } from '../../src/commands/text/demo.ts'
+import { doctorText } from '../../src/commands/text/doctor.ts'
 import { indentJson, jsonPieces, jsonPieceTexts } from '../../src/commands/text/json-pieces.ts'
 import { pairs, table } from '../../src/commands/text/layout.ts'
 import { runText, stoppedText } from '../../src/commands/text/run.ts'
@@ -104,6 +105,18 @@ test('the verdict of a run that was cut off is said to be that of the walks that
   expect(runText({ summary: cutOff, exitCode: 143, isFirst: false, notes: [], error })).toContain(
     '\noutcome   interrupted, verdict of the walks that ended: complete\n',
   )
+})
+
+test('commands that a run and doctor name are called as the program is', () => {
+  const notes = ['2 items set aside; see `task-mirror rejected`.']
+  const text = runText(
+    { summary: { ...summary, rejected: 2 }, exitCode: 3, isFirst: false, notes, error: null },
+    { command: 'npx task-mirror' },
+  )
+  expect(text).toMatch(/^set aside +2 items; see npx task-mirror rejected$/m)
+  expect(text).toContain('note: 2 items set aside; see `npx task-mirror rejected`.')
+  const check = { name: 'mirror', state: 'note', found: 'none', todo: '`task-mirror sync` makes it.' } as const
+  expect(doctorText([check], undefined, 'npx task-mirror')).toContain('to do: `npx task-mirror sync` makes it.')
 })
 
 test('a run that was out of time has stopped, and what came in is kept', () => {

@@ -2,17 +2,10 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
-import type { Environment } from '../../config/keys.ts'
 import { isMirrorError } from '../../errors.ts'
-import { countText, grouped, moment, shellWord } from '../../shown.ts'
+import { asCalled, countText, grouped, moment, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { fold, pairs } from './layout.ts'
-
-/** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
-export function calledAs(env: Environment): string {
-  // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
-  return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
-}
 
 interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
@@ -40,7 +33,7 @@ export function runText(
       ['range', rangeText(summary.range)],
       ['tasks', changesText(summary)],
       ['open', summary.openTasks === 0 ? null : countText(summary.openTasks, 'task')],
-      ['set aside', summary.rejected === 0 ? null : `${countText(summary.rejected, 'item')}; see task-mirror rejected`],
+      ['set aside', summary.rejected === 0 ? null : `${countText(summary.rejected, 'item')}; see ${command} rejected`],
       ['requests', requestsText(summary)],
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
@@ -49,7 +42,7 @@ export function runText(
     ],
     width,
   )
-  return [lines, ...notes.flatMap((note) => fold(`note: ${note}`, width))].join('\n')
+  return [lines, ...notes.flatMap((note) => fold(`note: ${asCalled(note, command)}`, width))].join('\n')
 }
 
 /** What is to be typed so that another command finds the mirror. */
