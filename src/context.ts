@@ -5,7 +5,6 @@ import { type Clock, steadyClock } from './clock.ts'
 import type { AnyCommand, CommandContext } from './commands/shared/command.ts'
 import { printPieces } from './commands/shared/printed.ts'
 import { jsonPieceTexts } from './commands/text/json-pieces.ts'
-import type { Environment } from './config/keys.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { tellError } from './failure.ts'
 import type { GivenFlags } from './flags.ts'
@@ -21,7 +20,7 @@ export interface CommandStreams {
     /** Writes before it returns. */
     write(text: string): void
   }
-  env: Environment
+  env: NodeJS.ProcessEnv
   /** Registers what to do when the user asks for progress (SIGUSR2). */
   onProgressRequest(listener: () => void): void
   /** Other clocks than this machine's, and other chance: 0 to 1. */
@@ -101,7 +100,7 @@ export async function createContext(
 /** The configuration, read when it is asked for first, and the key, read each time; `log` is told once of what is amiss. */
 function settingsOf(
   given: GivenFlags,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   log: Log,
 ): Pick<CommandContext, 'config' | 'filesInUse' | 'apiKey'> {
   let isWarned = false

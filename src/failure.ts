@@ -7,7 +7,7 @@ import { asCalled, calledAs, printable } from './shown.ts'
 export function tellError(
   thrown: unknown,
   log: Log | null,
-  stderr: { isTTY: boolean; env: Readonly<Record<string, string | undefined>>; write(text: string): void },
+  stderr: { isTTY: boolean; env: NodeJS.ProcessEnv; write(text: string): void },
   facts: ErrorFacts = {},
 ): void {
   const error = fileLimitOr(thrown)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Flag } from './commands/shared/command.ts'
 import { oneOf } from './commands/shared/values.ts'
-import { type Environment, environmentName, KEYS } from './config/keys.ts'
+import { environmentName, KEYS } from './config/keys.ts'
 import type { Override } from './config/load.ts'
 import { beginsAtHome, WHOLE_PATH } from './config/whole-path.ts'
 import { MirrorError } from './errors.ts'
@@ -37,7 +37,12 @@ export interface GivenFlags {
 }
 
 /** What was given by flag or, where there is none, by its environment twin. Throws `usage-invalid`. */
-export function collectFlags(flags: readonly Flag[], command: Command, env: Environment, now: number): GivenFlags {
+export function collectFlags(
+  flags: readonly Flag[],
+  command: Command,
+  env: NodeJS.ProcessEnv,
+  now: number,
+): GivenFlags {
   const given: GivenFlags = { values: {}, overrides: [] }
   for (const flag of flags) {
     const fromFlag = parsedValue(flag, command)
@@ -73,7 +78,7 @@ function parsedValue(flag: Flag, command: Command): string | string[] | true | u
 }
 
 /** What the environment twin of `flag` says; undefined where it is not set or empty. Throws `usage-invalid`. */
-function readTwin(flag: Flag, env: Environment): string | string[] | boolean | undefined {
+function readTwin(flag: Flag, env: NodeJS.ProcessEnv): string | string[] | boolean | undefined {
   const name = twinName(flag)
   const text = env[name]
   if (text === undefined || text === '') return undefined

@@ -108,7 +108,7 @@ function numberOf(source: string): JsonValue {
 }
 
 /** Sets a member as `JSON.parse` does: `__proto__` becomes a key of its own. */
-function setOwn(object: JsonObject, name: string, value: JsonValue): void {
+export function setOwn(object: JsonObject, name: string, value: JsonValue): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
   } else {

@@ -2,7 +2,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
-import type { Environment } from './config/keys.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isCode, isMirrorError, isStop, MirrorError, stopCodeOf } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
@@ -60,7 +59,7 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
 }
 
 /** Tells of variables that nothing reads and that are called nearly as one that something does; never of their values. */
-async function warnOfMisspelt(env: Environment, log: Log): Promise<void> {
+async function warnOfMisspelt(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   const lists = COMMANDS.flatMap((entry) => ('commands' in entry ? entry.commands : [entry])).map(({ flags }) => flags)
   const given = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '')
   const known = knownVariables(lists.flatMap((list) => (Array.isArray(list) ? list : [])))

@@ -42,7 +42,7 @@ export function shellWord(text: string): string {
 }
 
 /** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
-export function calledAs(env: Readonly<Record<string, string | undefined>>): string {
+export function calledAs(env: NodeJS.ProcessEnv): string {
   // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
   return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
 }

@@ -2,10 +2,8 @@
 
 import { printable } from './shown.ts'
 
-type Environment = Record<string, string | undefined>
-
 /** Whether to send colour codes: NO_COLOR and FORCE_COLOR (https://no-color.org, https://force-color.org), TERM=dumb. */
-export function wantsColour(isTTY: boolean, env: Environment): boolean {
+export function wantsColour(isTTY: boolean, env: NodeJS.ProcessEnv): boolean {
   if ((env.NO_COLOR ?? '') !== '') return false
   const force = env.FORCE_COLOR
   if (force !== undefined) return force !== '0' && force !== 'false'
@@ -13,7 +11,7 @@ export function wantsColour(isTTY: boolean, env: Environment): boolean {
 }
 
 /** Whether a line can be redrawn in place. */
-export function canRedraw(isTTY: boolean, env: Environment): boolean {
+export function canRedraw(isTTY: boolean, env: NodeJS.ProcessEnv): boolean {
   return isTTY && env.TERM !== 'dumb'
 }
 

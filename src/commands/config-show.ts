@@ -9,15 +9,10 @@ const show: CommandSpec = {
   async run(context) {
     const { shownKeys } = await import('../config/show.ts')
     const keys = shownKeys(await context.config(), await context.apiKey())
-    if (context.json) {
-      await context.print({ schemaVersion: 1, keys })
-      return 0
-    }
     const { table } = await import('./text/layout.ts')
     const rows = keys.map(({ key, value, origin }) => [key, shownValue(value), origin])
-    await context.print(
-      table(['key', 'value', 'origin'], rows, { widest: 200, width: context.columns, sentences: [1] }),
-    )
+    const layout = { widest: 200, width: context.columns, sentences: [1] }
+    await context.print(context.json ? { schemaVersion: 1, keys } : table(['key', 'value', 'origin'], rows, layout))
     return 0
   },
 }

@@ -2,7 +2,6 @@
 
 import { MirrorError } from '../errors.ts'
 import { openToOthers, readNamedFile } from '../small-file.ts'
-import type { Environment } from './keys.ts'
 import { beginsAtHome, WHOLE_PATH } from './whole-path.ts'
 
 export interface ApiKey {
@@ -18,7 +17,7 @@ export interface ApiKey {
 const MOST_BYTES = 16 * 1024
 
 /** Throws `config-invalid` where both variables are set, the file cannot be read or the key cannot be sent. */
-export function readApiKey(env: Environment): ApiKey {
+export function readApiKey(env: NodeJS.ProcessEnv): ApiKey {
   const direct = env.TASK_MIRROR_API_KEY
   const file = env.TASK_MIRROR_API_KEY_FILE
   if (given(direct) && given(file)) {

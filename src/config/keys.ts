@@ -1,8 +1,6 @@
 // The keys of the configuration as dotted names ("service.auth.name"), and the environment variable of each.
 import { DEFAULTS } from './defaults.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
-
 /** The file that is read from the working directory where none is named. */
 export const DEFAULT_FILE = 'task-mirror.json'
 

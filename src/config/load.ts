@@ -4,7 +4,7 @@ import { MirrorError } from '../errors.ts'
 import { readNamedFile } from '../small-file.ts'
 import { DEFAULTS } from './defaults.ts'
 import { explainIssues, explainValue } from './explain.ts'
-import { DEFAULT_FILE, type Environment, environmentName, KEYS, setAt, valueAt } from './keys.ts'
+import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { type Config, configSchema, schemaOfKey } from './schema.ts'
 import { refuseDistrusted } from './trust.ts'
@@ -20,7 +20,7 @@ export interface Override {
 export interface ConfigSources {
   /** The file named by --config or TASK_MIRROR_CONFIG; null: ./task-mirror.json where there is one. */
   file: string | null
-  env: Environment
+  env: NodeJS.ProcessEnv
   overrides: readonly Override[]
 }
 
@@ -100,7 +100,7 @@ function parseJson(text: string, path: string): unknown {
 }
 
 /** The keys that the environment sets by their own variables. An empty variable counts as not set. */
-function fromEnvironment(env: Environment): Override[] {
+function fromEnvironment(env: NodeJS.ProcessEnv): Override[] {
   return KEYS.flatMap((key) => {
     const name = environmentName(key)
     const text = env[name]

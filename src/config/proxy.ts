@@ -1,5 +1,4 @@
 // Which proxy HTTPS_PROXY, http_proxy and NO_PROXY name for a base URL. Read only where service.proxy says "environment".
-import type { Environment } from './keys.ts'
 
 interface FoundProxy {
   url: string | null
@@ -7,7 +6,7 @@ interface FoundProxy {
   name: string | null
 }
 
-export function proxyFromEnvironment(baseUrl: string | null, env: Environment): FoundProxy {
+export function proxyFromEnvironment(baseUrl: string | null, env: NodeJS.ProcessEnv): FoundProxy {
   if (baseUrl === null) return { url: null, name: null }
   const { protocol, hostname } = new URL(baseUrl)
   // HTTP_PROXY in capitals is not read: a CGI server sets it from a request header (https://httpoxy.org).

@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readApiKey } from '../config/api-key.ts'
-import type { Environment } from '../config/keys.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { checkTarget } from '../config/target.ts'
 import { thisCaller } from '../config/trust.ts'
@@ -24,7 +23,7 @@ import { fileSystemCheck } from './mounts.ts'
 import { clockCheck, keyCheck, serviceCheck } from './service-checks.ts'
 
 interface Examined {
-  env: Environment
+  env: NodeJS.ProcessEnv
   /** Throws `config-invalid`. */
   config(): Promise<LoadedConfig>
   /** What talking to the service takes beside configuration and key. */
@@ -80,7 +79,10 @@ const notLooked = (names: readonly CheckName[], why: string): Check[] =>
   names.map((name) => note(name, `not checked: ${why}`))
 
 /** `apiKey` is undefined where it cannot be read. */
-function lookAtKey(env: Environment, { config }: LoadedConfig): { check: Check; apiKey: string | null | undefined } {
+function lookAtKey(
+  env: NodeJS.ProcessEnv,
+  { config }: LoadedConfig,
+): { check: Check; apiKey: string | null | undefined } {
   try {
     const { key, origin } = readApiKey(env)
     const path = origin === 'TASK_MIRROR_API_KEY_FILE' ? env.TASK_MIRROR_API_KEY_FILE : undefined

@@ -3,12 +3,8 @@ import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../clock.ts'
 import { EXIT } from '../errors.ts'
 import type { History } from '../mirror/shown/history.ts'
+import type { Timetable } from '../schedule/timetable.ts'
 import { type Check, note, ok, wrong } from './check.ts'
-
-/** What a schedule says of when runs begin; `schedule.sync` by croner. */
-interface Moments {
-  previous(ms: number): number | null
-}
 
 interface ScheduleFacts {
   /** When runs of `sync` began, the last first, epoch ms. */
@@ -16,7 +12,7 @@ interface ScheduleFacts {
   /** Whether the last run of `sync` has no end: it is under way or was killed. */
   isUnfinished: boolean
   /** null where nobody has set `schedule.sync`: then cron, or whatever runs it, is known by its runs only. */
-  timetable: Moments | null
+  timetable: Pick<Timetable, 'previous'> | null
   now: number
   settleMs: number
 }

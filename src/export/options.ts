@@ -49,7 +49,7 @@ export interface ExportOptions extends Switches {
   /** How long recording the snapshot waits for a writer. */
   busyTimeoutMs?: number
   /** For object storage: endpoint and path style. Credentials are found by the storage's own library. */
-  env?: Readonly<Record<string, string | undefined>>
+  env?: NodeJS.ProcessEnv
   s3?: S3Settings
   /** Rows written so far, and how many there will be (null where that is not known beforehand). */
   onProgress?: (rows: number, totalRows: number | null) => void

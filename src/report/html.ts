@@ -32,7 +32,7 @@ export interface TableColumn<Row> {
   longest?: number
 }
 
-/** A table with a caption; the first column is the head of its row. */
+/** A table with a caption, in a frame that scrolls; the first column is the head of its row. */
 export function tableHtml<Row>(caption: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]): string {
   const isNumber = ({ value }: TableColumn<Row>) => {
     const contents = rows.map(value).filter((content) => content !== '' && content !== null)
@@ -50,7 +50,8 @@ export function tableHtml<Row>(caption: string, columns: readonly TableColumn<Ro
     })
     return `<tr>${cells.join('')}</tr>`
   })
-  return `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>`
+  const name = escapeHtml(caption)
+  return `<div class="table" role="group" tabindex="0" aria-label="${name}"><table><caption>${name}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
 /** "2026-11-20 06:24 UTC". */

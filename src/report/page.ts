@@ -13,9 +13,9 @@ export function reportPolicy(): string {
   return `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
 }
 
-/** As a report, and it may ask for itself. A header only: `frame-ancestors` means nothing in a document. */
+/** As a report, and it may ask for itself. */
 export function statusPolicy(): string {
-  return `${reportPolicy()}; connect-src 'self'; frame-ancestors 'none'`
+  return `${reportPolicy()}; connect-src 'self'`
 }
 
 interface ReportFacts {
@@ -92,7 +92,7 @@ function jobsHtml(jobs: readonly JobFigures[], now: number): string {
     ],
     jobs,
   )
-  return `<section aria-labelledby="jobs"><h2 id="jobs">Schedule</h2><div class="table" role="group" tabindex="0" aria-label="Jobs of the schedule: table">${table}</div></section>`
+  return `<section aria-labelledby="jobs"><h2 id="jobs">Schedule</h2>${table}</section>`
 }
 
 function header(title: string, baseUrl: string | null, about: string): string {
@@ -107,12 +107,11 @@ interface Parts {
 }
 
 function documentHtml({ title, policy, main }: Parts): string {
-  const inDocument = policy.replace(/; frame-ancestors [^;]+/, '')
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escapeHtml(inDocument)}">
+<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">

@@ -133,8 +133,7 @@ export function runs(recent: Recent): string {
   const shown = all.slice(0, MOST_ROWS)
   const caption = `The last ${shown.length === 1 ? 'run' : `${shown.length} runs and exports`}, newest first`
   if (drawn.length === 0) {
-    const table = tableHtml(caption, columns, shown)
-    return `${emptySection('runs', title, 'No run has ended yet.')}<div class="table">${table}</div>`
+    return emptySection('runs', title, 'No run has ended yet.') + tableHtml(caption, columns, shown)
   }
   return section({
     id: 'runs',

@@ -16,11 +16,10 @@ interface Section<Row> {
 }
 
 export function section<Row>({ id, title, intro, chart, caption, columns, rows }: Section<Row>): string {
-  const table = tableHtml(caption, columns, rows)
   const open = rows.length <= UNFOLDED_ROWS ? ' open' : ''
   return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2><p>${escapeHtml(intro)}</p>
 <div class="chart">${drawChart(chart)}</div>
-<details${open}><summary>${escapeHtml(title)} as a table</summary><div class="table" role="group" tabindex="0" aria-label="${escapeHtml(title)}: table">${table}</div></details></section>`
+<details${open}><summary>${escapeHtml(title)} as a table</summary>${tableHtml(caption, columns, rows)}</details></section>`
 }
 
 /** Where there is nothing to draw: the heading and a sentence. */

@@ -35,7 +35,7 @@ interface ScheduleOptions {
   /** Configuration and key, see `ExportOptions`. */
   inUse: readonly string[]
   /** For object storage, see `exportSnapshot`. */
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
   /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
   makeRunContext: (now: Clock) => Promise<RunContext>
   /** Tells of what ended a run early. */
@@ -132,7 +132,7 @@ function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusC
   }
   if (timetables.export !== null) {
     // A first snapshot is made when it is due, not of a mirror that has just begun.
-    const firstAt = firstMoment(timetables.export, pastOr(cache.publication()?.publishedAt, now()), now())
+    const firstAt = firstMoment(timetables.export, pastOr(cache.publishedAt(), now()), now())
     const work = async (notice: NoticeContext) => {
       // Both begin together; that the mirror is still to be made is no failure.
       if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
@@ -217,8 +217,7 @@ export function healthOf(
 async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notice: NoticeContext): Promise<number> {
   const work = async (log: Log) => {
     const context = { ...(await makeRunContext(notice.now)), log }
-    const { details, maxDurationMs } = context.config.sync
-    return runSync(context, { command: 'sync', details, maxDurationMs })
+    return runSync(context, { command: 'sync', details: context.config.sync.details })
   }
   const result = await withNotice(notice, 'sync', work, describeRun)
   for (const note of result.notes) notice.log.warn({ runId: result.summary.runId }, note)

@@ -117,15 +117,15 @@ function keepAWhile(pages: Pages) {
 
 async function answer(path: string, pages: ReturnType<typeof keepAWhile>, response: ServerResponse): Promise<void> {
   if (path === '/healthz') {
-    const health = pages.health()
     // No figures: anybody may ask.
-    const { ok, reason } = health
+    const { ok, reason } = pages.health()
     send(response, ok ? 200 : 503, 'application/json', `${JSON.stringify({ ok, reason })}\n`)
   } else if (path === '/metrics') {
     send(response, 200, METRICS_CONTENT_TYPE, await pages.metrics())
   } else if (path === '/') {
     const { body, policy } = await pages.page()
-    response.setHeader('content-security-policy', policy)
+    // As a header only: `frame-ancestors` means nothing in a document.
+    response.setHeader('content-security-policy', `${policy}; frame-ancestors 'none'`)
     response.setHeader('referrer-policy', 'no-referrer')
     send(response, 200, 'text/html', body)
   } else {

@@ -2,7 +2,6 @@
 import type { Clock } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
 import type { TaskFigures } from '../mirror/shown/figures.ts'
-import type { LastPublication } from '../mirror/shown/recent.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
 import type { Shown } from '../report/sections.ts'
 import { mirrorAge } from './age.ts'
@@ -60,7 +59,8 @@ export async function startStatusCache({ dbPath, settleMs, now, monotonic }: Sta
   return {
     /** null where there is no mirror, or it cannot be read. */
     status: (): MirrorStatus | null => known?.status ?? null,
-    publication: (): LastPublication | null => known?.publication ?? null,
+    /** When the last snapshot was published, epoch ms; undefined where there is none. */
+    publishedAt: (): number | undefined => known?.recent.publications[0]?.publishedAt,
     /** How old what the mirror shows is, ms; null where that is not known. */
     ageMs: age.ageMs,
     /** null without a mirror. Has figures counted anew, a tenth of the time at most; all else is at most 15 s old. */

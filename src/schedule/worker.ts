@@ -4,7 +4,7 @@ import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { withReader } from '../mirror/open.ts'
 import { serveWork } from '../mirror/reading-thread.ts'
 import { readFigures, type TaskFigures } from '../mirror/shown/figures.ts'
-import { type LastPublication, type Recent, readLastPublication, readRecent } from '../mirror/shown/recent.ts'
+import { type Recent, readRecent } from '../mirror/shown/recent.ts'
 import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
 import type { Io } from '../threads/messages.ts'
 
@@ -17,7 +17,6 @@ interface FiguresQuestion {
 /** What is known at once. */
 export interface StatusRead {
   status: MirrorStatus
-  publication: LastPublication | null
   recent: Recent
 }
 
@@ -25,7 +24,6 @@ export const work = {
   status: (dbPath: string): StatusRead =>
     withReader(dbPath, (db) => ({
       status: readStatus(db),
-      publication: readLastPublication(db),
       recent: readRecent(db),
     })),
 

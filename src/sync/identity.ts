@@ -1,16 +1,8 @@
 // Whose answer it is: a task is its id with `createdAt` and `userId`; other accounts may count from 1, too. Pure.
-import type { Integer, TaskRow } from '../task.ts'
+import type { TaskRow } from '../task.ts'
 
 /** What tells two tasks of one id apart; null where it is not known. */
-export interface Identity {
-  userId: string | null
-  /** Epoch ms. */
-  createdAt: Integer | null
-}
-
-export function identityOf({ user_id, created_at }: Pick<TaskRow, 'user_id' | 'created_at'>): Identity {
-  return { userId: user_id, createdAt: created_at }
-}
+export type Identity = Pick<TaskRow, 'user_id' | 'created_at'>
 
 /** What answers showed of tasks that the mirror holds, tombstones included. */
 export interface AccountSigns {
@@ -26,9 +18,9 @@ export const ROUNDED_MS = 999
 
 /** Whether both are known and different; `toleranceMs`: how far the moments of one task may lie apart. */
 export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boolean {
-  if (held.userId !== null && shown.userId !== null && held.userId !== shown.userId) return true
-  if (held.createdAt === null || shown.createdAt === null) return false
-  const apart = BigInt(held.createdAt) - BigInt(shown.createdAt)
+  if (held.user_id !== null && shown.user_id !== null && held.user_id !== shown.user_id) return true
+  if (held.created_at === null || shown.created_at === null) return false
+  const apart = BigInt(held.created_at) - BigInt(shown.created_at)
   return apart > BigInt(toleranceMs) || -apart > BigInt(toleranceMs)
 }
 

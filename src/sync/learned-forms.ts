@@ -1,28 +1,19 @@
 // What a comparison of listed tasks with their details adds to the facts of the service. Pure.
+import type { JudgedSample } from '../mirror/forms/form-votes.ts'
 import type { Forms } from '../mirror/forms/forms.ts'
 import type { Facts } from '../mirror/tables/facts.ts'
 
 /** Bytes of the longest listed `result.body` and `data.body`. */
-export interface LongestBodies {
-  result: number
-  data: number
-}
+export type LongestBodies = NonNullable<Facts['forms_compared']>['longest']
 
 /** Signs told apart. */
 export const MOST_SIGNS = 16
 
-interface Comparison {
+interface Comparison extends JudgedSample {
   /** Epoch ms. */
   at: number
   /** Enough of it was answered; otherwise the next full walk compares again. */
   isTold: boolean
-  /** Final and open tasks that say something. */
-  final: number
-  open: number
-  /** Final ones without a result. */
-  unfinished: number
-  /** What is known of all tasks, with these. */
-  forms: Forms
   /** Of the tasks that were answered. */
   bodies: LongestBodies[]
   signs: string[]

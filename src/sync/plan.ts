@@ -1,7 +1,7 @@
 // What a run does, in which order: a pure function of what is known, flags and time (design.md 6.3).
 import { ageOf } from '../clock.ts'
-import type { Facts } from '../mirror/tables/facts.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
+import type { Opened } from './writer/run-intake.ts'
 
 export interface SyncRequest {
   command: 'sync' | 'backfill'
@@ -10,7 +10,6 @@ export interface SyncRequest {
   dryRun?: boolean
   allowMassDelete?: boolean
   rebind?: boolean
-  maxDurationMs?: number | null
   /** Half-open range of createdAt, epoch ms. */
   since?: number | null
   until?: number | null
@@ -40,12 +39,7 @@ export type PlanStep =
   /** Rows that a complete full walk did not meet. */
   | { kind: 'deletions' }
 
-export interface PlanInput {
-  facts: Facts
-  lastFull: WalkRow | null
-  lastCompleteFull: WalkRow | null
-  /** A full walk that was cut off. */
-  interrupted: WalkRow | null
+export interface PlanInput extends Pick<Opened, 'facts' | 'lastFull' | 'lastCompleteFull' | 'interrupted'> {
   fullEveryMs: number
   /** A stored moment later than now by more than this is unknown (clock.ts). */
   settleMs: number

@@ -30,10 +30,7 @@ const MOST_NAMED = 5
 const MOST_WITNESSES = 50
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
-interface RunParts {
-  service?: Service
-  writer?: Writer
-}
+type RunParts = Partial<Pick<Run, 'service' | 'writer'>>
 
 /**
  * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be read
@@ -47,7 +44,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   // What it fails for is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
   const writer = await opening
-  const time = limitTime(context.signal, request.maxDurationMs ?? null)
+  const time = limitTime(context.signal, context.config.sync.maxDurationMs)
   let result: RunResult | null = null
   try {
     result = await runWith(writer, parts.service ?? null, { context, time, tally })
@@ -189,7 +186,8 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       break
     case 'open': {
       const isBeforeAWalk = goesOn(ended.plan.slice(at))
-      const timing = { ms: request.maxDurationMs ?? null, perSecond: run.config.service.requestsPerSecond, now: now() }
+      const { service, sync } = run.config
+      const timing = { ms: sync.maxDurationMs, perSecond: service.requestsPerSecond, now: now() }
       const silent = await askOpenTasks(run, isBeforeAWalk ? limitBeforeAWalk(timing) : NO_LIMIT)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break

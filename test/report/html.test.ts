@@ -12,8 +12,8 @@ test('whatever a mirror holds is only ever text', () => {
     rows,
   )
   expect(html).toBe(
-    '<table><caption>a &amp; b</caption><thead><tr><th scope="col">&lt;b&gt;</th><th scope="col" class="n">n</th></tr></thead>' +
-      '<tbody><tr><th scope="row">&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;</th><td class="n">1,234</td></tr></tbody></table>',
+    '<div class="table" role="group" tabindex="0" aria-label="a &amp; b"><table><caption>a &amp; b</caption><thead><tr><th scope="col">&lt;b&gt;</th><th scope="col" class="n">n</th></tr></thead>' +
+      '<tbody><tr><th scope="row">&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;</th><td class="n">1,234</td></tr></tbody></table></div>',
   )
 })
 

@@ -24,13 +24,13 @@ test('a run whose requests cannot be sent as configured gives the mirror back', 
 test('a run whose client cannot be made gives back the mirror, and its timer', async () => {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')
-  const context = makeRunContext('http://127.0.0.1:9', path)
+  const context = makeRunContext('http://127.0.0.1:9', path, { sync: { maxDurationMs: 60_000 } })
   // What comes to the client past every check.
   context.config.service.proxy = 'http://us%zz:pw@127.0.0.1:9'
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     for (let turn = 0; turn < 2; turn += 1) {
-      expect(await codeOf(runSync(context, { command: 'sync', maxDurationMs: 60_000 }))).not.toBe('mirror-locked')
+      expect(await codeOf(runSync(context, { command: 'sync' }))).not.toBe('mirror-locked')
       expect(await codeOf(refreshTask(context, 'a'))).not.toBe('mirror-locked')
     }
     expect(existsSync(holderPath(path))).toBe(false)

@@ -2,27 +2,27 @@
 import { describe, expect, test } from 'vitest'
 import { type Identity, isOther, judgeAccount, ROUNDED_MS } from '../../src/sync/identity.ts'
 
-const held: Identity = { userId: 'ann', createdAt: 1_000_000n }
+const held: Identity = { user_id: 'ann', created_at: 1_000_000n }
 
 describe('another task under the same id', () => {
   test.each<[string, Identity, boolean]>([
-    ['the same', { userId: 'ann', createdAt: 1_000_000 }, false],
-    ['another user', { userId: 'bob', createdAt: 1_000_000 }, true],
-    ['created a millisecond later', { userId: 'ann', createdAt: 1_000_001 }, true],
-    ['created a millisecond earlier', { userId: 'ann', createdAt: 999_999 }, true],
-    ['neither shown', { userId: null, createdAt: null }, false],
-    ['no user shown, the same moment', { userId: null, createdAt: 1_000_000 }, false],
-    ['no moment shown, another user', { userId: 'bob', createdAt: null }, true],
-    ['beyond a double', { userId: 'ann', createdAt: 9_007_199_254_740_993n }, true],
+    ['the same', { user_id: 'ann', created_at: 1_000_000 }, false],
+    ['another user', { user_id: 'bob', created_at: 1_000_000 }, true],
+    ['created a millisecond later', { user_id: 'ann', created_at: 1_000_001 }, true],
+    ['created a millisecond earlier', { user_id: 'ann', created_at: 999_999 }, true],
+    ['neither shown', { user_id: null, created_at: null }, false],
+    ['no user shown, the same moment', { user_id: null, created_at: 1_000_000 }, false],
+    ['no moment shown, another user', { user_id: 'bob', created_at: null }, true],
+    ['beyond a double', { user_id: 'ann', created_at: 9_007_199_254_740_993n }, true],
   ])('%s', (_, shown, expected) => {
     expect(isOther(held, shown)).toBe(expected)
     expect(isOther(shown, held)).toBe(expected)
   })
 
   test('a detail may round the moment to whole seconds, but no further', () => {
-    expect(isOther(held, { userId: 'ann', createdAt: 1_000_999 }, ROUNDED_MS)).toBe(false)
-    expect(isOther(held, { userId: 'ann', createdAt: 1_001_000 }, ROUNDED_MS)).toBe(true)
-    expect(isOther(held, { userId: 'bob', createdAt: 1_000_000 }, ROUNDED_MS)).toBe(true)
+    expect(isOther(held, { user_id: 'ann', created_at: 1_000_999 }, ROUNDED_MS)).toBe(false)
+    expect(isOther(held, { user_id: 'ann', created_at: 1_001_000 }, ROUNDED_MS)).toBe(true)
+    expect(isOther(held, { user_id: 'bob', created_at: 1_000_000 }, ROUNDED_MS)).toBe(true)
   })
 })
 

@@ -69,7 +69,7 @@ test('what probe finds is stored, and the views tell lateness by it: every open 
     newest: Date.now() - DAY,
   })
   const path = scratch.path('m.sqlite')
-  await runSync(makeRunContext(simulator.url, path), { command: 'sync', details: 'auto', maxDurationMs: null })
+  await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
   const read = (sql: string) => {
     const db = openReader(path)
     const rows = db.prepare(sql).all()

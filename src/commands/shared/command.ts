@@ -2,7 +2,6 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../clock.ts'
 import type { ApiKey } from '../../config/api-key.ts'
-import type { Environment } from '../../config/keys.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { ErrorFacts } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -44,7 +43,7 @@ export interface CommandGroup {
 }
 
 export interface CommandContext {
-  env: Environment
+  env: NodeJS.ProcessEnv
   stdout: Writable & { isTTY?: boolean }
   /** How wide the terminal is that stdout goes to; undefined where it goes elsewhere. */
   columns: number | undefined

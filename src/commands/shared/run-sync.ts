@@ -38,10 +38,8 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
     const { tellingOthers } = await import('./notice.ts')
     const { describeRun } = await import('../../notify/fields.ts')
     const { config } = await context.config()
-    const { details, maxDurationMs } = config.sync
     const asked = {
-      details,
-      maxDurationMs,
+      details: config.sync.details,
       rebind: flags.rebind === true,
       ignoreNotBefore: flags.now === true,
       ...request,

@@ -16,8 +16,10 @@ export interface CompletedCommand {
   summary: string
   flags: readonly CompletedFlag[]
   /** Words that may follow it: its subcommands or what its argument can be. */
-  words: readonly { name: string; summary: string }[]
+  words: Words
 }
+
+type Words = readonly { name: string; summary: string }[]
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
@@ -48,9 +50,16 @@ function valueArms(flags: readonly CompletedFlag[], answer: (value: CompletedFla
   return [...arms].map(([body, names]) => `      ${[...names].join('|')}) ${body}; return ;;`)
 }
 
-/** Every flag once per command; a flag that two commands read differently gets an arm in each. */
-function commandArms(commands: readonly CompletedCommand[], arm: (command: CompletedCommand) => string): string {
-  return commands.map((command) => `    ${command.name})\n${arm(command)}\n      ;;`).join('\n')
+/** Every flag once per command; a flag that two commands read differently gets an arm in each. The last arm is for no command. */
+function commandArms(
+  commands: readonly CompletedCommand[],
+  shared: readonly CompletedFlag[],
+  offer: (flags: readonly CompletedFlag[], words: Words) => string,
+): string {
+  const arms = commands.map(({ name, flags, words }) => ({ name, offered: offer([...flags, ...shared], words) }))
+  return [...arms, { name: '*', offered: offer(shared, commands) }]
+    .map(({ name, offered }) => `    ${name})\n${offered}\n      ;;`)
+    .join('\n')
 }
 
 function bashScript(commands: readonly CompletedCommand[], shared: readonly CompletedFlag[]): string {
@@ -60,30 +69,20 @@ function bashScript(commands: readonly CompletedCommand[], shared: readonly Comp
     if (typeof value === 'string') return 'COMPREPLY=()'
     return `COMPREPLY=($(compgen -W ${shellWord(value.join(' '))} -- "$word"))`
   }
-  const arm = ({ flags, words }: CompletedCommand) => {
-    const all = [...flags, ...shared]
-    return `      case $before in
-${valueArms(all, answer).join('\n')}
+  const offer = (flags: readonly CompletedFlag[], words: Words) => `      case $before in
+${valueArms(flags, answer).join('\n')}
       esac
-      offered=${shellWord([...words.map(({ name }) => name), ...all.flatMap(spellings)].join(' '))}`
-  }
-  const names = commands.map(({ name }) => name)
+      offered=${shellWord([...words.map(({ name }) => name), ...flags.flatMap(spellings)].join(' '))}`
   return `# bash completion for task-mirror. Load it with: source <(task-mirror completion bash)
 _task_mirror() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command= offered= at
   for ((at = 1; at < COMP_CWORD; at++)); do
     case \${COMP_WORDS[at]} in
-    ${names.join('|')}) command=\${COMP_WORDS[at]}; break ;;
+    ${commands.map(({ name }) => name).join('|')}) command=\${COMP_WORDS[at]}; break ;;
     esac
   done
   case $command in
-${commandArms(commands, arm)}
-    *)
-      case $before in
-${valueArms(shared, answer).join('\n')}
-      esac
-      offered=${shellWord([...names, ...shared.flatMap(spellings)].join(' '))}
-      ;;
+${commandArms(commands, shared, offer)}
   esac
   COMPREPLY=($(compgen -W "$offered" -- "$word"))
 }
@@ -102,14 +101,11 @@ function zshScript(commands: readonly CompletedCommand[], shared: readonly Compl
   const described = (name: string, text: string) => shellWord(`${name.replaceAll(':', '\\:')}:${text}`)
   const flagWords = (flags: readonly CompletedFlag[]) =>
     flags.flatMap((flag) => spellings(flag).map((name) => described(name, flag.description)))
-  const arm = ({ flags, words }: CompletedCommand) => {
-    const all = [...flags, ...shared]
-    return `      case $before in
-${valueArms(all, answer).join('\n')}
+  const offer = (flags: readonly CompletedFlag[], words: Words) => `      case $before in
+${valueArms(flags, answer).join('\n')}
       esac
-      flags=(${flagWords(all).join(' ')})
+      flags=(${flagWords(flags).join(' ')})
       words_=(${words.map(({ name, summary }) => described(name, summary)).join(' ')})`
-  }
   return `#compdef task-mirror
 # zsh completion for task-mirror. Load it with: source <(task-mirror completion zsh)
 _task_mirror() {
@@ -121,14 +117,7 @@ _task_mirror() {
     esac
   done
   case $command in
-${commandArms(commands, arm)}
-    *)
-      case $before in
-${valueArms(shared, answer).join('\n')}
-      esac
-      flags=(${flagWords(shared).join(' ')})
-      words_=(${commands.map(({ name, summary }) => described(name, summary)).join(' ')})
-      ;;
+${commandArms(commands, shared, offer)}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then _describe 'flag' flags
   elif (( \${#words_} )); then _describe 'word' words_

@@ -64,24 +64,6 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
   let after: Place | null = null
   let isOver = false
 
-  function take(most: number, before: bigint | null): { keyRange: KeyRange; rows: number } {
-    let rows = 0
-    let upTo: Place | null = null
-    // No id is empty: nothing stands at this place, and all from that createdAt on stands behind it.
-    const end = before === null ? null : { createdAt: before, id: '' }
-    for (const stretch of conditionsOf({ after, upTo: end }, range)) {
-      const found = index.forward(stretch, most - rows)
-      rows += found.rows
-      upTo = found.upTo
-      if (upTo !== null) break
-    }
-    upTo ??= end
-    isOver = upTo === null
-    const keyRange = { after, upTo }
-    after = upTo
-    return { keyRange, rows }
-  }
-
   return {
     createdAt() {
       if (isOver) return undefined
@@ -91,7 +73,23 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
       }
       return undefined
     },
-    take,
+    take(most, before) {
+      let rows = 0
+      let upTo: Place | null = null
+      // No id is empty: nothing stands at this place, and all from that createdAt on stands behind it.
+      const end = before === null ? null : { createdAt: before, id: '' }
+      for (const stretch of conditionsOf({ after, upTo: end }, range)) {
+        const found = index.forward(stretch, most - rows)
+        rows += found.rows
+        upTo = found.upTo
+        if (upTo !== null) break
+      }
+      upTo ??= end
+      isOver = upTo === null
+      const keyRange = { after, upTo }
+      after = upTo
+      return { keyRange, rows }
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 // Replaces credential headers in JSON text, and credentials in URLs. Linear, and pure but for its counts.
 import { MirrorError } from '../../errors.ts'
 import { HEADER_NAME } from '../../http-policy.ts'
-import { isObject, parseExact } from '../../json.ts'
+import { isObject, parseExact, setOwn } from '../../json.ts'
 import { storedJson } from '../../mirror/stored-json.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
 import { COLUMNS, type Column, positionOf, type RawRow } from './columns.ts'
@@ -188,9 +188,9 @@ export class Redactor {
     for (const [name, value] of Object.entries(node)) {
       if (this.#isWanted(name)) {
         this.#tally(name)
-        put(node, name, REDACTED)
+        setOwn(node, name, REDACTED)
       } else {
-        put(node, name, this.#walk(value, HOLDERS.has(name.trim().toLowerCase()) ? 'headers' : below))
+        setOwn(node, name, this.#walk(value, HOLDERS.has(name.trim().toLowerCase()) ? 'headers' : below))
       }
     }
     return node
@@ -219,7 +219,7 @@ export class Redactor {
     )
     if (named === undefined) return null
     this.#tally(named[1] as string)
-    for (const key of Object.keys(pair)) if (key !== named[0]) put(pair, key, REDACTED)
+    for (const key of Object.keys(pair)) if (key !== named[0]) setOwn(pair, key, REDACTED)
     return pair
   }
 }
@@ -243,9 +243,4 @@ export function rowRedactor(redactor: Redactor, columns: readonly Column[] = COL
       if (typeof text === 'string') row[at] = redact(redactor, text)
     }
   }
-}
-
-/** An own property whatever its name: plain assignment to `__proto__` would change the prototype. */
-function put(node: JsonObject, key: string, value: JsonValue): void {
-  Object.defineProperty(node, key, { value, enumerable: true, configurable: true, writable: true })
 }

@@ -23,7 +23,7 @@ export interface VerifySnapshotsOptions {
   /** Whether every row is compared with the mirror at `dbPath`. */
   deep: boolean
   dbPath: string
-  env?: Readonly<Record<string, string | undefined>>
+  env?: NodeJS.ProcessEnv
   s3?: S3Settings
   signal?: AbortSignal
   /** Files checked so far, and how many there are. */

@@ -13,7 +13,8 @@ export interface SampledForms {
   held?: Task
 }
 
-interface JudgedSample {
+export interface JudgedSample {
+  /** What is known of all tasks, with these. */
   forms: Forms
   /** Tasks of either kind that are equal both ways, or were read again. */
   final: number

@@ -129,21 +129,19 @@ function makeWalMode(draft: string): void {
 export function moveAway(path: string, now: number): string | null {
   const files = [path, ...sqliteFiles(path).filter((file) => !file.endsWith('-shm'))].filter((file) => existsSync(file))
   for (const file of sqliteFiles(path)) refuseOddFile(file)
-  if (files.length > 0) {
-    const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
-    const away = `${path}.before-${stamp}-${randomBytes(3).toString('hex')}`
-    // First all of it has its second name; then the file goes, and only then the WAL that belongs to it.
-    const isLinked = linkAll(files, (file) => away + file.slice(path.length))
-    if (isLinked) syncPath(dirname(path))
-    for (const file of files) {
-      if (isLinked) rmSync(file)
-      else renameSync(file, away + file.slice(path.length))
-    }
-    rmSync(`${path}-shm`, { force: true })
-    syncPath(dirname(path))
-    return away
+  if (files.length === 0) return null
+  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
+  const away = `${path}.before-${stamp}-${randomBytes(3).toString('hex')}`
+  // First all of it has its second name; then the file goes, and only then the WAL that belongs to it.
+  const isLinked = linkAll(files, (file) => away + file.slice(path.length))
+  if (isLinked) syncPath(dirname(path))
+  for (const file of files) {
+    if (isLinked) rmSync(file)
+    else renameSync(file, away + file.slice(path.length))
   }
-  return null
+  rmSync(`${path}-shm`, { force: true })
+  syncPath(dirname(path))
+  return away
 }
 
 /** False where the file system knows no second names. */

@@ -3,16 +3,14 @@ import type { Db } from '../connect.ts'
 import { lastRuns, type RunRow } from '../tables/runs.ts'
 import { begunAt, type SnapshotRow } from '../tables/snapshots.ts'
 
-export type LastPublication = Pick<SnapshotRow, 'id' | 'path' | 'format' | 'rows' | 'bytes' | 'publishedAt'>
-
-interface Published extends LastPublication {
+interface Published extends Pick<SnapshotRow, 'id' | 'path' | 'format' | 'rows' | 'bytes' | 'publishedAt'> {
   isFeed: 0 | 1
 }
 
 export interface Recent {
   /** Newest first. */
   runs: RunRow[]
-  /** In the order of publication, the last first. */
+  /** In the order of publication, the last first, whatever the clock said. */
   publications: (Published & { startedAt: number | null })[]
   /** The last run that ended otherwise than well, stopped ones aside, and how many have ended well since. */
   lastFailure: { run: RunRow; wellSince: number } | null
@@ -20,14 +18,6 @@ export interface Recent {
 }
 
 const MOST_RUNS = 60
-
-const PUBLICATION = 'id, path, format, rows, bytes, published_at AS publishedAt'
-
-/** The snapshot published last, in the order of publication, whatever the clock said; null where there is none. */
-export function readLastPublication(db: Db): LastPublication | null {
-  const sql = `SELECT ${PUBLICATION} FROM snapshots ORDER BY rowid DESC LIMIT 1`
-  return (db.prepare(sql).get() ?? null) as LastPublication | null
-}
 
 /** Everything in one read transaction. */
 export function readRecent(db: Db): Recent {
@@ -38,8 +28,8 @@ export function readRecent(db: Db): Recent {
       runs: lastRuns(db, MOST_RUNS),
       publications: db
         .prepare(
-          `SELECT ${PUBLICATION}, since_seq IS NOT NULL AS isFeed FROM snapshots
-           ORDER BY rowid DESC LIMIT ${MOST_RUNS}`,
+          `SELECT id, path, format, rows, bytes, published_at AS publishedAt, since_seq IS NOT NULL AS isFeed
+           FROM snapshots ORDER BY rowid DESC LIMIT ${MOST_RUNS}`,
         )
         .all()
         .map((row) => ({ ...(row as Published), startedAt: begunAt((row as Published).id) })),

@@ -65,14 +65,13 @@ export function marksOf(db: Db, walkId: number): Bits {
 /** The marks of a walk as the mirror holds them. After a rolled back transaction, open them anew. */
 export function openMarks(db: Db, walkId: number) {
   const put = db.prepare('INSERT OR REPLACE INTO walk_marks (walk_id, chunk, bits) VALUES (?, ?, ?)')
-  const highest = db.prepare('SELECT max_seq_at_start FROM walks WHERE id = ?').pluck().get(walkId) as
-    | number
-    | undefined
+  const begun = db.prepare('SELECT max_seq_at_start FROM walks WHERE id = ?').pluck()
+  const highestBefore = (begun.get(walkId) as number | undefined) ?? 0
   const bits = marksOf(db, walkId)
   const changed = new Set<number>()
   return {
     /** The highest seq when the walk began. */
-    highestBefore: highest ?? 0,
+    highestBefore,
     has: (seq: number): boolean => bits.has(seq),
     /** True where the bit was not set before. Lasts once `save` was called and the transaction has ended. */
     add(seq: number): boolean {
@@ -85,9 +84,9 @@ export function openMarks(db: Db, walkId: number) {
       for (const chunk of changed) writeOne(put, walkId, chunk, bits.chunks.get(chunk) as Uint8Array)
       changed.clear()
     },
-    /** Seqs from 1 to `highest` that are not marked, in order. */
-    *missing(highest: number): Generator<number> {
-      for (let seq = 1; seq <= highest; seq += 1) if (!bits.has(seq)) yield seq
+    /** Seqs up to `highestBefore` that are not marked, in order. */
+    *missing(): Generator<number> {
+      for (let seq = 1; seq <= highestBefore; seq += 1) if (!bits.has(seq)) yield seq
     },
   }
 }

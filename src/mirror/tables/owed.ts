@@ -2,6 +2,7 @@
 import { latestKnown } from '../../clock.ts'
 import type { Db } from '../connect.ts'
 import { notWritten, writeOne } from './statements.ts'
+import type { TaskMoments } from './tasks.ts'
 
 export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'
 
@@ -11,15 +12,10 @@ export interface Owed {
 }
 
 /** An open task that is due. */
-interface OpenDue {
-  taskId: string
-  seq: number
+interface OpenDue extends Owed, TaskMoments {
   /** Null where it never was. */
   checkedAt: number | null
   nextCheckAt: number
-  createdAt: number | null
-  firstSeenAt: number
-  changedAt: number
   /** Whether the row is in every digit what the list showed last. */
   isAsListed: boolean
 }

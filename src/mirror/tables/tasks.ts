@@ -26,8 +26,10 @@ interface KnownHashes extends RowHashes {
   detailAt: number | null
 }
 
-interface TaskMoments {
+export interface TaskMoments {
+  /** By the service's clock, epoch ms; null where it says nothing. */
   createdAt: number | null
+  /** When this mirror first saw it, and saw it change last; epoch ms. */
   firstSeenAt: number
   changedAt: number
 }
@@ -39,7 +41,7 @@ interface RowHashes {
 }
 
 /** When the answer was asked for that shows a row, and when it is taken in, epoch ms. */
-interface RowTimes {
+export interface RowTimes {
   readAt: number
   now: number
 }

@@ -18,7 +18,6 @@ export interface WalkRow {
   /** Distinct tasks met. */
   met: number
   drift: number
-  ordering: Order | null
   /** null while it is not ended. */
   verdict: Verdict | null
   reason: string | null
@@ -26,14 +25,13 @@ export interface WalkRow {
   state: unknown
   /** Ids and createdAt of its first window, in list order. */
   firstWindow: { ids: string[]; moments: (number | null)[] } | null
-  maxSeqAtStart: number
   startedAt: number
   /** When it last committed something: its end, or where it was cut off. */
   updatedAt: number
   finishedAt: number | null
 }
 
-type WalkStart = Pick<WalkRow, 'kind' | 'rangeSince' | 'rangeUntil' | 'maxSeqAtStart'> & { runId: number }
+type WalkStart = Pick<WalkRow, 'kind' | 'rangeSince' | 'rangeUntil'> & { runId: number; maxSeqAtStart: number }
 
 export interface WalkProgress {
   nextSkip: number
@@ -55,8 +53,8 @@ const KEPT_ROWS = 10_000
 
 /** Of a `WalkRow`. */
 const COLUMNS = `id, kind, range_since AS rangeSince, range_until AS rangeUntil, next_skip AS nextSkip, windows, met, drift,
-  ordering, verdict, reason, state, first_window AS firstWindow, max_seq_at_start AS maxSeqAtStart,
-  started_at AS startedAt, updated_at AS updatedAt, finished_at AS finishedAt`
+  verdict, reason, state, first_window AS firstWindow, started_at AS startedAt, updated_at AS updatedAt,
+  finished_at AS finishedAt`
 
 export function walkTable(db: Db) {
   const insert = db.prepare(

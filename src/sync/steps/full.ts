@@ -1,8 +1,8 @@
 // The full walk of a run: once, or up to three times where nothing orders the list or it is longer than what was met, and what its verdict
 // means.
 import type { Facts } from '../../mirror/tables/facts.ts'
-import type { Order, Verdict } from '../../task.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
+import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
@@ -107,11 +107,7 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }
 
-interface FullEnding {
-  verdict: Verdict
-  reason: string | null
-  order: Order | null
-}
+type FullEnding = Pick<WalkResult, 'verdict' | 'reason' | 'order'>
 
 async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: FullEnding): Promise<WalkVerdict> {
   const result = { ...done.result, order }

@@ -1,24 +1,17 @@
 // When an open task, or a final one without a result, is asked for again (design.md 6.3). Pure.
 
 import { ageOf } from '../../clock.ts'
+import type { TaskMoments } from '../../mirror/tables/tasks.ts'
 
 const MINUTE_MS = 60_000
 /** Of a task's age: one that has been open for ten hours is asked for about once an hour. */
 const SHARE_OF_AGE = 0.1
 
-interface OpenTask {
-  /** By the service's clock, epoch ms; null where it says nothing. */
-  createdAt: number | null
-  /** When this mirror first saw it, and saw it change last; epoch ms. */
-  firstSeenAt: number
-  changedAt: number
-}
-
 /**
  * How long an open task waits for its next check, ms: in proportion to its age, or to the time since it was seen to change;
  * `longestMs` at most. A moment in the future says nothing of it.
  */
-export function openWait({ createdAt, firstSeenAt, changedAt }: OpenTask, now: number, longestMs: number): number {
+export function openWait({ createdAt, firstSeenAt, changedAt }: TaskMoments, now: number, longestMs: number): number {
   const since = changedAt > firstSeenAt ? changedAt : null
   const ages = [ageOf(createdAt ?? firstSeenAt, now, 0), ageOf(since, now, 0)].filter((age) => age !== null)
   const age = ages.length === 0 ? 0 : Math.min(...ages)
@@ -29,7 +22,7 @@ export function openWait({ createdAt, firstSeenAt, changedAt }: OpenTask, now: n
  * How overdue a task is that was seen at `seenAt`, epoch ms: 1 where it has waited as long as it has to. A power of two,
  * so that of many that are about as overdue neighbours in the list can be asked for together.
  */
-export function overdueOf(task: OpenTask, seenAt: number, now: number, longestMs: number): number {
+export function overdueOf(task: TaskMoments, seenAt: number, now: number, longestMs: number): number {
   const waited = ageOf(seenAt, now)
   if (waited === null) return Number.POSITIVE_INFINITY
   return 2 ** Math.floor(Math.log2(waited / Math.max(1, openWait(task, now, longestMs))))

@@ -23,23 +23,20 @@ export function lastBelieved(before: number, { massDeleteFraction, massDeleteMin
   return Math.max(1, Math.ceil(before - Math.max(massDeleteMinimum, before * massDeleteFraction))) - 1
 }
 
-/** What a walk saw of the length of the list: proven, or that so many items stand at its beginning. */
-type Extent = { total: number } | { total: null; atLeast: number }
+/** What a walk saw: tasks that it has met, and that so many items stand at the beginning of the list. */
+type Seen = { met: number; atLeast: number }
 
-/**
- * `met`: tasks that the walk has met. One request where the walk did not see the end, two where nothing stands where
- * something should.
- */
-async function isShrunk(run: Run, extent: Extent, met: number): Promise<boolean> {
+/** One request where the walk did not see the end, two where nothing stands where something should. */
+async function isShrunk(run: Run, total: number | null, { met, atLeast }: Seen): Promise<boolean> {
   const { request, facts, opened, config } = run
   if (request.allowMassDelete === true || request.rebind === true) return false
-  if (extent.total === 0 && opened.liveTasks + met > 0) return true
+  if (total === 0 && opened.liveTasks + met > 0) return true
   // What the list hides, or lets go of, lives on in the mirror: it is no longer than it was when its end was last proven.
   const before = Math.min(opened.liveTasks, facts.total_proven ?? 0)
   if (before === 0) return false
-  if (extent.total !== null) return isMuchShorter(extent.total, before, config.sync)
+  if (total !== null) return isMuchShorter(total, before, config.sync)
   const place = lastBelieved(before, config.sync)
-  return place >= extent.atLeast && (await isNothingAt(run, place)) && (await isNothingAt(run, place))
+  return place >= atLeast && (await isNothingAt(run, place)) && (await isNothingAt(run, place))
 }
 
 async function isNothingAt(run: Run, skip: number): Promise<boolean> {
@@ -56,17 +53,13 @@ async function isNothingAt(run: Run, skip: number): Promise<boolean> {
  * What a walk has come to: a complete one over such a list is partial, and teaches nothing of its length. Keeps in mind
  * (`shrunk_to`) that the list was so short, for --allow-mass-delete to walk it in full.
  */
-export async function believed(
-  run: Run,
-  kind: WalkKind,
-  result: WalkResult,
-  { met, atLeast }: { met: number; atLeast: number },
-): Promise<WalkResult> {
+export async function believed(run: Run, kind: WalkKind, result: WalkResult, seen: Seen): Promise<WalkResult> {
   if (result.verdict !== 'complete') return result
   const { total } = result
+  const { met } = seen
   // Only a head walk ends before the end of the list and began at its beginning.
-  const extent: Extent = total === null ? { total, atLeast: kind === 'head' ? atLeast : Infinity } : { total }
-  if (!(await isShrunk(run, extent, met))) {
+  const atLeast = kind === 'head' ? seen.atLeast : Infinity
+  if (!(await isShrunk(run, total, { met, atLeast }))) {
     if (run.facts.shrunk_to !== undefined && kind !== 'range') await learn(run, { shrunk_to: undefined })
     return result
   }

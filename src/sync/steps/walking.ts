@@ -2,7 +2,6 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { textOf } from '../../proof/evidence.ts'
-import type { Verdict } from '../../task.ts'
 import { isCreatedOrder, type OrderEvidence } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
 import type { ItemsWindow, WalkStep } from '../../walk/source.ts'
@@ -48,20 +47,14 @@ export interface WalkDone {
 }
 
 /** What a walk came to, as the run judges it: the verdict may be stricter than the walk's own. */
-export interface WalkJudged {
-  verdict: Verdict
-  reason: string | null
+export interface WalkJudged extends Pick<WalkResult, 'verdict' | 'reason'> {
   learned: Facts
   /** What it did not meet may be deleted: complete full walks only. */
   candidates?: boolean
 }
 
 /** The same for whoever carries out the plan. */
-export interface WalkVerdict {
-  verdict: Verdict
-  reason: string | null
-  drift: number
-}
+export type WalkVerdict = Pick<WalkResult, 'verdict' | 'reason' | 'drift'>
 
 const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
 

@@ -23,10 +23,7 @@ interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
 }
 
 /** What the mirror held of a task before the walk. */
-interface Known {
-  seq: number
-  isAsBefore: boolean
-}
+type Known = Pick<Candidate, 'seq' | 'isAsBefore'>
 
 /** Tasks compared that are kept: the last ones, far more than a walk still asks about. */
 const MOST_COMPARED = 50_000

@@ -8,7 +8,7 @@ import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { type AccountSigns, identityOf, isOther, ROUNDED_MS } from '../identity.ts'
+import { type AccountSigns, isOther, ROUNDED_MS } from '../identity.ts'
 import { nextHiddenCheck, nextResultCheck, openWait } from '../steps/open-checks.ts'
 import { anotherTask, countOne, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
@@ -208,8 +208,8 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       if (item?.kind !== 'task' || item.task.id !== taskId) return { known: 0, others: 0, unknown: 0 }
       const known = tables.tasks.find(taskId)
       if (known === undefined) return { known: 0, others: 0, unknown: 1 }
-      const identity = identityOf(tables.tasks.identity(known.seq))
-      return { known: 1, others: isOther(identity, identityOf(shapeTask(item.task)), ROUNDED_MS) ? 1 : 0, unknown: 0 }
+      const isOtherTask = isOther(tables.tasks.identity(known.seq), shapeTask(item.task), ROUNDED_MS)
+      return { known: 1, others: isOtherTask ? 1 : 0, unknown: 0 }
     },
 
     dropDetail: (handle: number): void => void held.delete(handle),

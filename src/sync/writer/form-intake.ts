@@ -12,12 +12,7 @@ import { isFinal, storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
 /** An item to be asked for by id. */
-interface SampleTask {
-  id: string
-  /** Its index in the list when it was met. */
-  place: number
-  isFinal: boolean
-}
+type SampleTask = Pick<SampledItem, 'id' | 'place' | 'isFinal'>
 
 /** How the tasks that were compared differ. */
 export interface ComparedForms {

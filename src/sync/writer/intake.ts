@@ -8,7 +8,7 @@ import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask, TaskTable } from '../../mirror/tables/tasks.ts'
 import type { JsonObject, Task, TaskRow } from '../../task.ts'
-import { identityOf, isOther } from '../identity.ts'
+import { isOther } from '../identity.ts'
 
 export interface Tables {
   tasks: TaskTable
@@ -32,12 +32,6 @@ export interface IntakeRules {
 export interface Intake {
   readonly tables: Tables
   readonly rules: IntakeRules
-}
-
-/** When an answer was asked for, and when it is taken in, epoch ms. */
-export interface AnswerTimes {
-  readAt: number
-  now: number
 }
 
 /** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
@@ -71,7 +65,7 @@ export function isAnother(
 ): boolean {
   // An id that was given up may be given away again.
   if (known === undefined || known.deletedAt !== null || rules.acceptOthers) return false
-  return isOther(identityOf(tables.tasks.identity(known.seq)), identityOf(shown), toleranceMs)
+  return isOther(tables.tasks.identity(known.seq), shown, toleranceMs)
 }
 
 /** What is set aside of such an answer: once, however often that task changes. */

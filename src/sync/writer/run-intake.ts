@@ -14,6 +14,7 @@ export interface Opened {
   future: number | null
   lastFull: WalkRow | null
   lastCompleteFull: WalkRow | null
+  /** A full walk that was cut off. */
   interrupted: WalkRow | null
   liveTasks: number
   openTasks: number
@@ -44,11 +45,9 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
       writing.renewRules()
     },
 
-    setAsideItem: (item: SetAside, now: number): boolean =>
+    setAsideItem: (item: SetAside, now: number): void =>
       commit(() => {
-        const added = setAside.add(item, runId, now)
-        if (added) runs.count(runId, { rejected: 1 })
-        return added
+        if (setAside.add(item, runId, now)) runs.count(runId, { rejected: 1 })
       }),
 
     haveUnreadChanged: (from: number, since: number): boolean =>

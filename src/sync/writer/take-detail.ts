@@ -6,9 +6,9 @@ import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
 import { storedJson } from '../../mirror/stored-json.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
-import { awaitsList, type KnownTask } from '../../mirror/tables/tasks.ts'
+import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
-import { type AnswerTimes, type Intake, isFinal, type ListedOutcome, storedTask } from './intake.ts'
+import { type Intake, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 
 interface DetailTakenAs {
   seq: number
@@ -27,7 +27,7 @@ const DISAGREES = 'the detail shows another state than the list'
 const PATIENCE = { attempts: 3, ms: 3_600_000 }
 
 /** How a detail came to be asked for, and when. */
-interface DetailReading extends AnswerTimes {
+interface DetailReading extends RowTimes {
   /** Somebody wants just this answer: it counts as newer where that cannot be told. */
   byHand: boolean
   /** The list has shown the task in this run, and nothing else has. */
@@ -109,7 +109,7 @@ export function takeDetail(
 }
 
 /** Settles what the detail of the row answers; returns what it does not. */
-function settle({ tables, rules }: Intake, seq: number, task: Task, { readAt, now }: AnswerTimes): string | null {
+function settle({ tables, rules }: Intake, seq: number, task: Task, { readAt, now }: RowTimes): string | null {
   const final = isFinal(task, rules.finalStatuses)
   tables.tasks.setDetailAt(seq, readAt)
   tables.owed.settle(task.id, 'candidate')

@@ -3,18 +3,9 @@ import { compareForms, type FormDifference, isLess } from '../../mirror/forms/di
 import { canHaveMore, type Forms, isMeaningless, isSummarized } from '../../mirror/forms/forms.ts'
 import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
-import { awaitsList, type KnownTask } from '../../mirror/tables/tasks.ts'
+import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
-import {
-  type AnswerTimes,
-  type Intake,
-  type IntakeRules,
-  isFinal,
-  type ListedOutcome,
-  layOver,
-  noteOwed,
-  storedTask,
-} from './intake.ts'
+import { type Intake, type IntakeRules, isFinal, type ListedOutcome, layOver, noteOwed, storedTask } from './intake.ts'
 
 /** A task as the list gave it, ready for the mirror. */
 export interface ListedTask {
@@ -36,7 +27,7 @@ export function takeListed(
   intake: Intake,
   known: KnownTask | undefined,
   listed: ListedTask,
-  times: AnswerTimes,
+  times: RowTimes,
 ): { seq: number; outcome: ListedOutcome; showsLess: boolean } {
   const { tables, rules } = intake
   const { now } = times
@@ -97,7 +88,7 @@ function keepStored(
   intake: Intake,
   { seq, deletedAt }: KnownTask,
   { listed, shown, stored, showsLess }: { listed: ListedTask; shown: Task; stored: Task; showsLess: boolean },
-  times: AnswerTimes,
+  times: RowTimes,
 ): ListedOutcome {
   const { tables, rules } = intake
   const { now } = times

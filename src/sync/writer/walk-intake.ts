@@ -34,9 +34,8 @@ export function walkIntake(writing: Writing) {
 
   /** What the walk did not meet, and was there when it began, is to be asked for by id. Returns how many that is. */
   function oweMissing(walkId: number, now: number): number {
-    const highest = (walks.get(walkId) as WalkRow).maxSeqAtStart
     let found = 0
-    for (const seq of writing.marks(walkId).missing(highest)) {
+    for (const seq of writing.marks(walkId).missing()) {
       // A detail of this run has answered for the task by itself.
       const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
       if (live === undefined) continue

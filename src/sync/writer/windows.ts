@@ -2,7 +2,7 @@
 import { rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
 import type { Moment } from '../../task.ts'
-import { identityOf, isOther } from '../identity.ts'
+import { isOther } from '../identity.ts'
 import {
   type HashedWindow,
   listedTask,
@@ -112,7 +112,7 @@ function looked(writing: Writing, holding: HeldWindow, walkId: number): Looked {
   const marks = writing.marks(walkId)
   const found = { met: new Uint8Array(ids.length), held: new Uint8Array(ids.length), known: 0, others: 0 }
   const isOtherThan = (seq: number, index: number) =>
-    isOther(identityOf(tables.tasks.identity(seq)), identityOf(rowOf(listedTask(window, index).bytes)))
+    isOther(tables.tasks.identity(seq), rowOf(listedTask(window, index).bytes))
   holding.known.forEach((row, index) => {
     if (row !== undefined) {
       found.known += 1

@@ -24,13 +24,11 @@ export function s3Address(url: string): S3Address {
   return { bucket, prefix }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /**
  * How to reach the storage. Credentials, profiles and `AWS_ENDPOINT_URL(_S3)` are read by the library itself. Stores other
  * than Amazon's mostly know buckets only as the first part of the path, and any region.
  */
-export function s3ClientConfig(env: Environment): S3ClientConfig {
+export function s3ClientConfig(env: NodeJS.ProcessEnv): S3ClientConfig {
   const hasEndpoint = Boolean(env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL)
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || (hasEndpoint ? 'us-east-1' : undefined)
   const pathStyle = env.AWS_S3_FORCE_PATH_STYLE

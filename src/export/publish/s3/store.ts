@@ -39,7 +39,7 @@ import { ObjectUpload } from './upload.ts'
 type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
 
 interface S3Options {
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
   settings: S3Settings | undefined
   signal: AbortSignal | undefined
 }
