@@ -3,6 +3,7 @@
 // read: asks, again where nothing came, and keeps the answer to be taken in. look: the same, but drops the answer. glance: looks
 // without asking again, where no proof rests on it. probe: asks for the largest size that works.
 import { keepLatest } from '../bounded.ts'
+import { CHECK_ADDRESS } from '../config/target.ts'
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
 import { isBeforeRange } from '../proof/rules.ts'
@@ -283,7 +284,7 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
     facts: { reason, status },
     hint: isBusy
       ? 'What was committed is kept: run the same command again when the service is well.'
-      : 'Check service.baseUrl and service.auth with `task-mirror config show`; what was committed is kept.',
+      : `${CHECK_ADDRESS} What was committed is kept.`,
   })
 }
 
